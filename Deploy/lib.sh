@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+# Shell functions of the scripts in this folder; sourced, never run.
+
+readonly ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+
+# What building and testing need from Debian, beside a Swift toolchain.
+readonly BUILD_PACKAGES=(pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev)
+readonly RUN_PACKAGES=(sip-tester python3)
+
+# A crashing program must not sit in the backtracer for minutes.
+export SWIFT_BACKTRACE=enable=no
+
+fail() {
+    echo "error: $*" >&2
+    exit 1
+}
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+# Installs those of the named Debian packages that are missing; says what it does, and nothing when it does nothing.
+install_packages() {
+    local package missing=()
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' || missing+=("$package")
+    done
+    [ "${#missing[@]}" -eq 0 ] && return 0
+    command -v apt-get >/dev/null || fail "this needs Debian's packages ${missing[*]}, and there is no apt-get here"
+    echo "installing ${missing[*]}"
+    local log
+    log=$(mktemp)
+    if ! { as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq update \
+        && as_root env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}"; } \
+        </dev/null >"$log" 2>&1; then
+        tail -n 20 "$log" >&2
+        rm -f "$log"
+        fail "apt could not install ${missing[*]}; install them as root and run this again"
+    fi
+    rm -f "$log"
+}
+
+# Stops unless Swift 6.2 or newer is on the path.
+require_swift() {
+    command -v swift >/dev/null \
+        || fail "Swift is not on the path; install 6.2 or newer from https://www.swift.org/install and run this again"
+    local version
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9]*\)\.\([0-9][0-9]*\).*/\1 \2/p' | head -n 1)
+    [ -n "$version" ] || fail "'swift --version' names no version; is the toolchain complete?"
+    local major=${version% *} minor=${version#* }
+    if [ "$major" -lt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -lt 2 ]; }; then
+        fail "Swift $major.$minor is too old; install 6.2 or newer from https://www.swift.org/install"
+    fi
+}
+
+# Builds with the given arguments; progress goes to the terminal as it comes, warnings and errors too.
+build() {
+    (cd "$ROOT" && swift build --explicit-target-dependency-import-check error "$@") \
+        || fail "the build failed; see above"
+}

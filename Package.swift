@@ -1,0 +1,127 @@
+// swift-tools-version: 6.2
+// SPDX-License-Identifier: Apache-2.0
+import PackageDescription
+
+/// The flags every Swift target is built with.
+///
+/// Language mode 6 comes with the tools version. The four upcoming features and why they are on:
+/// ExistentialAny (SE-0335), MemberImportVisibility (SE-0444), InternalImportsByDefault (SE-0409),
+/// NonisolatedNonsendingByDefault (SE-0461).
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+let log = Target.Dependency.product(name: "Logging", package: "swift-log")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let atomics = Target.Dependency.product(name: "Atomics", package: "swift-atomics")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+
+let package = Package(
+    name: "herald",
+    products: [
+        .executable(name: "herald", targets: ["herald"]),
+        .executable(name: "herald-directory", targets: ["herald-directory"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-atomics", from: "1.2.0"),
+        .package(url: "https://github.com/apple/swift-crypto", "3.0.0"..<"5.0.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.10.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+    ],
+    targets: [
+        // Programs: build the parts and run them. They alone see everything, and hold no logic.
+        .executableTarget(
+            name: "herald",
+            dependencies: [
+                "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
+                "GatewayAdmin", "ConfigurationFiles", log, lifecycle, signals, arguments,
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "herald-directory",
+            dependencies: [
+                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", log, lifecycle, signals, arguments,
+            ],
+            swiftSettings: strict),
+
+        // Edges: sockets, SQLite, HTTP, YAML. No two of them import each other.
+        .target(name: "SIPTransport", dependencies: ["SIPCore", "CDatagram"], swiftSettings: strict),
+        .target(name: "GatewayStore", dependencies: ["Gateway", "Branding", grdb, sqlite, log], swiftSettings: strict),
+        .target(
+            name: "GatewaySync",
+            dependencies: ["Gateway", "Branding", "BrandingAPI", httpClient, nio, nioHTTP, lifecycle, log],
+            swiftSettings: strict),
+        .target(
+            name: "GatewayAdmin",
+            dependencies: ["Gateway", "Branding", hummingbird, lifecycle, log],
+            swiftSettings: strict),
+        .target(
+            name: "Directory",
+            dependencies: ["Branding", "BrandingAPI", hummingbird, httpTypes, nio, grdb, crypto, lifecycle, log],
+            swiftSettings: strict),
+        .target(name: "ConfigurationFiles", dependencies: ["Branding", yams], swiftSettings: strict),
+
+        // The story of one call, and the roles it needs others to play.
+        .target(name: "Gateway", dependencies: ["SIPCore", "Branding", atomics], swiftSettings: strict),
+        .target(name: "BrandingAPI", dependencies: ["Branding"], swiftSettings: strict),
+
+        // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
+        .target(name: "SIPCore", dependencies: ["COsip2"], swiftSettings: strict),
+        .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
+
+        // Doors to C and C++.
+        .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
+        .target(name: "CDatagram"),
+        .target(
+            name: "CPhoneNumber",
+            linkerSettings: [.linkedLibrary("phonenumber")]),
+
+        .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore"], swiftSettings: strict),
+        .testTarget(name: "SIPTransportTests", dependencies: ["SIPTransport", "SIPCore"], swiftSettings: strict),
+        .testTarget(name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber"], swiftSettings: strict),
+        .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
+        .testTarget(
+            name: "GatewayTests", dependencies: ["Gateway", "SIPCore", "Branding"],
+            resources: [.copy("Invites")], swiftSettings: strict),
+        .testTarget(
+            name: "GatewayStoreTests", dependencies: ["GatewayStore", "Gateway", "Branding", grdb, log],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GatewaySyncTests",
+            dependencies: [
+                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", lifecycle, log,
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GatewayAdminTests", dependencies: ["GatewayAdmin", "Gateway", "Branding", log],
+            swiftSettings: strict),
+        .testTarget(
+            name: "DirectoryTests", dependencies: ["Directory", "BrandingAPI", "Branding", httpClient, nio, log],
+            swiftSettings: strict),
+        .testTarget(
+            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),
+        .testTarget(name: "RepositoryTests", swiftSettings: strict),
+    ],
+    cxxLanguageStandard: .cxx17
+)

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension BrandIndex {
+    /// Saves the index, so that the next start need not build it.
+    ///
+    /// Written beside `path`, forced to disk, then renamed over it: after a crash there is the old file or the new one.
+    /// Blocks for the disk; never on the call path.
+    package func save(to path: String) throws(BrandIndexFileError) {
+        var header = BrandIndexHeader()
+        header[.magic] = BrandIndexHeader.magic
+        header[.version] = BrandIndexHeader.version
+        header[.generation] = UInt64(bitPattern: generation)
+        header[.profile] = profile.fingerprint
+        header[.numbers] = UInt64(table.count)
+        header[.slots] = UInt64(table.keys.count)
+        header[.brands] = UInt64(brands.rows.count)
+        header[.arena] = UInt64(brands.arena.count)
+        header[.checksum] = header.checksum(table.keys, table.values, brands.rows, brands.arena)
+        let file = try WholeFile(replacing: path)
+        try file.write(header.words)
+        try file.write(table.keys)
+        try file.write(table.values)
+        try file.write(brands.rows)
+        try file.write(brands.arena)
+        try file.commit()
+    }
+
+    /// Loads a saved index into memory and checks all of it.
+    ///
+    /// The file is read, not mapped: a mapped page could be gone from memory when a call needs it, or change under the
+    /// index. Blocks for the disk; never on the call path.
+    ///
+    /// - Throws: when there is no file, it is of another generation or profile, or anything in it is wrong; the index
+    ///   is built from the cache then.
+    package static func load(
+        from path: String, generation: Int64, profile: RenderingProfile
+    ) throws(BrandIndexFileError) -> BrandIndex {
+        let file = try WholeFile(reading: path)
+        let header = try BrandIndexHeader(words: file.readArray(of: UInt64.self, BrandIndexHeader.wordCount))
+        guard header[.magic] == BrandIndexHeader.magic, header[.version] == BrandIndexHeader.version else {
+            throw .otherFormat(path: path)
+        }
+        guard let length = header.fileLength, length == file.length else { throw .damaged(path: path) }
+        guard header[.profile] == profile.fingerprint else { throw .otherProfile(path: path) }
+        let found = Int64(bitPattern: header[.generation])
+        guard found == generation else { throw .otherGeneration(path: path, found: found, expected: generation) }
+        let keys = try file.readArray(of: UInt64.self, Int(header[.slots]))
+        let values = try file.readArray(of: UInt32.self, Int(header[.slots]))
+        let rows = try file.readArray(of: RenderedBrands.Row.self, Int(header[.brands]))
+        let arena = try file.readArray(of: UInt8.self, Int(header[.arena]))
+        guard header[.checksum] == header.checksum(keys, values, rows, arena),
+            let table = NumberTable(
+                keys: keys, values: values, count: Int(header[.numbers]), valueLimit: rows.count),
+            let brands = RenderedBrands(rows: rows, arena: arena)
+        else { throw .damaged(path: path) }
+        return BrandIndex(generation: generation, profile: profile, table: table, brands: brands)
+    }
+}
+
+/// The first 80 bytes of a saved index: ten integers in the machine's byte order, which the first one shows.
+private struct BrandIndexHeader {
+    enum Field: Int { case magic, version, generation, profile, numbers, slots, brands, arena, checksum, reserved }
+
+    static let wordCount = 10
+    /// The letters `HERALDIX` on a little-endian machine.
+    static let magic: UInt64 = 0x5849_444C_4152_4548
+    static let version: UInt64 = 1
+
+    private(set) var words: [UInt64]
+
+    init() { words = Array(repeating: 0, count: Self.wordCount) }
+
+    init(words: [UInt64]) { self.words = words }
+
+    subscript(field: Field) -> UInt64 {
+        get { words[field.rawValue] }
+        set { words[field.rawValue] = newValue }
+    }
+
+    /// How long the file must be; nil when the counts are beyond any file.
+    var fileLength: Int? {
+        let counts = [self[.numbers], self[.slots], self[.brands], self[.arena]]
+        guard counts.allSatisfy({ $0 < 1 << 48 }) else { return nil }
+        let rows = Int(self[.brands]) * MemoryLayout<RenderedBrands.Row>.stride
+        return Self.wordCount * 8 + Int(self[.slots]) * 12 + rows + Int(self[.arena])
+    }
+
+    /// The sum of the header, all but the sum's own field, and of the four arrays.
+    func checksum(_ keys: [UInt64], _ values: [UInt32], _ rows: [RenderedBrands.Row], _ arena: [UInt8]) -> UInt64 {
+        var head = words
+        head[Field.checksum.rawValue] = 0
+        var sum = Checksum()
+        head.withUnsafeBytes { sum.combine($0) }
+        keys.withUnsafeBytes { sum.combine($0) }
+        values.withUnsafeBytes { sum.combine($0) }
+        rows.withUnsafeBytes { sum.combine($0) }
+        arena.withUnsafeBytes { sum.combine($0) }
+        return sum.value
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A hash table from E.164 digits to a position, in two flat arrays: open addressing, twelve bytes a slot.
+///
+/// At most seven slots in ten are filled, so a search ends after a few steps in one or two cache lines. The place a
+/// number belongs to grows with its hash, whatever the capacity, so any count of slots will do and none is wasted.
+struct NumberTable: Sendable {
+    /// The digits of each slot, zero for an empty one.
+    private(set) var keys: [UInt64]
+    /// What is filed under them.
+    private(set) var values: [UInt32]
+    private(set) var count: Int
+
+    /// An empty table with room for that many numbers.
+    init(expectedCount: Int) {
+        let capacity = Self.capacity(for: expectedCount)
+        keys = [UInt64](repeating: 0, count: capacity)
+        values = [UInt32](repeating: 0, count: capacity)
+        count = 0
+    }
+
+    /// Takes over the arrays of a saved table.
+    ///
+    /// - Returns: nil when they do not belong to a table of that count, or a value is not below `valueLimit`.
+    init?(keys: [UInt64], values: [UInt32], count: Int, valueLimit: Int) {
+        guard keys.count == values.count, count <= Self.limit(of: keys.count), !keys.isEmpty else { return nil }
+        var filled = 0
+        for slot in keys.indices where keys[slot] != 0 {
+            guard Int(values[slot]) < valueLimit else { return nil }
+            filled += 1
+        }
+        guard filled == count else { return nil }
+        self.keys = keys
+        self.values = values
+        self.count = count
+    }
+
+    static func capacity(for count: Int) -> Int { max(count, 4) * 10 / 7 + 2 }
+
+    private static func limit(of capacity: Int) -> Int { capacity * 7 / 10 }
+
+    var isFull: Bool { count >= Self.limit(of: keys.count) }
+
+    /// The value filed under a number; never allocates.
+    @inline(__always)
+    func value(of number: E164Number) -> UInt32? {
+        let keys = keys.span
+        var slot = Self.home(of: number.digits, capacity: keys.count)
+        while true {
+            let key = keys[slot]
+            if key == number.digits { return values[slot] }
+            if key == 0 { return nil }
+            slot += 1
+            if slot == keys.count { slot = 0 }
+        }
+    }
+
+    /// The slot that holds a number, or the empty one where it belongs; the table is never full.
+    func slot(for digits: UInt64) -> (slot: Int, isFilled: Bool) {
+        var slot = Self.home(of: digits, capacity: keys.count)
+        while keys[slot] != 0 {
+            if keys[slot] == digits { return (slot, true) }
+            slot = next(slot)
+        }
+        return (slot, false)
+    }
+
+    /// Files a value in a slot found by `slot(for:)`.
+    mutating func put(_ value: UInt32, under digits: UInt64, in slot: Int) {
+        if keys[slot] == 0 { count += 1 }
+        keys[slot] = digits
+        values[slot] = value
+    }
+
+    /// Empties a slot and moves up what had to step over it, so that every search still ends at an empty slot.
+    ///
+    /// - Parameter moved: called with source and destination of every entry that moves.
+    mutating func remove(at slot: Int, moved: (Int, Int) -> Void) {
+        var hole = slot
+        var probe = next(slot)
+        while keys[probe] != 0 {
+            let home = Self.home(of: keys[probe], capacity: keys.count)
+            // The entry may move back unless its home lies behind the hole, seen around the end of the table.
+            let fromHole = probe >= hole ? probe - hole : probe - hole + keys.count
+            let fromHome = probe >= home ? probe - home : probe - home + keys.count
+            if fromHome >= fromHole {
+                keys[hole] = keys[probe]
+                values[hole] = values[probe]
+                moved(probe, hole)
+                hole = probe
+            }
+            probe = next(probe)
+        }
+        keys[hole] = 0
+        values[hole] = 0
+        count -= 1
+    }
+
+    private func next(_ slot: Int) -> Int { slot + 1 == keys.count ? 0 : slot + 1 }
+
+    /// Where a number belongs: its mixed digits scaled to the capacity.
+    @inline(__always)
+    private static func home(of digits: UInt64, capacity: Int) -> Int {
+        var hash = digits &* 0x9E37_79B9_7F4A_7C15
+        hash = (hash ^ hash >> 32) &* 0xD6E8_FEB8_6659_FD93
+        return Int(truncatingIfNeeded: (hash ^ hash >> 29).multipliedFullWidth(by: UInt64(capacity)).high)
+    }
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a call went on without a brand; the same words in logs, metrics, events and `herald lookup`.
+///
+/// The raw value is one byte because it crosses the signal ring; `description` is the word.
+package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
+    case noMatch = 1
+    case privacy
+    case untrusted
+    case failedVerification
+    case numberUnclear
+    case stale
+    case trimmed
+    case error
+    case gatedUnauthorised
+    case gatedAccountStatus
+    case gatedBrandingDisabled
+    case gatedVoipDialerDisabled
+    case gatedCapReached
+    case policy
+    case emergency
+    case midDialog
+    case alreadyBranded
+    case outbound
+
+    /// True when the directory, not the call, is the reason; such calls are reported as `branding_disabled`.
+    package var isGate: Bool { description.hasPrefix("gated:") }
+
+    package var description: String {
+        switch self {
+        case .noMatch: "no_match"
+        case .privacy: "privacy"
+        case .untrusted: "untrusted"
+        case .failedVerification: "failed_verification"
+        case .numberUnclear: "number_unclear"
+        case .stale: "stale"
+        case .trimmed: "trimmed"
+        case .error: "error"
+        case .gatedUnauthorised: "gated:unauthorised"
+        case .gatedAccountStatus: "gated:account_status"
+        case .gatedBrandingDisabled: "gated:branding_disabled"
+        case .gatedVoipDialerDisabled: "gated:voip_dialer_disabled"
+        case .gatedCapReached: "gated:cap_reached"
+        case .policy: "policy"
+        case .emergency: "emergency"
+        case .midDialog: "mid_dialog"
+        case .alreadyBranded: "already_branded"
+        case .outbound: "outbound"
+        }
+    }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPhoneNumber
+
+/// The country whose dialling rules a trunk's national numbers follow.
+///
+/// Two upper-case letters of ISO 3166-1 that libphonenumber has a numbering plan for, such as `AU` or `GB`.
+package struct Region: Hashable, Sendable, CustomStringConvertible {
+    private let first: UInt8
+    private let second: UInt8
+
+    /// Reads two upper-case ASCII letters.
+    ///
+    /// - Returns: nil for anything else, and for letters no numbering plan is known for.
+    package init?(_ text: some StringProtocol) {
+        let letters = Array(text.utf8.prefix(3))
+        guard letters.count == 2, letters.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
+            return nil
+        }
+        self.init(first: letters[0], second: letters[1])
+        guard withLetters({ herald_phone_region_known($0) }) == 1 else { return nil }
+    }
+
+    private init(first: UInt8, second: UInt8) {
+        self.first = first
+        self.second = second
+    }
+
+    /// Every region there is a numbering plan for, in alphabetical order.
+    package static var all: [Region] {
+        let count = Int(herald_phone_regions(nil, 0))
+        let letters = [CChar](unsafeUninitializedCapacity: count * 2) { buffer, length in
+            _ = herald_phone_regions(buffer.baseAddress, count * 2)
+            length = count * 2
+        }
+        return stride(from: 0, to: letters.count, by: 2).map {
+            Region(first: UInt8(bitPattern: letters[$0]), second: UInt8(bitPattern: letters[$0 + 1]))
+        }
+    }
+
+    /// The country calling code, 1 to 999; several regions may share one.
+    package var callingCode: Int { withLetters { Int(herald_phone_calling_code($0)) } }
+
+    package var description: String { String(decoding: [first, second], as: UTF8.self) }
+
+    /// Lends the two letters to C, followed by a zero byte.
+    func withLetters<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+        let letters = (CChar(bitPattern: first), CChar(bitPattern: second), CChar(0))
+        return withUnsafeBytes(of: letters) { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { buffer in
+                guard let base = buffer.baseAddress else { preconditionFailure("a tuple of three has an address") }
+                return body(base)
+            }
+        }
+    }
+}

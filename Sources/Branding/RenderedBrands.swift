@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One brand of an index.
+///
+/// Means something only to the index it came from; a few bytes, to be kept for the length of a call.
+package struct BrandEntry: Hashable, Sendable {
+    /// Position among the brands of the index.
+    let brand: UInt32
+}
+
+/// What can be had of a brand; all but the name and the identifier are ready for a header.
+package enum BrandPart: Hashable, Sendable, CaseIterable {
+    /// The display name with quotes and escapes: `"Acme Bank"`.
+    case quotedName
+    /// A Call-Info value with all there is; empty when there is neither logo nor reason.
+    case callInfo
+    /// A Call-Info value with the reason alone; empty when there is none.
+    case callInfoReasonOnly
+    /// The display name as a phone shows it.
+    case name
+    /// The directory's identifier of the brand.
+    case brandID
+}
+
+/// The header bytes of all brands, one after the other.
+///
+/// Of a brand the arena holds quoted name, logo value, reason parameter, identifier, and the plain name if quoting
+/// changed it; every part is one run of these bytes, at most behind a constant.
+struct RenderedBrands: Sendable {
+    /// Where a brand's bytes are, lengths in bytes; twenty-four bytes without gaps, as they are saved.
+    struct Row: Sendable {
+        var start: UInt64 = 0
+        var quotedName: UInt16 = 0
+        var icon: UInt16 = 0
+        var reason: UInt16 = 0
+        var brandID: UInt16 = 0
+        /// Zero when the name is the quoted one without its quotes.
+        var escapedName: UInt16 = 0
+        var reserved: (UInt16, UInt16, UInt16) = (0, 0, 0)
+
+        var end: UInt64 {
+            start + UInt64(quotedName) + UInt64(icon) + UInt64(reason) + UInt64(brandID) + UInt64(escapedName)
+        }
+    }
+
+    private(set) var rows: [Row] = []
+    private(set) var arena: [UInt8] = []
+
+    init() {}
+
+    /// Takes over saved arrays; nil when a row points outside the arena.
+    init?(rows: [Row], arena: [UInt8]) {
+        let size = UInt64(arena.count)
+        guard rows.allSatisfy({ $0.start <= size && $0.end <= size && $0.quotedName >= 2 }) else { return nil }
+        self.rows = rows
+        self.arena = arena
+    }
+
+    /// The longest identifier kept, in bytes.
+    static let maxBrandIDBytes = 255
+
+    /// Adds a brand.
+    mutating func append(name: DisplayName, info: CallInfo, brandID: String) {
+        var row = Row()
+        row.start = UInt64(arena.count)
+        row.quotedName = added { QuotedString.append(name.text, to: &$0) }
+        row.icon = added { info.appendIcon(to: &$0) }
+        row.reason = added { info.appendReason(to: &$0) }
+        row.brandID = added { arena in
+            var room = Self.maxBrandIDBytes
+            for character in brandID.utf8.count <= room ? brandID[...] : brandID.prefix(room) {
+                room -= character.utf8.count
+                guard room >= 0 else { break }
+                arena.append(contentsOf: character.utf8)
+            }
+        }
+        if Int(row.quotedName) != name.text.utf8.count + 2 {
+            row.escapedName = added { $0.append(contentsOf: name.text.utf8) }
+        }
+        rows.append(row)
+    }
+
+    private mutating func added(_ write: (inout [UInt8]) -> Void) -> UInt16 {
+        let before = arena.count
+        write(&arena)
+        return UInt16(arena.count - before)
+    }
+
+    /// Where a part's own bytes are, and whether the constant for a missing logo goes in front of them.
+    private func place(_ part: BrandPart, _ brand: UInt32) -> (range: Range<Int>, needsNullIcon: Bool) {
+        let row = rows[Int(brand)]
+        let icon = Int(row.start) + Int(row.quotedName)
+        let reason = icon + Int(row.icon)
+        let brandID = reason + Int(row.reason)
+        let escapedName = brandID + Int(row.brandID)
+        switch part {
+        case .quotedName: return (Int(row.start)..<icon, false)
+        case .callInfo where row.icon > 0: return (icon..<brandID, false)
+        case .callInfo, .callInfoReasonOnly: return (reason..<brandID, row.reason > 0)
+        case .name where row.escapedName > 0: return (escapedName..<escapedName + Int(row.escapedName), false)
+        case .name: return (Int(row.start) + 1..<icon - 1, false)
+        case .brandID: return (brandID..<escapedName, false)
+        }
+    }
+
+    func length(of part: BrandPart, _ brand: UInt32) -> Int {
+        let (range, needsNullIcon) = place(part, brand)
+        return range.count + (needsNullIcon ? CallInfo.nullIcon.utf8CodeUnitCount : 0)
+    }
+
+    func append(_ part: BrandPart, of brand: UInt32, to out: inout [UInt8]) {
+        let (range, needsNullIcon) = place(part, brand)
+        if needsNullIcon { out.append(CallInfo.nullIcon) }
+        out.append(contentsOf: arena[range])
+    }
+
+    func logoURL(of brand: UInt32) -> String? {
+        let row = rows[Int(brand)]
+        guard row.icon > 0 else { return nil }
+        let icon = Int(row.start) + Int(row.quotedName)
+        let end = icon + Int(row.icon) - CallInfo.iconPurpose.utf8CodeUnitCount
+        return icon < end ? String(decoding: arena[icon + 1..<end], as: UTF8.self) : nil
+    }
+}

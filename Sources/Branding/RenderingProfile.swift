@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What becomes of `%` and `${` in names and reasons.
+///
+/// FreeSWITCH decodes `%41` in a display name and expands `${…}`; a directory must not be able to use either.
+package enum PercentPolicy: String, Hashable, Sendable, CaseIterable {
+    /// `%` becomes the word percent, and `${` loses its dollar sign.
+    case spellOut
+    /// Both stay as they are, for PBXs known to take text as text.
+    case keep
+}
+
+/// How brands are turned into header bytes; part of the index, so a change of it means building the index again.
+package struct RenderingProfile: Hashable, Sendable {
+    /// The longest display name in bytes of UTF-8, before quoting; 1 to 500 (Asterisk cuts at 80).
+    package var maxNameBytes: Int
+    /// The longest call reason in characters; 1 to 200, of which RFC 9796 recommends 64.
+    package var maxReasonCharacters: Int
+    /// What becomes of `%` and `${`.
+    package var percent: PercentPolicy
+    /// Lets `http:` logos into Call-Info; only for demonstrations on one machine.
+    package var allowInsecureLogos: Bool
+
+    /// Values out of range are moved to the nearest allowed one.
+    package init(
+        maxNameBytes: Int = 80, maxReasonCharacters: Int = 64, percent: PercentPolicy = .spellOut,
+        allowInsecureLogos: Bool = false
+    ) {
+        self.maxNameBytes = min(max(maxNameBytes, 1), 500)
+        self.maxReasonCharacters = min(max(maxReasonCharacters, 1), 200)
+        self.percent = percent
+        self.allowInsecureLogos = allowInsecureLogos
+    }
+
+    /// A number that differs between profiles, and between versions of the rendering rules.
+    var fingerprint: UInt64 {
+        let rules =
+            "rules 1, name \(maxNameBytes), reason \(maxReasonCharacters), \(percent), http \(allowInsecureLogos)"
+        // FNV-1a, which is the same in every process, as a saved index needs it.
+        return rules.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The body of `POST mobile/branding/event`; no other fields are allowed.
+package struct EventRequest: Codable, Hashable, Sendable {
+    package var phoneNumber: String
+    package var outcome: String
+    package var surface: String?
+    package var deviceID: String?
+    package var displayedAt: String?
+    /// At most 200 characters; repeats with the same key count once.
+    package var eventKey: String?
+    package var meta: [String: JSONValue]?
+
+    package enum CodingKeys: String, CodingKey {
+        case outcome, surface, meta
+        case phoneNumber = "phone_number_e164"
+        case deviceID = "device_id"
+        case displayedAt = "displayed_at"
+        case eventKey = "event_key"
+    }
+
+    package init(
+        phoneNumber: String, outcome: String, surface: String? = nil, deviceID: String? = nil,
+        displayedAt: String? = nil, eventKey: String? = nil, meta: [String: JSONValue]? = nil
+    ) {
+        self.phoneNumber = phoneNumber
+        self.outcome = outcome
+        self.surface = surface
+        self.deviceID = deviceID
+        self.displayedAt = displayedAt
+        self.eventKey = eventKey
+        self.meta = meta
+    }
+}
+
+/// The answer to an event: 200 and 202 are both success, and `counted` false with its reason is final.
+package struct EventResponse: Codable, Hashable, Sendable {
+    package var success: Bool
+    /// The directory's name of the event; a repeat of its key gives the same.
+    package var eventID: String?
+    package var outcome: String?
+    /// Whether it counts towards the month.
+    package var counted: Bool?
+    /// Why it does not count: a word of `UncountedReason`, or one of the directory's own.
+    package var reason: String?
+    /// ISO 8601.
+    package var displayedAt: String?
+    package var imprintID: String?
+    package var accepted: Bool?
+    /// True when only the raw event was stored.
+    package var partial: Bool?
+    package var config: DirectoryConfig?
+
+    package enum CodingKeys: String, CodingKey {
+        case success, outcome, counted, reason, accepted, partial, config
+        case eventID = "event_id"
+        case displayedAt = "displayed_at"
+        case imprintID = "imprint_id"
+    }
+
+    package init(success: Bool) { self.success = success }
+
+    /// Reads an answer; only `success` must be there.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        success = try container.decode(Bool.self, forKey: .success)
+        eventID = container.tolerantString(.eventID)
+        outcome = container.tolerantString(.outcome)
+        counted = container.tolerantBool(.counted)
+        reason = container.tolerantString(.reason)
+        displayedAt = container.tolerantString(.displayedAt)
+        imprintID = container.tolerantString(.imprintID)
+        accepted = container.tolerantBool(.accepted)
+        partial = container.tolerantBool(.partial)
+        config = container.tolerant(DirectoryConfig.self, .config)
+    }
+}
+
+/// Why an event was not counted.
+///
+/// Source: securenode-endpoint-contract §7b.
+package enum UncountedReason: String, Hashable, Sendable, CaseIterable {
+    case noMatch = "no_match"
+    case disabled
+    case capReached = "cap_reached"
+    case accountSuspended = "account_suspended"
+    case ownerSuspended = "owner_suspended"
+    case ownerUnresolved = "owner_unresolved"
+    case analyticsOnly = "analytics_only"
+    case pendingEnrichment = "pending_enrichment"
+    case eventDropped = "event_dropped"
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The answer to `GET mobile/branding/lookup`: brand fields are null where nothing matched.
+package struct LookupResponse: Codable, Hashable, Sendable {
+    package var success: Bool
+    package var e164: String
+    package var brandName: String?
+    package var logoURL: String?
+    package var callReason: String?
+    package var brandID: String?
+    package var updatedAt: String?
+    package var config: DirectoryConfig?
+
+    package enum CodingKeys: String, CodingKey {
+        case success, e164, config
+        case brandName = "brand_name"
+        case logoURL = "logo_url"
+        case callReason = "call_reason"
+        case brandID = "brand_id"
+        case updatedAt = "updated_at"
+    }
+
+    package init(e164: String, item: BrandingItem?, config: DirectoryConfig?) {
+        success = true
+        self.e164 = e164
+        brandName = item?.brandName
+        logoURL = item?.logoURL
+        callReason = item?.callReason
+        brandID = item?.brandID
+        updatedAt = item?.updatedAt
+        self.config = config
+    }
+
+    /// Reads an answer; an empty one means no match.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        success = container.tolerantBool(.success) ?? true
+        e164 = container.tolerantString(.e164) ?? ""
+        brandName = container.tolerantString(.brandName)
+        logoURL = container.tolerantString(.logoURL)
+        callReason = container.tolerantString(.callReason)
+        brandID = container.tolerantString(.brandID)
+        updatedAt = container.tolerantString(.updatedAt)
+        config = container.tolerant(DirectoryConfig.self, .config)
+    }
+
+    /// Writes the brand's fields as null rather than leaving them out, as the contract's schema has them.
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(success, forKey: .success)
+        try container.encode(e164, forKey: .e164)
+        try container.encode(brandName, forKey: .brandName)
+        try container.encode(logoURL, forKey: .logoURL)
+        try container.encode(callReason, forKey: .callReason)
+        try container.encode(brandID, forKey: .brandID)
+        try container.encodeIfPresent(updatedAt, forKey: .updatedAt)
+        try container.encodeIfPresent(config, forKey: .config)
+    }
+}
+
+/// The answer to `GET mobile/branding/lookup?format=public`.
+package struct PublicLookupResponse: Codable, Hashable, Sendable {
+    /// The brand of a match.
+    package struct Brand: Codable, Hashable, Sendable {
+        package var name: String
+        package var logo: String?
+
+        package func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(name, forKey: .name)
+            try container.encode(logo, forKey: .logo)
+        }
+    }
+
+    package var matched: Bool
+    package var displayed: Bool
+    package var brand: Brand?
+    package var callReason: String?
+    /// `cache`, `live` or `none`.
+    package var source: String
+
+    package enum CodingKeys: String, CodingKey {
+        case matched, displayed, brand, source
+        case callReason = "call_reason"
+    }
+
+    /// Says what was found; nil for nothing.
+    package init(_ item: BrandingItem?) {
+        matched = item != nil
+        displayed = item != nil
+        brand = item.map { Brand(name: $0.brandName ?? "", logo: $0.logoURL) }
+        callReason = item?.callReason
+        source = item == nil ? "none" : "live"
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(matched, forKey: .matched)
+        try container.encode(displayed, forKey: .displayed)
+        try container.encode(brand, forKey: .brand)
+        try container.encode(callReason, forKey: .callReason)
+        try container.encode(source, forKey: .source)
+    }
+}

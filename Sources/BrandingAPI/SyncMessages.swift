@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The answer to `GET mobile/branding/sync`.
+package struct SyncResponse: Codable, Hashable, Sendable {
+    package var success: Bool
+    package var branding: [BrandingItem]
+    /// The server's own time, kept to the letter: the next `since`.
+    package var syncedAt: String
+    package var config: DirectoryConfig?
+
+    package enum CodingKeys: String, CodingKey {
+        case success, branding, config
+        case syncedAt = "synced_at"
+    }
+
+    package init(success: Bool, branding: [BrandingItem], syncedAt: String, config: DirectoryConfig?) {
+        self.success = success
+        self.branding = branding
+        self.syncedAt = syncedAt
+        self.config = config
+    }
+}
+
+/// The optional `POST mobile/branding/sync` by which a client says what it has stored.
+package struct SyncAcknowledgement: Codable, Hashable, Sendable {
+    package var lastSyncedAt: String
+    package var numbers: [String]
+
+    package enum CodingKeys: String, CodingKey {
+        case lastSyncedAt = "last_synced_at"
+        case numbers = "e164_numbers"
+    }
+
+    package init(lastSyncedAt: String, numbers: [String]) {
+        self.lastSyncedAt = lastSyncedAt
+        self.numbers = numbers
+    }
+}

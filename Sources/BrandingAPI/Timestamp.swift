@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+
+/// ISO 8601 times as the contract writes them: UTC with `Z`; read with or without fraction and offset.
+package enum Timestamp {
+    /// Writes seconds since 1970, such as `2026-01-31T09:05:00Z`.
+    package static func string(from seconds: Int64) -> String {
+        Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+    }
+
+    /// Reads whole seconds since 1970, a fraction cut off; nil when it is no such time.
+    package static func seconds(from text: String) -> Int64? {
+        let instant = UpdateTime(text).microseconds
+        return instant == .min ? nil : Int64((Double(instant) / 1_000_000).rounded(.down))
+    }
+}

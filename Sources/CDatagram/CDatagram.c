@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// recvmmsg and sendmmsg, which Swift's C library module does not offer.
+#define _GNU_SOURCE
+#include "CDatagram.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static socklen_t fill_address(struct sockaddr_storage *storage, const uint8_t address[16], int is_ipv6, uint16_t port) {
+    memset(storage, 0, sizeof *storage);
+    if (is_ipv6) {
+        struct sockaddr_in6 *six = (struct sockaddr_in6 *)storage;
+        six->sin6_family = AF_INET6;
+        six->sin6_port = htons(port);
+        memcpy(&six->sin6_addr, address, 16);
+        return sizeof *six;
+    }
+    struct sockaddr_in *four = (struct sockaddr_in *)storage;
+    four->sin_family = AF_INET;
+    four->sin_port = htons(port);
+    memcpy(&four->sin_addr, address, 4);
+    return sizeof *four;
+}
+
+static void read_address(struct herald_datagram *datagram, const struct sockaddr_storage *storage) {
+    memset(datagram->address, 0, sizeof datagram->address);
+    if (storage->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)storage;
+        memcpy(datagram->address, &six->sin6_addr, 16);
+        datagram->port = ntohs(six->sin6_port);
+        datagram->is_ipv6 = 1;
+    } else {
+        const struct sockaddr_in *four = (const struct sockaddr_in *)storage;
+        memcpy(datagram->address, &four->sin_addr, 4);
+        datagram->port = ntohs(four->sin_port);
+        datagram->is_ipv6 = 0;
+    }
+}
+
+int herald_receive_datagrams(int socket, struct herald_datagram *datagrams, int count) {
+    struct mmsghdr messages[HERALD_DATAGRAM_BATCH];
+    struct iovec vectors[HERALD_DATAGRAM_BATCH];
+    struct sockaddr_storage addresses[HERALD_DATAGRAM_BATCH];
+    if (count > HERALD_DATAGRAM_BATCH) count = HERALD_DATAGRAM_BATCH;
+    memset(messages, 0, sizeof messages[0] * (size_t)count);
+    for (int i = 0; i < count; i++) {
+        vectors[i].iov_base = datagrams[i].data;
+        vectors[i].iov_len = datagrams[i].capacity;
+        messages[i].msg_hdr.msg_iov = &vectors[i];
+        messages[i].msg_hdr.msg_iovlen = 1;
+        messages[i].msg_hdr.msg_name = &addresses[i];
+        messages[i].msg_hdr.msg_namelen = sizeof addresses[i];
+    }
+    int received = recvmmsg(socket, messages, (unsigned)count, MSG_DONTWAIT, NULL);
+    if (received < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -errno;
+    for (int i = 0; i < received; i++) {
+        datagrams[i].length = messages[i].msg_len;
+        datagrams[i].truncated = (messages[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
+        read_address(&datagrams[i], &addresses[i]);
+    }
+    return received;
+}
+
+int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, int count) {
+    struct mmsghdr messages[HERALD_DATAGRAM_BATCH];
+    struct iovec vectors[HERALD_DATAGRAM_BATCH];
+    struct sockaddr_storage addresses[HERALD_DATAGRAM_BATCH];
+    if (count > HERALD_DATAGRAM_BATCH) count = HERALD_DATAGRAM_BATCH;
+    memset(messages, 0, sizeof messages[0] * (size_t)count);
+    for (int i = 0; i < count; i++) {
+        vectors[i].iov_base = datagrams[i].data;
+        vectors[i].iov_len = datagrams[i].length;
+        messages[i].msg_hdr.msg_iov = &vectors[i];
+        messages[i].msg_hdr.msg_iovlen = 1;
+        messages[i].msg_hdr.msg_name = &addresses[i];
+        messages[i].msg_hdr.msg_namelen =
+            fill_address(&addresses[i], datagrams[i].address, datagrams[i].is_ipv6, datagrams[i].port);
+    }
+    int sent = sendmmsg(socket, messages, (unsigned)count, MSG_DONTWAIT);
+    return sent < 0 ? -errno : sent;
+}
+
+int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int buffer_bytes) {
+    int descriptor = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (descriptor < 0) return -errno;
+    // Best effort: the kernel caps these at net.core.rmem_max and wmem_max.
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
+    int on = 1;
+    if (is_ipv6) setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    struct sockaddr_storage storage;
+    socklen_t length = fill_address(&storage, address, is_ipv6, port);
+    if (bind(descriptor, (struct sockaddr *)&storage, length) != 0) {
+        int reason = errno;
+        close(descriptor);
+        return -reason;
+    }
+    return descriptor;
+}
+
+int herald_bound_port(int socket) {
+    struct sockaddr_storage storage;
+    socklen_t length = sizeof storage;
+    if (getsockname(socket, (struct sockaddr *)&storage, &length) != 0) return -errno;
+    return storage.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&storage)->sin6_port)
+                                         : ntohs(((struct sockaddr_in *)&storage)->sin_port);
+}
+
+int herald_open_wakeup(void) {
+    int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
+    return descriptor < 0 ? -errno : descriptor;
+}
+
+void herald_wake(int wakeup) {
+    // A full counter means the thread is about to wake anyway.
+    (void)!eventfd_write(wakeup, 1);
+}

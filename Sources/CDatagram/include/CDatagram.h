@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#ifndef HERALD_CDATAGRAM_H
+#define HERALD_CDATAGRAM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* The most datagrams moved by one call. */
+enum { HERALD_DATAGRAM_BATCH = 32 };
+
+/* One datagram and its far end. For IPv4 the address sits in the first four bytes, in network order. */
+struct herald_datagram {
+    uint8_t *data;
+    uint32_t capacity;  /* room at data, for receiving */
+    uint32_t length;    /* bytes received, or to be sent */
+    uint8_t address[16];
+    uint16_t port;      /* host order */
+    uint8_t is_ipv6;
+    uint8_t truncated;  /* received: the datagram was larger than capacity */
+};
+
+/* Receives what is there, at most count (and HERALD_DATAGRAM_BATCH) datagrams, without waiting.
+ * Returns how many, 0 when there are none, or -errno. */
+int herald_receive_datagrams(int socket, struct herald_datagram *datagrams, int count);
+
+/* Sends at most count (and HERALD_DATAGRAM_BATCH) datagrams, without waiting.
+ * Returns how many the kernel took, or -errno when it took none. */
+int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, int count);
+
+/* Opens a non-blocking UDP socket bound to an address, with receive and send buffers of buffer_bytes where the
+ * kernel allows it. Returns the descriptor, or -errno. */
+int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int buffer_bytes);
+
+/* The port a socket is bound to, or -errno. */
+int herald_bound_port(int socket);
+
+/* A descriptor that a waiting thread can be woken by (eventfd), or -errno. */
+int herald_open_wakeup(void);
+
+/* Wakes the thread that waits on it. */
+void herald_wake(int wakeup);
+
+#endif

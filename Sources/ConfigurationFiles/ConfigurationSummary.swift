@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A configuration in a few lines for people.
+package struct ConfigurationSummary {
+    private let configuration: HeraldConfiguration
+
+    package init(_ configuration: HeraldConfiguration) {
+        self.configuration = configuration
+    }
+
+    /// One line for each part, each with its end.
+    package var text: String {
+        let lines = [
+            ["gateway \(configuration.id), state in \(configuration.state)"], listen, trunks, pbx, rest, remarks,
+        ]
+        return lines.joined().map { $0 + "\n" }.joined()
+    }
+
+    private var listen: [String] {
+        configuration.listen.map { listener in
+            "listen  \(listener.name): UDP \(listener.address)"
+                + (listener.advertise.map { ", advertised as \($0)" } ?? "")
+        }
+    }
+
+    private var trunks: [String] {
+        configuration.trunks.map { trunk in
+            let sources = trunk.sources.map(\.description).joined(separator: ", ")
+            return "trunk   \(trunk.name): from \(sources), next hop \(trunk.nextHop) by "
+                + "\(configuration.listen[trunk.listener].name), to pbx \(configuration.pbx[trunk.pbx].name), "
+                + "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
+                + (trunk.region.map { "region \($0)" } ?? "no region")
+        }
+    }
+
+    private var pbx: [String] {
+        configuration.pbx.map { pbx in
+            let sources = pbx.sources.map(\.description).joined(separator: ", ")
+            return "pbx     \(pbx.name): \(pbx.address) by \(configuration.listen[pbx.listener].name), from \(sources)"
+        }
+    }
+
+    private var rest: [String] {
+        var lines: [String] = []
+        if let directory = configuration.directory { lines.append("brands  from \(directory.url)") }
+        if let file = configuration.brandsFile { lines.append("brands  from the file \(file)") }
+        lines.append("admin   " + (configuration.admin.map { "http://\($0)" } ?? "off"))
+        return lines
+    }
+
+    private var remarks: [String] { configuration.remarks.map { "note    \($0)" } }
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+import Foundation
+
+/// Everything `herald.yaml` says, checked; each key is explained in `Config/herald.yaml`.
+package struct HeraldConfiguration: Sendable {
+    /// Name of this gateway, for status and logs; the host's name unless given.
+    package var id: String
+    /// Folder of what must survive: databases, secret, saved index.
+    package var state: String
+    /// Folder of what may be lost with the machine: the signal ring.
+    package var runtime: String
+    /// At least one.
+    package var listen: [Listener]
+    /// At least one; the first whose sources hold a sender is the one it belongs to.
+    package var trunks: [Trunk]
+    /// At least one.
+    package var pbx: [PBX]
+    package var branding: BrandingSettings
+    /// Nil where brands come from a file or from nowhere.
+    package var directory: DirectoryAccess?
+    /// A local file of brands, instead of a directory.
+    package var brandsFile: String?
+    package var outcomes: Outcomes
+    package var timers: Timers
+    package var limits: Limits
+    package var strangers: Strangers
+    /// Nil switches the admin page off.
+    package var admin: EndpointAddress?
+    package var log: LogSettings
+
+    /// A local address the gateway receives and sends by.
+    package struct Listener: Sendable {
+        package var name: String
+        package var address: EndpointAddress
+        /// What peers are told instead of the address, in Via and Record-Route.
+        package var advertise: EndpointAddress?
+    }
+
+    /// Which header names the caller.
+    package enum Identity: String, CaseIterable, Sendable { case pai, rpid, from }
+
+    /// What becomes of Call-Info that is not rich call data.
+    package enum ForeignCallInfo: String, CaseIterable, Sendable { case keep, strip }
+
+    /// How much is asked of a caller before a brand is shown.
+    package enum Policy: String, CaseIterable, Sendable { case standard, strict, permissive }
+
+    /// A carrier's side.
+    package struct Trunk: Sendable {
+        package var name: String
+        /// At least one.
+        package var sources: [SourceRange]
+        package var nextHop: EndpointAddress
+        /// Position in `listen`.
+        package var listener: Int
+        package var region: Region?
+        package var isTrusted: Bool
+        package var policy: Policy
+        /// At least one, each once.
+        package var identity: [Identity]
+        package var foreignCallInfo: ForeignCallInfo
+        /// A header name that begins with `X-`; nil for none.
+        package var trunkHeader: String?
+        /// Position in `pbx`.
+        package var pbx: Int
+    }
+
+    /// The side that gets the branded calls.
+    package struct PBX: Sendable {
+        package var name: String
+        package var address: EndpointAddress
+        /// At least one; the address with any port unless given.
+        package var sources: [SourceRange]
+        /// Position in `listen`.
+        package var listener: Int
+        /// Largest datagram in bytes; nil for no limit.
+        package var largestDatagram: Int?
+    }
+
+    /// What becomes of `%` and `${` in names and reasons.
+    package enum PercentPolicy: String, CaseIterable, Sendable {
+        case spellOut = "spell_out"
+        case keep
+    }
+
+    /// How brands are shown.
+    package struct BrandingSettings: Sendable {
+        package var isEnabled = true
+        /// 15 to 200.
+        package var maxNameBytes = 80
+        /// 1 to 200.
+        package var maxReasonCharacters = 64
+        package var percent = PercentPolicy.spellOut
+        package var allowsInsecureLogos = false
+        package var writesCallInfo = true
+    }
+
+    /// Where brands come from and events go to.
+    package struct DirectoryAccess: Sendable {
+        /// `http` or `https`, without user, query and fragment.
+        package var url: String
+        /// Empty when the file was read without its secrets.
+        package var key: ConfiguredSecret
+        package var syncInterval = Duration.seconds(1800)
+        package var fullSyncInterval = Duration.seconds(86_400)
+        package var presenceInterval = Duration.seconds(300)
+        package var timeout = Duration.seconds(10)
+        package var acknowledges = false
+        /// The contract's word for what this gateway runs on.
+        package var platform = "linux"
+        /// Largest sync answer in bytes.
+        package var maxBody = 268_435_456
+    }
+
+    /// Which calls a call back can answer.
+    package enum Originals: String, CaseIterable, Sendable { case unanswered, any }
+
+    /// How calls are recorded and reported.
+    package struct Outcomes: Sendable {
+        package var surface = "sip"
+        package var returnedWindow = Duration.seconds(259_200)
+        package var returnedOriginals = Originals.unanswered
+        package var reportsNoMatch = false
+        package var maxCallDuration = Duration.seconds(14_400)
+        package var retention = Duration.seconds(7_776_000)
+        /// Slots of 512 bytes.
+        package var ringSlots = 65_536
+        /// The operator's words by the contract's, only where they are given.
+        package var vocabulary: [String: String] = [:]
+    }
+
+    /// The timers of RFC 3261, Table 4.
+    package struct Timers: Sendable {
+        package var t1 = Duration.milliseconds(500)
+        package var t2 = Duration.seconds(4)
+        package var t4 = Duration.seconds(5)
+        package var c = Duration.seconds(181)
+    }
+
+    /// What one peer can make the gateway hold.
+    package struct Limits: Sendable {
+        /// Bytes of one message.
+        package var maxMessage = 65_535
+        /// Header fields of one message.
+        package var maxHeaders = 200
+        package var maxTransactions = 200_000
+    }
+
+    /// What happens to requests of senders that are neither trunk nor PBX.
+    package enum Strangers: String, CaseIterable, Sendable { case refuse, drop }
+}
+
+/// How much is logged, and in which shape; both programs have it.
+package struct LogSettings: Hashable, Sendable {
+    package enum Level: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error }
+    package enum Format: String, CaseIterable, Sendable { case text, json }
+
+    package var level = Level.info
+    package var format = Format.text
+
+    package init() {}
+}
+
+extension HeraldConfiguration {
+    /// Whether the files and variables that hold secrets are looked at.
+    package enum Secrets: Sendable {
+        case read
+        /// For commands that need none, and may not be allowed to read them.
+        case ignored
+    }
+
+    /// Reads and checks a file; relative paths in it start from its own folder.
+    ///
+    /// - Throws: `ConfigurationError` with every problem found, in the order of the file.
+    package static func load(
+        path: String, secrets: Secrets = .read, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(ConfigurationError) -> HeraldConfiguration {
+        let file = try ConfigurationFile(path: path, environment: environment)
+        return try file.read { root in HeraldSchema(file: file, root: root, secrets: secrets).read() }
+    }
+
+    /// What is allowed but worth a second look before the gateway runs with it.
+    package var remarks: [String] {
+        var remarks: [String] = []
+        if directory == nil, brandsFile == nil {
+            remarks.append("neither directory nor brands is configured: every call passes unbranded")
+        }
+        if !branding.isEnabled { remarks.append("branding.enabled is false: every call passes unbranded") }
+        if let url = directory.flatMap({ URL(string: $0.url) }), url.scheme == "http",
+            !["127.0.0.1", "::1", "localhost"].contains(url.host() ?? "")
+        {
+            remarks.append("directory.url is http: the key travels unencrypted")
+        }
+        if let admin, !admin.isLoopback {
+            remarks.append("admin.listen is \(admin): the page has no login, keep strangers away from it")
+        }
+        for trunk in trunks where !trunk.isTrusted {
+            remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
+        }
+        return remarks
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Reads `herald.yaml`, section by section, in the order of `Config/herald.yaml`.
+struct HeraldSchema {
+    let file: ConfigurationFile
+    let root: ConfigurationSection
+    let secrets: HeraldConfiguration.Secrets
+
+    func read() -> HeraldConfiguration? {
+        let gateway = gateway()
+        let listen = listeners()
+        let peers = PeersSchema(root: root, listen: listen ?? [])
+        let pbx = peers.pbxs()
+        let trunks = peers.trunks(pbx ?? [])
+        let branding = branding()
+        let directory = directory()
+        let brandsFile = brandsFile()
+        if root.has("directory"), root.has("brands") {
+            root.problem("brands", "cannot stand beside directory: brands come from one place")
+        }
+        let outcomes = outcomes()
+        let timers = timers()
+        let limits = limits()
+        let strangers = root.choice("strangers", default: HeraldConfiguration.Strangers.refuse)
+        let admin = admin()
+        let log = LogSchema.read(root, hasFormat: true)
+        guard let listen, let trunks, let pbx else { return nil }
+        return HeraldConfiguration(
+            id: gateway.id, state: gateway.state, runtime: gateway.runtime, listen: listen, trunks: trunks, pbx: pbx,
+            branding: branding, directory: directory, brandsFile: brandsFile, outcomes: outcomes, timers: timers,
+            limits: limits, strangers: strangers, admin: admin, log: log)
+    }
+
+    private func gateway() -> (id: String, state: String, runtime: String) {
+        let given = root.section("gateway") { section in
+            (
+                id: section.string("id", form: WordForm.name, WordForm.isName),
+                state: section.string("state").map(file.resolved),
+                runtime: section.string("runtime").map(file.resolved)
+            )
+        }
+        return (
+            given?.id ?? ProcessInfo.processInfo.hostName, given?.state ?? "/var/lib/herald",
+            given?.runtime ?? "/run/herald"
+        )
+    }
+
+    private func listeners() -> [HeraldConfiguration.Listener]? {
+        if !root.has("listen") { root.missing("listen", "[{name: sip, address: 192.0.2.10:5060}]") }
+        var names: Set<String> = []
+        var addresses: Set<EndpointAddress> = []
+        return root.sections("listen") { position, section in
+            let name = section.string("name", form: WordForm.name, WordForm.isName) ?? "listen\(position + 1)"
+            if !names.insert(name).inserted { section.problem("name", "an earlier entry is named \"\(name)\"") }
+            let advertise = section.parsed("advertise") { text throws(AddressProblem) in
+                try EndpointAddress.read(text, defaultPort: 5060)
+            }
+            guard section.has("address") else {
+                section.missing("address", "192.0.2.10:5060")
+                return nil
+            }
+            let address = section.parsed("address") { text throws(AddressProblem) in
+                try EndpointAddress.read(text, defaultPort: 5060)
+            }
+            guard let address else { return nil }
+            if !addresses.insert(address).inserted { section.problem("address", "an earlier entry has \(address)") }
+            if address.isWildcard, !section.has("advertise") {
+                section.problem(
+                    "address",
+                    "\(address.host) is every interface; write one address, or add advertise: with the one peers use")
+            }
+            if let advertise, advertise.isWildcard || advertise.isIPv6 != address.isIPv6 {
+                section.problem("advertise", "must be one address of the same family as \(address)")
+            }
+            return HeraldConfiguration.Listener(name: name, address: address, advertise: advertise)
+        }
+    }
+}
+
+/// The forms of words that end up in headers, labels and tables.
+enum WordForm {
+    static let name = "1 to 64 letters, digits, dots, dashes or underscores"
+    static let word = "1 to 64 printable ASCII characters without blanks"
+
+    static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                (97...122).contains(byte | 0x20) || (48...57).contains(byte)
+                    || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
+            }
+    }
+
+    static func isWord(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+/// Reads the `log` section, which both programs have.
+enum LogSchema {
+    /// - Parameter hasFormat: false for a program that writes text only.
+    static func read(_ root: ConfigurationSection, hasFormat: Bool) -> LogSettings {
+        var log = LogSettings()
+        root.within("log") { section in
+            log.level = section.choice("level", default: log.level)
+            if hasFormat { log.format = section.choice("format", default: log.format) }
+        }
+        return log
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+// The sections of `herald.yaml` about branding, the directory, outcomes and bounds.
+
+private let day = Duration.seconds(86_400)
+
+extension HeraldSchema {
+    func branding() -> HeraldConfiguration.BrandingSettings {
+        var settings = HeraldConfiguration.BrandingSettings()
+        root.within("branding") { section in
+            settings.isEnabled = section.bool("enabled", default: settings.isEnabled)
+            settings.maxNameBytes = section.integer("max_name_bytes", default: settings.maxNameBytes, in: 15...200)
+            settings.maxReasonCharacters = section.integer(
+                "max_reason_characters", default: settings.maxReasonCharacters, in: 1...200)
+            settings.percent = section.choice("percent", default: settings.percent)
+            settings.allowsInsecureLogos = section.bool("allow_insecure_logos", default: settings.allowsInsecureLogos)
+            settings.writesCallInfo = section.bool("call_info", default: settings.writesCallInfo)
+        }
+        return settings
+    }
+
+    func directory() -> HeraldConfiguration.DirectoryAccess? {
+        root.section("directory") { section in
+            if !section.has("url") { section.missing("url", "http://127.0.0.1:8088") }
+            let url = section.string("url", form: URLForm.text, URLForm.isDirectory)
+            let key = SecretSchema(file: file).read(section, "api_key", secrets: secrets)
+            var access = HeraldConfiguration.DirectoryAccess(url: url ?? "", key: key ?? ConfiguredSecret(""))
+            access.syncInterval = section.duration("sync_interval", default: access.syncInterval, in: .seconds(1)...day)
+            access.fullSyncInterval = section.duration(
+                "full_sync_interval", default: access.fullSyncInterval, in: .seconds(10)...(day * 30))
+            access.presenceInterval = section.duration(
+                "presence_interval", default: access.presenceInterval, in: .seconds(10)...day)
+            access.timeout = section.duration("timeout", default: access.timeout, in: .seconds(1) ... .seconds(120))
+            access.acknowledges = section.bool("acknowledge", default: access.acknowledges)
+            access.platform =
+                section.string("platform", form: WordForm.name, WordForm.isName) ?? access.platform
+            access.maxBody = section.integer("max_body", default: access.maxBody, in: 65_536...4_294_967_296)
+            return access
+        }
+    }
+
+    func brandsFile() -> String? {
+        root.section("brands") { section in
+            guard section.has("file") else {
+                section.missing("file", "brands.psv")
+                return nil
+            }
+            guard let path = section.string("file").map(file.resolved) else { return nil }
+            if !FileManager.default.isReadableFile(atPath: path) { section.problem("file", "\(path) cannot be read") }
+            return path
+        }
+    }
+
+    func outcomes() -> HeraldConfiguration.Outcomes {
+        var outcomes = HeraldConfiguration.Outcomes()
+        root.within("outcomes") { section in
+            outcomes.surface = section.string("surface", form: WordForm.word, WordForm.isWord) ?? outcomes.surface
+            outcomes.returnedWindow = section.duration(
+                "returned_window", default: outcomes.returnedWindow, in: .seconds(60)...(day * 30))
+            outcomes.returnedOriginals = section.choice("returned_originals", default: outcomes.returnedOriginals)
+            outcomes.reportsNoMatch = section.bool("report_no_match", default: outcomes.reportsNoMatch)
+            outcomes.maxCallDuration = section.duration(
+                "max_call_duration", default: outcomes.maxCallDuration, in: .seconds(60)...(day * 7))
+            outcomes.retention = section.duration("retention", default: outcomes.retention, in: day...(day * 3650))
+            if outcomes.retention < outcomes.returnedWindow {
+                section.problem("retention", "must be at least returned_window, or calls back find no original")
+            }
+            outcomes.ringSlots = section.integer("ring_slots", default: outcomes.ringSlots, in: 64...1_048_576)
+            outcomes.vocabulary = section.section("vocabulary", vocabulary) ?? [:]
+        }
+        return outcomes
+    }
+
+    private func vocabulary(_ section: ConfigurationSection) -> [String: String] {
+        var words: [String: String] = [:]
+        for word in ["displayed", "call_seen", "missed", "returned", "branding_disabled", "error", "no_match"] {
+            words[word] = section.string(word, form: WordForm.word, WordForm.isWord)
+        }
+        // A word is half of an event's key, and one call may have several of these.
+        let ofOneCall = ["displayed", "call_seen", "returned"]
+        for (position, word) in ofOneCall.enumerated() {
+            guard let own = words[word] else { continue }
+            let others = ofOneCall.enumerated().filter { $0.offset != position }.map { words[$0.element] ?? $0.element }
+            let end = word == "call_seen" ? [] : [words["missed"] ?? "missed"]
+            if (others + end).contains(own) {
+                section.problem(
+                    word, "\"\(own)\" stands for another event of the same call; the directory would drop one")
+            }
+        }
+        return words
+    }
+
+    func timers() -> HeraldConfiguration.Timers {
+        var timers = HeraldConfiguration.Timers()
+        root.within("timers") { section in
+            let minute = Duration.seconds(60)
+            timers.t1 = section.duration("t1", default: timers.t1, in: .milliseconds(10) ... .seconds(5))
+            timers.t2 = section.duration("t2", default: timers.t2, in: .milliseconds(10)...minute)
+            timers.t4 = section.duration("t4", default: timers.t4, in: .milliseconds(10)...minute)
+            timers.c = section.duration("timer_c", default: timers.c, in: .seconds(1)...(minute * 60))
+            if timers.t1 > timers.t2 { section.problem("t1", "must not be longer than t2 (RFC 3261 §17.1.2.2)") }
+        }
+        return timers
+    }
+
+    func limits() -> HeraldConfiguration.Limits {
+        var limits = HeraldConfiguration.Limits()
+        root.within("limits") { section in
+            limits.maxMessage = section.integer("max_message", default: limits.maxMessage, in: 1_300...65_535)
+            limits.maxHeaders = section.integer("max_headers", default: limits.maxHeaders, in: 20...1_000)
+            limits.maxTransactions = section.integer(
+                "max_transactions", default: limits.maxTransactions, in: 100...10_000_000)
+        }
+        return limits
+    }
+
+    func admin() -> EndpointAddress? {
+        let usual = EndpointAddress(host: "127.0.0.1", port: 9470, isIPv6: false)
+        var isEnabled = true
+        let address: EndpointAddress? = root.section("admin") { section in
+            isEnabled = section.bool("enabled", default: true)
+            return section.parsed("listen") { text throws(AddressProblem) in
+                try EndpointAddress.read(text, defaultPort: 9470)
+            }
+        }
+        return isEnabled ? address ?? usual : nil
+    }
+}
+
+/// The forms of URLs in configuration.
+enum URLForm {
+    static let text = "an http:// or https:// address with a host, and without user, query and fragment"
+
+    static func isDirectory(_ text: String) -> Bool {
+        guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else { return false }
+        return (parts.scheme == "http" || parts.scheme == "https") && parts.user == nil && parts.password == nil
+            && parts.query == nil && parts.fragment == nil
+    }
+}

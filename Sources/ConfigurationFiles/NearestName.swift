@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Finds what somebody meant to write.
+enum NearestName {
+    /// The name with the fewest edits from `word`; nil when none is near: more than a third of its letters are wrong.
+    static func find(_ word: String, among names: some Sequence<String>) -> String? {
+        let letters = Array(word.lowercased())
+        let ranked = names.map { (name: $0, distance: distance(letters, Array($0.lowercased()))) }
+        guard let best = ranked.min(by: { ($0.distance, $0.name) < ($1.distance, $1.name) }) else { return nil }
+        return best.distance <= max(1, (best.name.count + 1) / 3) ? best.name : nil
+    }
+
+    /// `; did you mean "…"?` or nothing, to stand behind a message.
+    static func hint(_ word: String, among names: some Sequence<String>) -> String {
+        find(word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
+    }
+
+    /// Levenshtein distance with swapped neighbours counted as one edit.
+    private static func distance(_ left: [Character], _ right: [Character]) -> Int {
+        var beforeLast: [Int] = []
+        var last = Array(0...right.count)
+        for row in 0..<left.count {
+            var current = [row + 1]
+            for column in 0..<right.count {
+                var best = min(last[column + 1] + 1, current[column] + 1)
+                best = min(best, last[column] + (left[row] == right[column] ? 0 : 1))
+                let isSwapped =
+                    row > 0 && column > 0 && left[row] == right[column - 1] && left[row - 1] == right[column]
+                if isSwapped { best = min(best, beforeLast[column - 1] + 1) }
+                current.append(best)
+            }
+            (beforeLast, last) = (last, current)
+        }
+        return last[right.count]
+    }
+}

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+
+/// Reads `pbx` and `trunks`: who may send, and where calls go.
+struct PeersSchema {
+    let root: ConfigurationSection
+    let listen: [HeraldConfiguration.Listener]
+
+    // MARK: PBX
+
+    func pbxs() -> [HeraldConfiguration.PBX]? {
+        if !root.has("pbx") { root.missing("pbx", "[{name: office, address: 192.0.2.20:5060}]") }
+        var names: Set<String> = []
+        return root.sections("pbx") { position, section in
+            let name = name(section, "pbx\(position + 1)", among: &names)
+            if !section.has("address") { section.missing("address", "192.0.2.20:5060") }
+            let address = address(section, "address")
+            let listener = listener(section, toReach: address, "address")
+            let sources = section.list("sources", SourceRange.read)
+            let largest = section.integer("max_datagram", default: 0, in: 0...65_535)
+            if (1..<1_300).contains(largest) {
+                section.problem("max_datagram", "must be 0 for no limit, or 1300 to 65535 bytes")
+            }
+            guard let address else { return nil }
+            let own = SourceRange(
+                host: address.host, isIPv6: address.isIPv6, prefixLength: address.isIPv6 ? 128 : 32, port: nil)
+            return HeraldConfiguration.PBX(
+                name: name, address: address, sources: sources.isEmpty ? [own] : sources, listener: listener,
+                largestDatagram: largest == 0 ? nil : largest)
+        }
+    }
+
+    // MARK: Trunks
+
+    func trunks(_ pbx: [HeraldConfiguration.PBX]) -> [HeraldConfiguration.Trunk]? {
+        if !root.has("trunks") { root.missing("trunks", "[{name: carrier, sources: [203.0.113.0/24], …}]") }
+        var names: Set<String> = []
+        var claimed = pbx.flatMap { pbx in pbx.sources.map { Claim(owner: "pbx \(pbx.name)", range: $0) } }
+        return root.sections("trunks") { position, section in
+            let name = name(section, "trunk\(position + 1)", among: &names)
+            if !section.has("sources") { section.missing("sources", "[203.0.113.0/24]") }
+            let sources = section.list("sources", SourceRange.read)
+            claim(sources, section, name, &claimed)
+            let nextHop = nextHop(section, sources)
+            let listener = listener(section, toReach: nextHop, "next_hop")
+            let isTrusted = section.bool("trusted", default: false)
+            let region = region(section)
+            let policy = section.choice("policy", default: HeraldConfiguration.Policy.standard)
+            let identity = section.choices("identity", default: HeraldConfiguration.Identity.allCases)
+            let callInfo: HeraldConfiguration.ForeignCallInfo =
+                section.choice("foreign_call_info", default: isTrusted ? .keep : .strip)
+            let header = trunkHeader(section)
+            let target = self.position(section, "pbx", among: pbx.map(\.name))
+            guard let nextHop, !sources.isEmpty else { return nil }
+            return HeraldConfiguration.Trunk(
+                name: name, sources: sources, nextHop: nextHop, listener: listener, region: region,
+                isTrusted: isTrusted, policy: policy, identity: identity, foreignCallInfo: callInfo,
+                trunkHeader: header, pbx: target)
+        }
+    }
+
+    /// The given next hop; else the first source, if that is one address.
+    private func nextHop(_ section: ConfigurationSection, _ sources: [SourceRange]) -> EndpointAddress? {
+        if section.has("next_hop") { return address(section, "next_hop") }
+        guard let first = sources.first else { return nil }
+        guard first.isSingle else {
+            section.missing("next_hop", "203.0.113.5:5060 (sources begins with a range, which is no place to send to)")
+            return nil
+        }
+        return EndpointAddress(host: first.host, port: first.port ?? 5060, isIPv6: first.isIPv6)
+    }
+
+    private func region(_ section: ConfigurationSection) -> Region? {
+        guard let text = section.string("region") else { return nil }
+        if let region = Region(text) { return region }
+        let nearest = text.uppercased() == "UK" ? "GB" : text.uppercased()
+        let hint = Region(nearest) == nil ? "" : "; did you mean \"\(nearest)\"?"
+        section.problem(
+            "region", "\"\(text)\" is no country with a numbering plan (two letters, such as AU or DE)\(hint)")
+        return nil
+    }
+
+    /// `true` for the usual name, or a name of the operator's own.
+    private func trunkHeader(_ section: ConfigurationSection) -> String? {
+        guard let text = section.string("trunk_header"), text != "false" else { return nil }
+        if text == "true" { return "X-Herald-Trunk" }
+        let isToken = text.utf8.allSatisfy {
+            (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == UInt8(ascii: "-")
+        }
+        guard isToken, text.utf8.count <= 64, text.lowercased().hasPrefix("x-"), text.utf8.count > 2 else {
+            section.problem("trunk_header", "must be true, false, or a header name that begins with X-")
+            return nil
+        }
+        return text
+    }
+
+    // MARK: Both
+
+    /// Notes sources that never match because an earlier peer has them all: PBXs are looked at first, then trunks.
+    private func claim(
+        _ sources: [SourceRange], _ section: ConfigurationSection, _ name: String, _ claimed: inout [Claim]
+    ) {
+        for (position, source) in sources.enumerated() {
+            guard let other = claimed.first(where: { $0.range.covers(source) }) else { continue }
+            section.problem(
+                "sources", element: position,
+                "\(source) belongs to \(other.owner) already (\(other.range)); give both with their ports, or narrow one"
+            )
+        }
+        claimed += sources.map { Claim(owner: "trunk \(name)", range: $0) }
+    }
+
+    private struct Claim {
+        let owner: String
+        let range: SourceRange
+    }
+
+    private func name(_ section: ConfigurationSection, _ usual: String, among names: inout Set<String>) -> String {
+        let name = section.string("name", form: WordForm.name, WordForm.isName) ?? usual
+        if !names.insert(name).inserted { section.problem("name", "an earlier entry is named \"\(name)\"") }
+        return name
+    }
+
+    private func address(_ section: ConfigurationSection, _ key: String) -> EndpointAddress? {
+        let address = section.parsed(key) { text throws(AddressProblem) in
+            try EndpointAddress.read(text, defaultPort: 5060)
+        }
+        if let address, address.isWildcard {
+            section.problem(key, "\(address.host) is no place to send to")
+            return nil
+        }
+        return address
+    }
+
+    /// The position of the local address used towards a peer.
+    private func listener(
+        _ section: ConfigurationSection, toReach peer: EndpointAddress?, _ peerKey: String
+    ) -> Int {
+        let position = position(section, "listen", among: listen.map(\.name))
+        if let peer, position < listen.count, listen[position].address.isIPv6 != peer.isIPv6 {
+            section.problem(
+                section.has("listen") ? "listen" : peerKey,
+                "\(peer) cannot be reached from \(listen[position].address); name a listen entry of the same family")
+        }
+        return position
+    }
+
+    /// The position of the entry a key names; the first one when it does not stand there.
+    private func position(_ section: ConfigurationSection, _ key: String, among names: [String]) -> Int {
+        guard let name = section.string(key) else { return 0 }
+        if let position = names.firstIndex(of: name) { return position }
+        section.problem(key, "no entry is named \"\(name)\"" + NearestName.hint(name, among: names))
+        return 0
+    }
+}

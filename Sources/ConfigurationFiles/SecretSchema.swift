@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Reads a secret by file or environment, never from the configuration itself.
+///
+/// No message repeats what the file says here: a key that was put behind the wrong name must not end up in a log.
+struct SecretSchema {
+    let file: ConfigurationFile
+
+    /// Reads `<name>_file` or `<name>_env`; one of them must be there.
+    func read(
+        _ section: ConfigurationSection, _ name: String, secrets: HeraldConfiguration.Secrets
+    ) -> ConfiguredSecret? {
+        let fileKey = name + "_file"
+        let variableKey = name + "_env"
+        if section.has(name) {
+            section.problem(
+                name, "a secret does not stand in this file, which many read and copy; use \(fileKey) or \(variableKey)"
+            )
+        }
+        let path = section.string(fileKey)
+        let variable = section.string(variableKey)
+        switch (path, variable) {
+        case (nil, nil):
+            if !section.has(name), !section.has(fileKey), !section.has(variableKey) {
+                section.missing(fileKey, "/etc/herald/api-key")
+            }
+            return nil
+        case (_?, _?):
+            section.problem(variableKey, "cannot stand beside \(fileKey): the secret comes from one place")
+            return nil
+        case (let path?, nil):
+            return secrets == .read ? fromFile(path, section, fileKey) : nil
+        case (nil, let variable?):
+            return secrets == .read ? fromEnvironment(variable, section, variableKey) : nil
+        }
+    }
+
+    private func fromFile(_ path: String, _ section: ConfigurationSection, _ key: String) -> ConfiguredSecret? {
+        // What begins with a slash or a dot is a path; anything else might be the secret itself.
+        let shown = path.hasPrefix("/") || path.hasPrefix(".") ? file.resolved(path) : "the file"
+        guard let data = FileManager.default.contents(atPath: file.resolved(path)) else {
+            section.problem(key, "\(shown) cannot be read; is the path right, and may this user read it?")
+            return nil
+        }
+        return checked(String(decoding: data, as: UTF8.self), shown, section, key)
+    }
+
+    private func fromEnvironment(
+        _ variable: String, _ section: ConfigurationSection, _ key: String
+    ) -> ConfiguredSecret? {
+        guard let text = file.environment[variable] else {
+            section.problem(key, "the environment has no such variable")
+            return nil
+        }
+        return checked(text, "the variable", section, key)
+    }
+
+    private func checked(
+        _ text: String, _ holder: String, _ section: ConfigurationSection, _ key: String
+    ) -> ConfiguredSecret? {
+        let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard (1...1024).contains(secret.utf8.count), secret.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            section.problem(key, "\(holder) holds no key: one line of 1 to 1024 visible ASCII characters is expected")
+            return nil
+        }
+        return ConfiguredSecret(secret)
+    }
+}

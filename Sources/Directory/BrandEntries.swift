@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+package import BrandingAPI
+import GRDB
+
+/// Numbers and their brands, with a feed of changes.
+///
+/// Every change takes the next number of the account's counter in the transaction that makes it. SQLite serialises
+/// writers, so a reader that saw change n has seen all before it: the feed neither skips nor repeats.
+package struct BrandEntries: Sendable {
+    private let database: DirectoryDatabase
+    private let account: AccountID
+
+    package init(_ database: DirectoryDatabase, account: AccountID = .first) {
+        self.database = database
+        self.account = account
+    }
+
+    /// A brand entry as an import brings it.
+    package struct Entry: Hashable, Sendable {
+        package var number: E164Number
+        package var name: String
+        package var brandID: String
+        /// A URL, or the plain name of a logo file that this server has.
+        package var logoURL: String?
+        package var callReason: String?
+
+        package init(
+            number: E164Number, name: String, brandID: String, logoURL: String? = nil, callReason: String? = nil
+        ) {
+            self.number = number
+            self.name = name
+            self.brandID = brandID
+            self.logoURL = logoURL
+            self.callReason = callReason
+        }
+    }
+
+    /// What `put` did.
+    package struct PutResult: Hashable, Sendable {
+        package var changed = 0
+        package var unchanged = 0
+
+        package init() {}
+    }
+
+    /// Writes entries in one transaction; those that change nothing take no place in the feed.
+    ///
+    /// - Parameter now: seconds since 1970, for `updated_at`.
+    package func put(_ entries: [Entry], now: Int64) throws -> PutResult {
+        try database.pool.write { [account] database in
+            var result = PutResult()
+            for entry in entries {
+                if try Self.put(entry, account, now: now, database) {
+                    result.changed += 1
+                } else {
+                    result.unchanged += 1
+                }
+            }
+            return result
+        }
+    }
+
+    /// Takes a number out of use; clients learn it with their next sync.
+    ///
+    /// - Parameter now: seconds since 1970, for `updated_at`.
+    /// - Returns: false when it was not in use.
+    package func deactivate(_ number: E164Number, now: Int64) throws -> Bool {
+        try database.pool.write { [account] database in
+            guard try Self.find(number, account, database) != nil else { return false }
+            try database.execute(
+                sql: """
+                    UPDATE brand_number SET active = 0, updated = max(updated, ?), change = ?
+                    WHERE account = ? AND number = ?
+                    """,
+                arguments: [now, try Self.nextChange(account, database), account.row, Int64(number.digits)])
+            return true
+        }
+    }
+
+    /// The active entries by number, at most `limit`.
+    package func active(limit: Int) throws -> [BrandingItem] {
+        try database.pool.read { [account] database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM brand_number WHERE account = ? AND active = 1 ORDER BY number LIMIT ?",
+                arguments: [account.row, limit]
+            ).map(Self.item)
+        }
+    }
+
+    /// The active entry of a number, and the account's state of the same moment; `now` is seconds since 1970.
+    func lookup(_ number: E164Number, now: Int64) async throws -> (item: BrandingItem?, config: DirectoryConfig) {
+        try await database.pool.read { [account] database in
+            (
+                try Self.find(number, account, database),
+                try AccountStore.config(of: account, now: now, database)
+            )
+        }
+    }
+
+    static func find(_ number: E164Number, _ account: AccountID, _ database: Database) throws -> BrandingItem? {
+        try Row.fetchOne(
+            database, sql: "SELECT * FROM brand_number WHERE account = ? AND number = ? AND active = 1",
+            arguments: [account.row, Int64(number.digits)]
+        ).map(item)
+    }
+
+    static func item(_ row: Row) -> BrandingItem {
+        let number: Int64 = row["number"]
+        let isActive: Bool = row["active"]
+        return BrandingItem(
+            phoneNumber: "+\(number)", brandName: row["name"], brandID: row["brand_id"],
+            updatedAt: Timestamp.string(from: row["updated"]), logoURL: row["logo_url"], callReason: row["call_reason"],
+            isActive: isActive ? nil : false)
+    }
+
+    private static func put(_ entry: Entry, _ account: AccountID, now: Int64, _ database: Database) throws -> Bool {
+        let number = Int64(entry.number.digits)
+        let unchanged = try database.cachedStatement(
+            sql: """
+                SELECT 1 FROM brand_number WHERE account = ? AND number = ? AND name = ? AND brand_id = ?
+                AND logo_url IS ? AND call_reason IS ? AND active = 1
+                """)
+        let isUnchanged = try Bool.fetchOne(
+            unchanged, arguments: [account.row, number, entry.name, entry.brandID, entry.logoURL, entry.callReason])
+        if isUnchanged == true { return false }
+        // A clock that was set back must not make a change look older than what it replaces.
+        let write = try database.cachedStatement(
+            sql: """
+                INSERT INTO brand_number
+                (account, number, name, brand_id, logo_url, call_reason, updated, active, change)
+                VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)
+                ON CONFLICT (account, number) DO UPDATE SET name = excluded.name, brand_id = excluded.brand_id,
+                logo_url = excluded.logo_url, call_reason = excluded.call_reason,
+                updated = max(updated, excluded.updated), active = 1, change = excluded.change
+                """)
+        try write.execute(arguments: [
+            account.row, number, entry.name, entry.brandID, entry.logoURL, entry.callReason, now,
+            try nextChange(account, database),
+        ])
+        return true
+    }
+
+    private static func nextChange(_ account: AccountID, _ database: Database) throws -> Int64 {
+        let next = try database.cachedStatement(
+            sql: "UPDATE account SET last_change = last_change + 1 WHERE id = ? RETURNING last_change")
+        guard let change = try Int64.fetchOne(next, arguments: [account.row]) else {
+            throw DatabaseError(message: "there is no account \(account.row)")
+        }
+        return change
+    }
+}

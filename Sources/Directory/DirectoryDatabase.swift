@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+
+/// The directory's one SQLite file, `directory.sqlite` in the state folder: accounts, keys, brands, events, devices.
+///
+/// Writes are serialised by SQLite, also those of other processes; readers see whole states. Any thread.
+package final class DirectoryDatabase: Sendable {
+    let pool: DatabasePool
+
+    /// Opens the file and brings it to the present schema.
+    ///
+    /// - Parameter creates: false for work that makes no sense on an empty database, so that a mistyped folder is an
+    ///   error and not a new database.
+    /// - Throws: `DirectoryDatabaseError` naming the file and what to do.
+    package init(folder: String, creates: Bool = true) throws(DirectoryDatabaseError) {
+        let path = folder + "/directory.sqlite"
+        do {
+            let files = FileManager.default
+            if !files.fileExists(atPath: path) {
+                guard creates else { throw DirectoryDatabaseError(path: path, reason: "there is no such file") }
+                try files.createDirectory(
+                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+                // Events hold subscribers' numbers. SQLite gives its journals the permissions of the file.
+                guard files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o640]) else {
+                    throw DirectoryDatabaseError(path: path, reason: "the file cannot be made")
+                }
+            }
+            let pool = try DatabasePool(path: path, configuration: Self.configuration)
+            // An event that was answered must outlive a power cut, because its sender forgets it then.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            try Self.migrator.migrate(pool)
+            self.pool = pool
+        } catch let error as DirectoryDatabaseError {
+            throw error
+        } catch {
+            throw DirectoryDatabaseError(path: path, reason: "\(error)")
+        }
+    }
+
+    /// Reads something, so that a health check fails when the file cannot be read any more.
+    func check() async throws { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") } }
+
+    private static var configuration: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        configuration.foreignKeysEnabled = true
+        return configuration
+    }
+
+    private static var migrator: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("v1") { try $0.execute(sql: firstSchema) }
+        return migrator
+    }
+
+    private static let firstSchema = """
+        CREATE TABLE account (
+            id INTEGER PRIMARY KEY, client_id TEXT NOT NULL UNIQUE, mode TEXT NOT NULL, branding_enabled INTEGER NOT NULL,
+            voip_dialer_enabled INTEGER NOT NULL, status TEXT NOT NULL, cap_this_month INTEGER,
+            included_imprints INTEGER NOT NULL, last_change INTEGER NOT NULL);
+        INSERT INTO account VALUES (1, lower(hex(randomblob(16))), 'live', 1, 1, 'active', NULL, 0, 0);
+
+        CREATE TABLE api_key (
+            hash BLOB PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id), name TEXT NOT NULL,
+            created INTEGER NOT NULL, revoked INTEGER) WITHOUT ROWID;
+        CREATE UNIQUE INDEX api_key_name ON api_key (account, name) WHERE revoked IS NULL;
+
+        CREATE TABLE brand_number (
+            account INTEGER NOT NULL REFERENCES account (id), number INTEGER NOT NULL, name TEXT NOT NULL,
+            brand_id TEXT NOT NULL, logo_url TEXT, call_reason TEXT, updated INTEGER NOT NULL, active INTEGER NOT NULL,
+            change INTEGER NOT NULL, PRIMARY KEY (account, number)) WITHOUT ROWID;
+        CREATE UNIQUE INDEX brand_number_change ON brand_number (account, change);
+
+        CREATE TABLE event (
+            id INTEGER PRIMARY KEY, account INTEGER NOT NULL REFERENCES account (id), event_id TEXT NOT NULL UNIQUE,
+            event_key TEXT, number TEXT NOT NULL, outcome TEXT NOT NULL, surface TEXT, device_id TEXT,
+            displayed_at TEXT NOT NULL, meta TEXT, counted INTEGER NOT NULL, reason TEXT, received INTEGER NOT NULL,
+            UNIQUE (account, event_key));
+
+        CREATE TABLE month_usage (
+            account INTEGER NOT NULL REFERENCES account (id), month TEXT NOT NULL, counted INTEGER NOT NULL,
+            PRIMARY KEY (account, month)) WITHOUT ROWID;
+
+        CREATE TABLE device (
+            account INTEGER NOT NULL REFERENCES account (id), device_id TEXT NOT NULL, platform TEXT NOT NULL,
+            os_version TEXT, app_version TEXT, sdk_version TEXT, registered INTEGER NOT NULL, last_seen INTEGER NOT NULL,
+            last_synced_at TEXT, PRIMARY KEY (account, device_id)) WITHOUT ROWID;
+        """
+}
+
+/// A database that cannot be used; the program ends with this message.
+package struct DirectoryDatabaseError: Error, Hashable, CustomStringConvertible {
+    package let path: String
+    let reason: String
+
+    package var description: String {
+        "\(path) cannot be opened: \(reason); is the state folder right, writable, and not full?"
+    }
+}

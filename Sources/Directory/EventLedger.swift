@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+package import BrandingAPI
+import Foundation
+import GRDB
+
+/// What gateways and phones reported, each key of an account once.
+package struct EventLedger: Sendable {
+    private let database: DirectoryDatabase
+    private let account: AccountID
+
+    package init(_ database: DirectoryDatabase, account: AccountID = .first) {
+        self.database = database
+        self.account = account
+    }
+
+    /// An event as it was recorded; the keys of the JSON form are the contract's.
+    package struct Recorded: Codable, Hashable, Sendable {
+        package var eventID: String
+        package var eventKey: String?
+        package var number: String
+        package var outcome: String
+        package var surface: String?
+        package var deviceID: String?
+        package var displayedAt: String
+        package var meta: [String: JSONValue]?
+        package var counted: Bool
+        package var reason: String?
+        package var receivedAt: String
+
+        package enum CodingKeys: String, CodingKey {
+            case outcome, surface, meta, counted, reason
+            case eventID = "event_id"
+            case eventKey = "event_key"
+            case number = "phone_number_e164"
+            case deviceID = "device_id"
+            case displayedAt = "displayed_at"
+            case receivedAt = "received_at"
+        }
+    }
+
+    /// Records an event, or finds the one its key already has; both give the same answer.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package func record(_ event: EventRequest, now: Int64) async throws -> EventResponse {
+        let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        return try await database.pool.write { [account] database in
+            var response = EventResponse(success: true)
+            if let known = try Self.known(event.eventKey, account, database) {
+                response = known
+            } else {
+                let reason = try Self.uncounted(event, account, now: now, database)
+                response.eventID = UUID().uuidString.lowercased()
+                response.outcome = event.outcome
+                response.counted = reason == nil
+                response.reason = reason?.rawValue
+                response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
+                try database.execute(
+                    sql: """
+                        INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id,
+                        displayed_at, meta, counted, reason, received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
+                        event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
+                    ])
+                if reason == nil { try MonthUsage.add(to: account, now: now, database) }
+            }
+            response.config = try AccountStore.config(of: account, now: now, database)
+            return response
+        }
+    }
+
+    /// The last events, newest first, at most `limit`.
+    package func latest(limit: Int) throws -> [Recorded] {
+        try database.pool.read { [account] database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM event WHERE account = ? ORDER BY id DESC LIMIT ?",
+                arguments: [account.row, limit]
+            ).map(Self.recorded)
+        }
+    }
+
+    private static func recorded(_ row: Row) throws -> Recorded {
+        let meta: String? = row["meta"]
+        return Recorded(
+            eventID: row["event_id"], eventKey: row["event_key"], number: row["number"], outcome: row["outcome"],
+            surface: row["surface"], deviceID: row["device_id"], displayedAt: row["displayed_at"],
+            meta: try meta.map { try JSONDecoder().decode([String: JSONValue].self, from: Data($0.utf8)) },
+            counted: row["counted"], reason: row["reason"], receivedAt: Timestamp.string(from: row["received"]))
+    }
+
+    /// What was answered when the key came first; nil when it has not come yet, or there is none.
+    private static func known(_ key: String?, _ account: AccountID, _ database: Database) throws -> EventResponse? {
+        guard let key else { return nil }
+        return try Row.fetchOne(
+            database, sql: "SELECT * FROM event WHERE account = ? AND event_key = ?", arguments: [account.row, key]
+        ).map { row in
+            var response = EventResponse(success: true)
+            response.eventID = row["event_id"]
+            response.outcome = row["outcome"]
+            response.counted = row["counted"]
+            response.reason = row["reason"]
+            response.displayedAt = row["displayed_at"]
+            return response
+        }
+    }
+
+    /// Why the event does not count, in the contract's words; nil when it does.
+    private static func uncounted(
+        _ event: EventRequest, _ account: AccountID, now: Int64, _ database: Database
+    ) throws -> UncountedReason? {
+        guard event.outcome == "displayed" else { return .analyticsOnly }
+        let config = try AccountStore.config(of: account, now: now, database)
+        if config.accountStatus != "active", config.accountStatus != "trial" { return .accountSuspended }
+        if config.brandingEnabled == false { return .disabled }
+        guard let number = E164Number(event.phoneNumber), try BrandEntries.find(number, account, database) != nil else {
+            return .noMatch
+        }
+        if case .events(let cap) = config.capThisMonth, config.usedThisMonth ?? 0 >= cap { return .capReached }
+        return nil
+    }
+}

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+
+/// What a request knows before its key was looked at, and after.
+struct KeyedContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    /// Whose key it carries.
+    var account: AccountID?
+
+    init(source: Source) { coreContext = .init(source: source) }
+}
+
+/// What a request knows behind the gate: whose it is.
+struct AccountContext: ChildRequestContext {
+    var coreContext: CoreRequestContextStorage
+    let account: AccountID
+
+    init(context: KeyedContext) throws {
+        guard let account = context.account else { throw Refusal.noKey }
+        coreContext = context.coreContext
+        self.account = account
+    }
+}
+
+/// Lets nobody past without a good `X-API-Key`.
+struct KeyGate: RouterMiddleware {
+    typealias Context = KeyedContext
+
+    let database: DirectoryDatabase
+
+    func handle(
+        _ request: Request, context: KeyedContext,
+        next: @concurrent (Request, KeyedContext) async throws -> Response
+    ) async throws -> Response {
+        guard let header = HTTPField.Name("X-API-Key"), let key = request.headers[header], key.utf8.count <= 200,
+            let account = try await AccountStore.owner(ofKey: key, in: database)
+        else { throw Refusal.noKey }
+        var context = context
+        context.account = account
+        return try await next(request, context)
+    }
+}

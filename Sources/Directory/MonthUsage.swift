@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import GRDB
+
+/// How many events an account has had counted in a calendar month, in UTC.
+///
+/// Kept beside the events, in the transaction that records them, so that a cap can be checked without counting rows.
+enum MonthUsage {
+    /// - Parameter now: seconds since 1970; its month is meant.
+    static func counted(by account: AccountID, now: Int64, _ database: Database) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT counted FROM month_usage WHERE account = ? AND month = ?",
+            arguments: [account.row, month(of: now)]) ?? 0
+    }
+
+    static func add(to account: AccountID, now: Int64, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO month_usage (account, month, counted) VALUES (?, ?, 1)
+                ON CONFLICT (account, month) DO UPDATE SET counted = counted + 1
+                """,
+            arguments: [account.row, month(of: now)])
+    }
+
+    /// Such as `2026-01`.
+    private static func month(of now: Int64) -> String { String(Timestamp.string(from: now).prefix(7)) }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import SIPCore
+
+/// What an INVITE says about itself that rules branding out, whoever calls (DESIGN §4).
+struct CallFacts {
+    /// No To tag, no Replaces: a call that begins here (RFC 3261 §12, RFC 3891 §3).
+    let isInitial: Bool
+    let hasReplaces: Bool
+    /// An emergency call, a call back from one, or one with resource priority (RFC 5031, RFC 7090, RFC 4412).
+    let isEmergency: Bool
+    /// The gateway's own Via is in it: it has been here before (RFC 5393 §4).
+    let isSpiral: Bool
+
+    init(of invite: SIPMessage, sockets: [LocalSocket]) {
+        isInitial = !invite.isInDialog
+        hasReplaces = invite.has(.replaces)
+        isEmergency =
+            invite.has(.resourcePriority) || Self.isEmergency(invite.first(.priority).map { invite[$0.value] })
+            || invite[invite.requestURI].prefix(15).equalsIgnoringCase("urn:service:sos")
+        isSpiral = invite.headers.contains { field in
+            field.name == .via
+                && HeaderValues(invite.bytes, field.value).contains { range in
+                    guard let via = ViaValue(invite.bytes, range) else { return false }
+                    return via.branch.map { Branch(invite[$0]) != nil } ?? false
+                        && sockets.contains { $0.isNamed(host: invite[via.host], port: via.port) }
+                }
+        }
+    }
+
+    private static func isEmergency(_ priority: ArraySlice<UInt8>?) -> Bool {
+        guard let priority else { return false }
+        return priority.equalsIgnoringCase("psap-callback") || priority.equalsIgnoringCase("emergency")
+    }
+}

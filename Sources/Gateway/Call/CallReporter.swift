@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import SIPCore
+
+/// Turns what happens on the call path into signals for the outcome side: one memory store each, nothing waited for.
+///
+/// Owned by the worker thread. A withheld caller's number never gets here (DESIGN §4).
+struct CallReporter {
+    let signals: SignalRing
+    let secret: Secret
+
+    /// The name of the call an initial INVITE opens.
+    func identifier(of invite: SIPMessage, direction: CallSignal.Direction) -> CallIdentifier {
+        identifier(of: invite, tagOf: .from, direction: direction)
+    }
+
+    private func identifier(
+        of message: SIPMessage, tagOf name: HeaderName, direction: CallSignal.Direction
+    ) -> CallIdentifier {
+        var hash = secret.hash()
+        if let callID = message.first(.callID) { hash.combine(message[callID.value]) }
+        if let tag = message.tag(of: name) { hash.combine(message[tag]) }
+        hash.combine(UInt64(direction.rawValue))
+        let (high, low) = hash.finishWide()
+        return CallIdentifier(high: high, low: low)
+    }
+
+    func inboundInvite(
+        _ call: CallIdentifier, _ invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer,
+        _ reason: PassThroughReason?, _ entry: BrandEntry?, _ index: BrandIndex, at now: Moment
+    ) {
+        let called = SIPURI(invite[invite.requestURI])
+        var texts = CallTexts(
+            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(called?.user[...], 64))
+        if let entry {
+            index.append(.name, of: entry, to: &texts.brandName)
+            index.append(.brandID, of: entry, to: &texts.brandID)
+        }
+        let signal = CallSignal(
+            kind: .invite, direction: .inbound, call: call, wallMicroseconds: now.wallMicroseconds,
+            trunk: UInt16(truncatingIfNeeded: trunk.position), caller: identity.number?.digits ?? 0,
+            destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0, reason: reason)
+        signals.append(signal, texts: texts)
+    }
+
+    func outboundInvite(_ call: CallIdentifier, _ invite: SIPMessage, _ trunk: TrunkPeer, at now: Moment) {
+        let called = SIPURI(invite[invite.requestURI])
+        let isWithheld = CallerPrivacy.isAsked(in: invite)
+        let caller = isWithheld ? nil : invite.first(.from).flatMap { NameAddress(invite.bytes, $0.value)?.uri }
+        let texts = CallTexts(
+            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(caller?.user[...], 64))
+        let signal = CallSignal(
+            kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
+            trunk: UInt16(truncatingIfNeeded: trunk.position),
+            caller: caller.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0,
+            destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0,
+            reason: .outbound)
+        signals.append(signal, texts: texts)
+    }
+
+    /// A response of the target to a call's INVITE; of repeats only the first is told.
+    func answered(_ response: SIPMessage, in transaction: ProxyTransaction, at now: Moment) {
+        guard let status = response.status, transaction.call != (0, 0), isNew(status, transaction) else { return }
+        answered(
+            response, status: status, call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
+            direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded, at: now
+        )
+    }
+
+    /// A response to an INVITE that memory does not know, after a restart: the message itself names the call.
+    func answeredWithoutMemory(_ response: SIPMessage, fromTrunk: Bool, at now: Moment) {
+        guard let status = response.status, let sequence = response.sequence,
+            response[sequence.method].elementsEqual("INVITE".utf8)
+        else { return }
+        let direction = fromTrunk ? CallSignal.Direction.outbound : .inbound
+        answered(
+            response, status: status, call: identifier(of: response, direction: direction), direction: direction,
+            isBranded: true, at: now)
+    }
+
+    private func answered(
+        _ response: SIPMessage, status: Int, call: CallIdentifier, direction: CallSignal.Direction, isBranded: Bool,
+        at now: Moment
+    ) {
+        let causes = ReasonCauses(of: response)
+        let kind: CallSignal.Kind = status < 200 ? .provisional : status < 300 ? .answered : .failed
+        signals.append(
+            CallSignal(
+                kind: kind, direction: direction, call: call, wallMicroseconds: now.wallMicroseconds,
+                status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch
+            ))
+    }
+
+    func timedOut(_ transaction: ProxyTransaction, at now: Moment) {
+        guard transaction.call != (0, 0), isNew(408, transaction) else { return }
+        signals.append(
+            CallSignal(
+                kind: .failed, direction: transaction.note.isInbound ? .inbound : .outbound,
+                call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
+                wallMicroseconds: now.wallMicroseconds, status: 408, reason: transaction.note.isBranded ? nil : .noMatch
+            ))
+    }
+
+    func cancelled(_ transaction: ProxyTransaction, by cancel: SIPMessage, at now: Moment) {
+        guard transaction.call != (0, 0), transaction.reported & 0x80 == 0 else { return }
+        transaction.reported |= 0x80
+        let causes = ReasonCauses(of: cancel)
+        signals.append(
+            CallSignal(
+                kind: .cancelled, direction: transaction.note.isInbound ? .inbound : .outbound,
+                call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
+                wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
+                reason: transaction.note.isBranded ? nil : .noMatch))
+    }
+
+    /// A BYE names its call by the originator's tag, which is in From or in To: without a note both are given.
+    func bye(_ bye: SIPMessage, note: DialogNote?, fromTrunk: Bool, at now: Moment) {
+        let ifOriginator = fromTrunk ? CallSignal.Direction.inbound : .outbound
+        let ifRecipient = fromTrunk ? CallSignal.Direction.outbound : .inbound
+        let byOriginator = identifier(of: bye, tagOf: .from, direction: ifOriginator)
+        let byRecipient = identifier(of: bye, tagOf: .to, direction: ifRecipient)
+        let causes = ReasonCauses(of: bye)
+        let isOriginator = note.map { $0.isInbound == fromTrunk } ?? true
+        signals.append(
+            CallSignal(
+                kind: .bye, direction: isOriginator ? ifOriginator : ifRecipient,
+                call: isOriginator ? byOriginator : byRecipient, alternative: note == nil ? byRecipient : nil,
+                wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
+                reason: note.map { $0.isBranded ? nil : .noMatch } ?? nil))
+    }
+
+    /// True the first time a status class is seen: 180 (bit 0), 181 (1), 182 (2), 183 (3), other 1xx (4), 2xx (5), final (6).
+    private func isNew(_ status: Int, _ transaction: ProxyTransaction) -> Bool {
+        let bit: UInt8 =
+            switch status {
+            case 180: 1
+            case 181: 2
+            case 182: 4
+            case 183: 8
+            case ..<200: 16
+            case ..<300: 32
+            default: 64
+            }
+        // After a 2xx nothing else counts; after a failure only a 2xx that crossed it does (RFC 3261 §16.7 step 5).
+        if transaction.reported & bit != 0 || transaction.reported & 32 != 0 { return false }
+        transaction.reported |= bit
+        return true
+    }
+
+    private func cut(_ bytes: ArraySlice<UInt8>?, _ length: Int) -> [UInt8] { Array((bytes ?? []).prefix(length)) }
+}
+
+/// The causes a Reason header gives (RFC 3326 §2): `Q.850;cause=16`, `SIP;cause=200`.
+struct ReasonCauses {
+    private(set) var q850: UInt16 = 0
+    private(set) var sip: UInt16 = 0
+
+    init(of message: SIPMessage) {
+        for field in message.headers where field.name == .reason {
+            for value in HeaderValues(message.bytes, field.value) {
+                let semicolon = message[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound
+                guard let range = HeaderParameters.find("cause", in: message.bytes, semicolon..<value.upperBound),
+                    let number = DecimalNumber.read(message.bytes, range), let cause = UInt16(exactly: number)
+                else { continue }
+                let reasonProtocol = message[value.lowerBound..<semicolon].filter { $0 > 32 }[...]
+                if reasonProtocol.equalsIgnoringCase("Q.850") { q850 = cause }
+                if reasonProtocol.equalsIgnoringCase("SIP") { sip = cause }
+            }
+        }
+    }
+}

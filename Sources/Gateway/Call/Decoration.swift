@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import SIPCore
+
+/// How much of a brand an INVITE carries; less when the target's datagrams are small (DESIGN §3: logo, reason, name).
+enum BrandDress: UInt8, CaseIterable {
+    case logoReasonAndName
+    case reasonAndName
+    case name
+    case nothing
+}
+
+/// Writes a brand into a message: names and one Call-Info, as splices over the received bytes (DESIGN §5).
+///
+/// The URI, the tags and everything else stay as they came. Rendered bytes are copied from the index.
+enum Decoration {
+    /// Puts the brand's name into From, P-Asserted-Identity and Remote-Party-ID.
+    static func writeNames(
+        of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
+        splices: inout Splices
+    ) {
+        for field in message.headers {
+            switch field.name {
+            case .from:
+                writeName(of: entry, in: index, message, field.value, &splices)
+            case .pAssertedIdentity where trunk.isTrusted, .remotePartyID where trunk.isTrusted:
+                for value in HeaderValues(message.bytes, field.value) {
+                    writeName(of: entry, in: index, message, value, &splices)
+                }
+            default: break
+            }
+        }
+    }
+
+    /// Adds the one Call-Info of the gateway in front of the From field.
+    static func writeCallInfo(
+        of entry: BrandEntry, in index: BrandIndex, dress: BrandDress, into message: SIPMessage, splices: inout Splices
+    ) {
+        guard dress.rawValue <= BrandDress.reasonAndName.rawValue, let from = message.first(.from) else { return }
+        let part: BrandPart = dress == .logoReasonAndName ? .callInfo : .callInfoReasonOnly
+        guard index.length(of: part, entry) > 0 else { return }
+        splices.insert(at: from.start) { out in
+            out.append("Call-Info: ")
+            index.append(part, of: entry, to: &out)
+            out.append("\r\n")
+        }
+    }
+
+    private static func writeName(
+        of entry: BrandEntry, in index: BrandIndex, _ message: SIPMessage, _ value: Range<Int>, _ splices: inout Splices
+    ) {
+        let extent = NameAddressExtent.scan(message.bytes, value)
+        guard extent.hasBrackets else {
+            // RFC 3261 §20: a display name needs the angle brackets.
+            splices.insert(at: extent.uri.lowerBound) { out in
+                index.append(.quotedName, of: entry, to: &out)
+                out.append(" <")
+            }
+            splices.insert(at: extent.uri.upperBound) { $0.append(">") }
+            return
+        }
+        splices.replace(extent.displayName) { out in
+            index.append(.quotedName, of: entry, to: &out)
+            // Between the old name and `<` white space may be missing, and a name that is new has none.
+            if message.bytes[extent.displayName.upperBound] == UInt8(ascii: "<") { out.append(" ") }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import SIPCore
+
+// The story of one call from the trunk, stops 4 to 8 of the walk. No network and no disk between its first and its last
+// line, no lock, no clock; if anything about identity, lookup or decoration fails, the call goes on unbranded.
+
+extension SIPGateway {
+    func placeInboundCall(_ arrival: Arrival, _ branch: Branch, from trunk: TrunkPeer) {
+        let invite = arrival.message
+        let snapshot = branding.load()
+        let identity = CallerIdentity(of: invite, trunk: trunk)
+        let decision = decideBranding(of: invite, identity, trunk, snapshot)
+        let pbx = settings.topology.pbxs[trunk.pbx]
+        let call = reporter.identifier(of: invite, direction: .inbound)
+        let dressed = dress(arrival, branch, decision, snapshot.index, from: trunk, to: pbx)
+        let note = DialogNote(trunk: trunk.position, isInbound: true, isBranded: dressed.entry != nil)
+        let transaction = ProxyTransaction(
+            branch: branch, request: invite, source: arrival.source, sourceSocket: arrival.socket, note: note,
+            call: (call.high, call.low), originalFrom: originalFrom(of: invite, if: dressed.entry != nil))
+        transactions.open(transaction, at: arrival.now)
+        reporter.inboundInvite(
+            call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, at: arrival.now)
+        count(dressed)
+        transactions.forward(transaction, as: dressed.bytes, to: pbx.address, from: pbx.socket, at: arrival.now)
+    }
+
+    /// Weighs what the INVITE says and what the directory allows.
+    private func decideBranding(
+        of invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer, _ snapshot: BrandingSnapshot
+    ) -> BrandingDecision {
+        guard settings.brands else { return .passThrough(.policy) }
+        let facts = CallFacts(of: invite, sockets: settings.topology.sockets)
+        let evidence = CallEvidence(
+            number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,
+            verification: identity.verification, isInitialInvite: facts.isInitial, isEmergency: facts.isEmergency,
+            isSpiral: facts.isSpiral, hasReplaces: facts.hasReplaces)
+        return decide(evidence, policy: trunk.policy, gates: snapshot.gates, index: snapshot.index)
+    }
+
+    /// Builds the INVITE to send, and takes decoration off again until it fits the target's datagrams.
+    private func dress(
+        _ arrival: Arrival, _ branch: Branch, _ decision: BrandingDecision, _ index: BrandIndex, from trunk: TrunkPeer,
+        to pbx: PBXPeer
+    ) -> DressedInvite {
+        guard case .show(let entry) = decision else {
+            guard case .passThrough(let reason) = decision else { preconditionFailure("a decision has two cases") }
+            let bytes = splice(arrival, branch, nil, .nothing, index, from: trunk, to: pbx)
+            return DressedInvite(bytes: bytes, entry: nil, reason: reason, dress: .nothing)
+        }
+        for dress in BrandDress.allCases where dress != .nothing {
+            let bytes = splice(arrival, branch, entry, dress, index, from: trunk, to: pbx)
+            if bytes.count <= pbx.largestDatagram ?? .max {
+                return DressedInvite(bytes: bytes, entry: entry, reason: nil, dress: dress)
+            }
+        }
+        let bytes = splice(arrival, branch, nil, .nothing, index, from: trunk, to: pbx)
+        return DressedInvite(bytes: bytes, entry: nil, reason: .trimmed, dress: .nothing)
+    }
+
+    /// Notes every edit of one INVITE and applies them to the received bytes.
+    private func splice(
+        _ arrival: Arrival, _ branch: Branch, _ entry: BrandEntry?, _ dress: BrandDress, _ index: BrandIndex,
+        from trunk: TrunkPeer, to pbx: PBXPeer
+    ) -> [UInt8] {
+        let invite = arrival.message
+        var splices = Splices()
+        _ = RouteSet(of: invite, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
+        let note = DialogNote(trunk: trunk.position, isInbound: true, isBranded: entry != nil)
+        addHop(arrival, branch, note: note, leavingBy: pbx.socket, into: &splices)
+        HeaderHygiene.clean(invite, from: trunk, isBranded: entry != nil, into: &splices)
+        addTrunkHeader(trunk, invite, into: &splices)
+        if let entry {
+            Decoration.writeNames(of: entry, in: index, into: invite, from: trunk, splices: &splices)
+            if settings.writesCallInfo {
+                Decoration.writeCallInfo(of: entry, in: index, dress: dress, into: invite, splices: &splices)
+            }
+        }
+        return splices.applied(to: invite.bytes)
+    }
+
+    private func addTrunkHeader(_ trunk: TrunkPeer, _ invite: SIPMessage, into splices: inout Splices) {
+        guard let header = trunk.trunkHeader, let from = invite.first(.from) else { return }
+        splices.insert(at: from.start) { $0.append(contentsOf: "\(header): \(trunk.name)\r\n".utf8) }
+    }
+
+    /// From as received, needed for responses only where it was changed (RFC 3261 §8.2.6.2).
+    func originalFrom(of request: SIPMessage, if isChanged: Bool) -> [UInt8] {
+        guard isChanged, let field = request.first(.from) else { return [] }
+        return Array(request[field.value])
+    }
+
+    private func count(_ dressed: DressedInvite) {
+        counters.add(.inboundCalls)
+        if let reason = dressed.reason { counters.add(reason) } else { counters.add(.callsBranded) }
+        switch dressed.dress {
+        case .logoReasonAndName: break
+        case .reasonAndName: counters.add(.logosTrimmed)
+        case .name: counters.add(.reasonsTrimmed)
+        case .nothing where dressed.reason == .trimmed: counters.add(.namesTrimmed)
+        case .nothing: break
+        }
+    }
+}
+
+/// An INVITE as it will be sent, and what of the brand is in it.
+struct DressedInvite {
+    let bytes: [UInt8]
+    /// The brand shown; nil for none.
+    let entry: BrandEntry?
+    /// Why none is shown; nil when one is.
+    let reason: PassThroughReason?
+    let dress: BrandDress
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+// What happens to a request of a configured peer, in the order of RFC 3261 §16.3.
+
+extension SIPGateway {
+    /// Validates, absorbs what is known, answers what is meant for the gateway, sends the rest on its way.
+    func receiveRequest(_ arrival: Arrival, from peer: GatewayTopology.Peer) {
+        let request = arrival.message
+        if let refusal = RequestValidity.refusal(of: request) {
+            // RFC 3261 §17.1.1.3: an ACK is never answered.
+            if request.method != .ack { refuse(arrival, refusal) }
+            return
+        }
+        guard let via = ViaValue.top(of: request) else { return }
+        let branch = Branch(of: request, via: via.value, secret: settings.secret)
+        if let known = transactions[branch] { return meetAgain(known, arrival, from: peer) }
+        switch request.method {
+        case .ack where isAckOfOwnAnswer(request): return
+        // RFC 3261 §16.10 and §16.11: what memory does not know goes on without a transaction.
+        case .ack, .cancel: forwardStatelessly(arrival, branch, from: peer)
+        case .options where isForGateway(request): answerOptions(arrival)
+        default: open(arrival, branch, from: peer)
+        }
+    }
+
+    /// A request of a transaction in memory: CANCEL, ACK or a retransmission.
+    private func meetAgain(_ transaction: ProxyTransaction, _ arrival: Arrival, from peer: GatewayTopology.Peer) {
+        if arrival.message.method == .cancel, transaction.isInvite {
+            // RFC 3261 §9.2: the CANCEL has its own answer, whatever becomes of the INVITE.
+            answer(arrival, status: 200, phrase: "OK")
+            if transaction.isPending {
+                reporter.cancelled(transaction, by: arrival.message, at: arrival.now)
+                transactions.cancel(transaction, with: arrival.message, at: arrival.now)
+            }
+            return
+        }
+        counters.add(.retransmissionsAbsorbed)
+        if transactions.absorb(arrival.message, in: transaction, at: arrival.now) {
+            forwardStatelessly(arrival, transaction.branch, from: peer)
+        }
+    }
+
+    /// Starts a transaction and sends the request on by the way its kind asks for.
+    private func open(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) {
+        guard !transactions.isFull else {
+            counters.add(.overloadRefused)
+            return answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 5"))
+        }
+        let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
+        switch peer {
+        case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, branch, from: trunk)
+        case .pbx(let pbx) where isInitialInvite: placeOutboundCall(arrival, branch, from: pbx)
+        default: relay(arrival, branch, from: peer)
+        }
+    }
+
+    /// OPTIONS to the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2).
+    private func isForGateway(_ request: SIPMessage) -> Bool {
+        guard !request.isInDialog, let uri = SIPURI(request[request.requestURI]) else { return false }
+        return uri.scheme != .tel && uri.user.isEmpty
+    }
+
+    private func answerOptions(_ arrival: Arrival) {
+        counters.add(.optionsAnswered)
+        answer(
+            arrival, status: 200, phrase: "OK",
+            header: "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, PRACK, INFO, REFER, NOTIFY, SUBSCRIBE, MESSAGE")
+    }
+}
+
+// MARK: - Answers of the gateway itself
+
+extension SIPGateway {
+    /// Refuses a request for a rule it breaks, and counts it.
+    func refuse(_ arrival: Arrival, _ refusal: Refusal) {
+        counters.add(.requestsRefused)
+        answer(arrival, refusal)
+    }
+
+    /// Sends a refusal without keeping any state of it (RFC 3261 §16.11).
+    func answer(_ arrival: Arrival, _ refusal: Refusal) {
+        answer(arrival, status: refusal.status, phrase: refusal.phrase, header: refusal.header)
+    }
+
+    func answer(_ arrival: Arrival, status: Int, phrase: String, header: String? = nil) {
+        let bytes = LocalMessages.response(
+            to: arrival.message, status: status, phrase: phrase, toTag: ownTag(for: arrival.message), header: header,
+            source: arrival.source)
+        // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
+        let destination =
+            ViaValue.top(of: arrival.message).map {
+                ResponseForwarding.destination(ofAnswersTo: $0.value, from: arrival.source)
+            } ?? arrival.source
+        transactions.outgoing.append(
+            OutgoingDatagram(bytes: bytes, destination: destination, socket: arrival.socket))
+    }
+
+    /// The To tag of the gateway's own answers: the same for every retransmission (RFC 3261 §8.2.6.2, §8.2.7).
+    func ownTag(for request: SIPMessage) -> UInt64 {
+        var hash = settings.secret.hash()
+        if let callID = request.first(.callID) { hash.combine(request[callID.value]) }
+        if let tag = request.tag(of: .from) { hash.combine(request[tag]) }
+        hash.combine(UInt64(request.sequence?.number ?? 0))
+        return hash.finish()
+    }
+
+    /// The ACK of an answer that the gateway gave without a transaction ends here (RFC 3261 §8.2.7).
+    private func isAckOfOwnAnswer(_ ack: SIPMessage) -> Bool {
+        guard let tag = ack.tag(of: .to), ack[tag].count == 18, ack[tag].starts(with: "hd".utf8) else { return false }
+        return UInt64(String(decoding: ack[tag].dropFirst(2), as: UTF8.self), radix: 16) == ownTag(for: ack)
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the health, metrics and status page needs to know; the running gateway plays this role.
+///
+/// Asked a few times a minute, never on the call path; safe from any thread. An answer is a copy of one instant.
+package protocol GatewayStatusSource: Sendable {
+    /// Everything that only grows since the start.
+    func counters() async -> [CounterSample]
+    /// Everything that goes up and down.
+    func gauges() async -> [GaugeSample]
+    /// How the gateway stands.
+    func status() async -> GatewayStatus
+}
+
+/// One series that only grows, named as Prometheus wants it: `herald_calls_branded_total`.
+///
+/// Samples of one name share one help text. Labels never carry a telephone number or anything else a caller chose:
+/// each value makes a new series, and a withheld number must not be found here.
+package struct CounterSample: Hashable, Sendable {
+    package var name: String
+    /// One sentence for people, without a full stop.
+    package var help: String
+    package var labels: [MetricLabel]
+    package var value: UInt64
+
+    package init(name: String, help: String, labels: [MetricLabel] = [], value: UInt64) {
+        self.name = name
+        self.help = help
+        self.labels = labels
+        self.value = value
+    }
+}
+
+/// One series that goes up and down, named with its unit: `herald_sync_age_seconds`.
+package struct GaugeSample: Hashable, Sendable {
+    package var name: String
+    /// One sentence for people, without a full stop.
+    package var help: String
+    package var labels: [MetricLabel]
+    package var value: Double
+
+    package init(name: String, help: String, labels: [MetricLabel] = [], value: Double) {
+        self.name = name
+        self.help = help
+        self.labels = labels
+        self.value = value
+    }
+}
+
+/// One label of a series.
+package struct MetricLabel: Hashable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+        self.name = name
+        self.value = value
+    }
+}
+
+/// How the gateway stands, for `/readyz` and `/status`; times in seconds since 1970.
+package struct GatewayStatus: Hashable, Sendable, Codable {
+    /// Configured name of the gateway.
+    package var gateway: String
+    package var version: String
+    package var startedAt: Int64
+    /// The addresses it receives on; empty until every socket is bound.
+    package var listening: [String]
+    /// What calls are branded from.
+    package var branding: Branding
+    /// Nil where no directory is configured.
+    package var sync: Sync?
+    package var outbox: Outbox
+    /// Transactions in memory.
+    package var transactions: Int
+
+    package init(
+        gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
+        outbox: Outbox = .init(), transactions: Int = 0
+    ) {
+        self.gateway = gateway
+        self.version = version
+        self.startedAt = startedAt
+        self.listening = listening
+        self.branding = branding
+        self.sync = sync
+        self.outbox = outbox
+        self.transactions = transactions
+    }
+
+    /// Records and gates calls are decided by.
+    package struct Branding: Hashable, Sendable, Codable {
+        /// True when a dataset is there, or it is settled that calls pass unbranded; false before the first sync.
+        package var isSettled: Bool
+        package var numbers: Int
+        package var brands: Int
+        package var generation: Int64
+        /// The word of the closed gate; nil when calls may be branded.
+        package var gate: String?
+
+        package init(isSettled: Bool, numbers: Int = 0, brands: Int = 0, generation: Int64 = 0, gate: String? = nil) {
+            self.isSettled = isSettled
+            self.numbers = numbers
+            self.brands = brands
+            self.generation = generation
+            self.gate = gate
+        }
+
+        package enum CodingKeys: String, CodingKey {
+            case isSettled = "settled"
+            case numbers, brands, generation, gate
+        }
+    }
+
+    /// How the last sync with the directory ended.
+    package struct Sync: Hashable, Sendable, Codable {
+        /// `none`, `succeeded`, `unauthorised` or `failed`.
+        package var result: String
+        package var lastSuccess: Int64?
+        package var lastFullSuccess: Int64?
+        package var nextAt: Int64?
+        package var failuresInARow: Int
+        /// What the last failure said, without secrets; nil after a success.
+        package var lastError: String?
+
+        package init(
+            result: String, lastSuccess: Int64? = nil, lastFullSuccess: Int64? = nil, nextAt: Int64? = nil,
+            failuresInARow: Int = 0, lastError: String? = nil
+        ) {
+            self.result = result
+            self.lastSuccess = lastSuccess
+            self.lastFullSuccess = lastFullSuccess
+            self.nextAt = nextAt
+            self.failuresInARow = failuresInARow
+            self.lastError = lastError
+        }
+
+        package enum CodingKeys: String, CodingKey {
+            case result
+            case lastSuccess = "last_success"
+            case lastFullSuccess = "last_full_success"
+            case nextAt = "next_at"
+            case failuresInARow = "failures_in_a_row"
+            case lastError = "last_error"
+        }
+    }
+
+    /// Events on their way to the directory.
+    package struct Outbox: Hashable, Sendable, Codable {
+        package var waiting: Int
+        package var refused: Int
+
+        package init(waiting: Int = 0, refused: Int = 0) {
+            self.waiting = waiting
+            self.refused = refused
+        }
+    }
+
+    package enum CodingKeys: String, CodingKey {
+        case gateway, version
+        case startedAt = "started_at"
+        case listening, branding, sync, outbox, transactions
+    }
+
+    /// Why calls should not be sent here yet; nil when they may.
+    ///
+    /// A closed gate, a failed sync and a full outbox are no obstacles: calls go on from the stored copy, or unbranded.
+    package var obstacle: String? {
+        if listening.isEmpty { return "no socket is listening" }
+        if !branding.isSettled { return "no brands yet: the first sync with the directory has not ended" }
+        return nil
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The name of one call: 128 bits, the same for every retransmission and after every restart.
+///
+/// A keyed hash of Call-ID, the originator's From tag and the direction (secret on disk), written as a UUID. One per
+/// initial INVITE: not per branch, not per authentication retry, not per retransmission.
+package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
+    package let high: UInt64
+    package let low: UInt64
+
+    package init(high: UInt64, low: UInt64) {
+        self.high = high
+        self.low = low
+    }
+
+    /// Reads the 36-character lower-case UUID form that `description` writes.
+    package init?(_ text: some StringProtocol) {
+        let hex = text.utf8.filter { $0 != UInt8(ascii: "-") }
+        guard text.utf8.count == 36, hex.count == 32,
+            let high = UInt64(String(decoding: hex[..<16], as: UTF8.self), radix: 16),
+            let low = UInt64(String(decoding: hex[16...], as: UTF8.self), radix: 16)
+        else { return nil }
+        self.init(high: high, low: low)
+    }
+
+    /// Lower-case UUID form, 36 characters; the `<call id>` of event keys and `meta.call_event_id`.
+    package var description: String {
+        String(unsafeUninitializedCapacity: 36) { buffer in
+            var position = 0
+            for nibble in 0..<32 {
+                if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
+                    buffer[position] = UInt8(ascii: "-")
+                    position += 1
+                }
+                let word = nibble < 16 ? high : low
+                let digit = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (nibble & 15)) & 15)
+                buffer[position] = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit
+                position += 1
+            }
+            return position
+        }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+
+/// What is known of one call: filled signal by signal, stored as one row of the ledger.
+///
+/// Times are wall clock, microseconds since 1970. Of a withheld caller there is neither number nor name in it.
+package struct CallRecord: Hashable, Sendable {
+    package let call: CallIdentifier
+    package let direction: CallSignal.Direction
+    package var sipCallID: String
+    /// Configured name of the trunk; nil if the configuration no longer has it.
+    package var trunk: String?
+    /// The caller; nil when withheld or unclear.
+    package var caller: E164Number?
+    /// The called number; nil when unclear.
+    package var destination: E164Number?
+    /// The PBX user that was called (inbound) or calls (outbound); empty when unknown.
+    package var subscriber: String
+    /// Identifier of the brand shown; nil when the INVITE left without one.
+    package var brandID: String?
+    package var brandName: String?
+    /// Nil when the INVITE left with a brand.
+    package var reason: PassThroughReason?
+    package var inviteAt: Int64
+    /// First 182 or 183.
+    package var progressAt: Int64?
+    /// First 180.
+    package var ringingAt: Int64?
+    /// First 2xx.
+    package var answeredAt: Int64?
+    package var cancelledAt: Int64?
+    /// When the last word was said: BYE, CANCEL, final answer; nil while the call is open.
+    package var endedAt: Int64?
+    /// When it was refused in a way that asks for another try (401, 407, …); nil once that came.
+    package var refusedAt: Int64?
+    /// Last status that mattered; 0 when none came.
+    package var status: UInt16 = 0
+    package var q850Cause: UInt16 = 0
+    package var sipCause: UInt16 = 0
+    /// INVITEs it took: 1, or more after a challenge.
+    package var attempts: Int = 1
+    /// Nil while the call is open.
+    package var outcome: CallOutcome?
+    /// False when the end was not seen but assumed: there is no call duration then.
+    package var endIsKnown = true
+
+    package init(
+        call: CallIdentifier, direction: CallSignal.Direction, sipCallID: String = "", trunk: String? = nil,
+        caller: E164Number? = nil, destination: E164Number? = nil, subscriber: String = "", brandID: String? = nil,
+        brandName: String? = nil, reason: PassThroughReason? = nil, inviteAt: Int64
+    ) {
+        self.call = call
+        self.direction = direction
+        self.sipCallID = sipCallID
+        self.trunk = trunk
+        self.caller = caller
+        self.destination = destination
+        self.subscriber = subscriber
+        self.brandID = brandID
+        self.brandName = brandName
+        self.reason = reason
+        self.inviteAt = inviteAt
+    }
+
+    /// Begins the record of an `invite` signal.
+    ///
+    /// - Parameter trunk: the configured name of the signal's trunk.
+    package init(_ signal: CallSignal, texts: CallTexts?, trunk: String?) {
+        let isBranded = signal.isBranded
+        // The call path leaves a withheld number out; if it ever did not, it ends here.
+        let caller = signal.reason == .privacy ? nil : E164Number(digits: signal.caller)
+        self.init(
+            call: signal.call, direction: signal.direction, sipCallID: Self.text(texts?.sipCallID) ?? "", trunk: trunk,
+            caller: caller, destination: E164Number(digits: signal.destination),
+            subscriber: Self.text(texts?.subscriber) ?? "", brandID: isBranded ? Self.text(texts?.brandID) : nil,
+            brandName: isBranded ? Self.text(texts?.brandName) : nil, reason: signal.reason,
+            inviteAt: signal.wallMicroseconds)
+    }
+
+    /// True when the call's inbound INVITE left with a brand.
+    package var isBranded: Bool { direction == .inbound && reason == nil }
+
+    /// When the phone began to alert: the first 180, else the first 182 or 183.
+    package var alertedAt: Int64? { ringingAt ?? progressAt }
+
+    /// What proves that the name was shown: an alerting phone or an answer, after an INVITE that left with it.
+    package var displayEvidence: DisplayEvidence? {
+        guard isBranded else { return nil }
+        if progressAt != nil || ringingAt != nil { return .alerting }
+        return answeredAt == nil ? nil : .answered
+    }
+
+    /// Whole seconds from alerting to answer or end; nil when either is unknown.
+    package var ringSeconds: Int? {
+        guard let alertedAt, let until = answeredAt ?? (endIsKnown ? endedAt : nil) else { return nil }
+        return Self.seconds(from: alertedAt, to: until)
+    }
+
+    /// Whole seconds from answer to BYE; nil when the call was not answered or its BYE was not seen.
+    package var callSeconds: Int? {
+        guard let answeredAt, let endedAt, endIsKnown else { return nil }
+        return Self.seconds(from: answeredAt, to: endedAt)
+    }
+
+    /// `matched`, or why the call went on without a brand.
+    package var decision: String { reason?.description ?? "matched" }
+
+    /// The duration, or nil when the wall clock was set back meanwhile.
+    private static func seconds(from start: Int64, to end: Int64) -> Int? {
+        end >= start ? Int((end - start) / 1_000_000) : nil
+    }
+
+    /// A text of the ring, without the character its byte limit may have cut in two; nil when empty.
+    private static func text(_ bytes: [UInt8]?) -> String? {
+        guard let bytes, !bytes.isEmpty else { return nil }
+        var count = bytes.count
+        // At most three continuation bytes stand at the end of a cut character; drop them with their first byte.
+        if let last = bytes.last, last >= 0x80, String(validating: bytes, as: UTF8.self) == nil {
+            var lead = count - 1
+            while lead > 0, count - lead < 4, bytes[lead] & 0xC0 == 0x80 { lead -= 1 }
+            if bytes[lead] >= 0xC0 { count = lead }
+        }
+        return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+}
+
+/// What proves that a brand was shown.
+package enum DisplayEvidence: String, Hashable, Sendable {
+    case alerting
+    case answered
+}

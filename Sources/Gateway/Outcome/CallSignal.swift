@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+
+/// What the call path says about a call, one fact at a time; a fixed-size value written to the signal ring.
+///
+/// Numbers of withheld callers are never in it: `caller` is 0 then.
+package struct CallSignal: Hashable, Sendable {
+    /// What happened.
+    package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
+        /// An initial INVITE left for its target; carries the texts of the call.
+        case invite = 1
+        /// A provisional answer above 100; `status` says which.
+        case provisional
+        /// The first 2xx to the INVITE; repeats are not signalled.
+        case answered
+        /// A final answer above 299 to the INVITE, or the gateway's own (408 by timer, 500, 503); `status`, `cause`.
+        case failed
+        /// The caller's CANCEL; `cause` and `sipCause` come from its Reason header.
+        case cancelled
+        /// A BYE from either side; `alternative` names the call if the sender was its recipient.
+        case bye
+    }
+
+    /// Which way the call runs.
+    package enum Direction: UInt8, Hashable, Sendable {
+        /// Trunk to PBX: may be branded.
+        case inbound = 1
+        /// PBX to trunk: passed and watched.
+        case outbound
+    }
+
+    package var kind: Kind
+    package var direction: Direction
+    /// The call this is about.
+    package var call: CallIdentifier
+    /// The call if a BYE's sender is the called side, which a BYE does not show; else equal to `call`.
+    package var alternative: CallIdentifier
+    /// Wall clock, microseconds since 1970.
+    package var wallMicroseconds: Int64
+    /// SIP status code; 0 where there is none.
+    package var status: UInt16
+    /// Q.850 cause of a Reason header; 0 where there is none.
+    package var q850Cause: UInt16
+    /// SIP cause of a Reason header (`SIP;cause=200`); 0 where there is none.
+    package var sipCause: UInt16
+    /// Position of the trunk in the configuration.
+    package var trunk: UInt16
+    /// The caller's digits; 0 when withheld or unclear.
+    ///
+    /// For an outbound call: the PBX subscriber's, if it has a number.
+    package var caller: UInt64
+    /// The called number's digits; 0 when unclear.
+    package var destination: UInt64
+    /// Nil when the INVITE left with a brand, else why not; on later signals any reason says that it left without.
+    package var reason: PassThroughReason?
+
+    package init(
+        kind: Kind, direction: Direction, call: CallIdentifier, alternative: CallIdentifier? = nil,
+        wallMicroseconds: Int64, status: UInt16 = 0, q850Cause: UInt16 = 0, sipCause: UInt16 = 0, trunk: UInt16 = 0,
+        caller: UInt64 = 0, destination: UInt64 = 0, reason: PassThroughReason? = nil
+    ) {
+        self.kind = kind
+        self.direction = direction
+        self.call = call
+        self.alternative = alternative ?? call
+        self.wallMicroseconds = wallMicroseconds
+        self.status = status
+        self.q850Cause = q850Cause
+        self.sipCause = sipCause
+        self.trunk = trunk
+        self.caller = caller
+        self.destination = destination
+        self.reason = reason
+    }
+
+    /// True for an inbound INVITE that left with the brand's name in it.
+    package var isBranded: Bool { kind == .invite && direction == .inbound && reason == nil }
+}
+
+/// The texts of a call, written once with its `invite` signal.
+///
+/// Each is cut to its limit in bytes, on the call path.
+package struct CallTexts: Hashable, Sendable {
+    /// The SIP Call-ID; at most 160 bytes.
+    package var sipCallID: [UInt8]
+    /// Name of the brand shown; at most 100 bytes.
+    package var brandName: [UInt8]
+    /// Identifier of the brand shown; at most 64 bytes.
+    package var brandID: [UInt8]
+    /// The PBX user that was called or that calls (user part of the URI); at most 64 bytes.
+    package var subscriber: [UInt8]
+
+    package init(sipCallID: [UInt8] = [], brandName: [UInt8] = [], brandID: [UInt8] = [], subscriber: [UInt8] = []) {
+        self.sipCallID = sipCallID
+        self.brandName = brandName
+        self.brandID = brandID
+        self.subscriber = subscriber
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+
+/// Makes the events of a call from its record; pure, and the same record always gives the same event.
+///
+/// The key is `<outcome>:<call id>`: per outcome, so that the end of a call is not swallowed as a repetition of
+/// `displayed`, and per call, so that a repetition is. Nothing is minted for a call without a known caller number.
+/// `branding_applied` is claimed only with evidence that a phone alerted or answered after a branded INVITE.
+package struct EventMinter: Hashable, Sendable {
+    package let vocabulary: EventVocabulary
+
+    package init(vocabulary: EventVocabulary = .init()) {
+        self.vocabulary = vocabulary
+    }
+
+    /// The event of a call that was not branded, due as soon as its INVITE has left; nearly always nil.
+    package func passedThrough(_ record: CallRecord, callID: String) -> OutcomeEvent? {
+        guard record.direction == .inbound, let reason = record.reason else { return nil }
+        if reason.isGate {
+            return event(vocabulary.brandingDisabled, record, callID: callID, at: record.inviteAt)
+        }
+        guard reason == .noMatch, vocabulary.reportsNoMatch else { return nil }
+        return event(vocabulary.noMatch, record, callID: callID, at: record.inviteAt)
+    }
+
+    /// `displayed`: the name was shown; nil without evidence.
+    package func displayed(_ record: CallRecord, callID: String) -> OutcomeEvent? {
+        guard record.displayEvidence != nil, let at = firstSign(of: record) else { return nil }
+        return event(vocabulary.displayed, record, callID: callID, at: at)
+    }
+
+    /// The event of a branded call's end: `call_seen`, `missed`, or `error` when it failed before any phone alerted.
+    package func ended(_ record: CallRecord, callID: String) -> OutcomeEvent? {
+        guard record.isBranded, let outcome = record.outcome, let at = record.endedAt else { return nil }
+        let word =
+            switch outcome {
+            case .missed, .busy: vocabulary.missed
+            case .failed: vocabulary.error
+            case .answered, .rejected, .blocked, .answeredElsewhere, .declinedElsewhere: vocabulary.callSeen
+            }
+        return event(word, record, callID: callID, at: at)
+    }
+
+    /// `returned`: an outbound call to a brand reached it; key and call id are the original's.
+    ///
+    /// - Parameter latency: whole seconds from the end of the original to the outbound INVITE.
+    package func returned(_ outbound: CallRecord, original: ReturnedOriginal, latency: Int) -> OutcomeEvent {
+        let at = UTCTimestamp.string(microseconds: firstSign(of: outbound) ?? outbound.inviteAt)
+        var meta = OutcomeEvent.Meta()
+        meta.callEventID = original.callID
+        meta.callerNumber = outbound.caller?.description
+        meta.destinationNumber = original.number.description
+        meta.observedAt = at
+        meta.brandingApplied = true
+        meta.brandingProfileID = original.brandID
+        meta.identityType = vocabulary.identityType
+        meta.returnCallDetected = true
+        meta.returnCallLatency = latency
+        meta.trunk = outbound.trunk
+        meta.sipStatus = outbound.status == 0 ? nil : Int(outbound.status)
+        meta.originalEventID = original.eventID
+        return OutcomeEvent(
+            key: vocabulary.returned + ":" + original.callID, callID: original.callID,
+            number: original.number.description, outcome: vocabulary.returned, surface: vocabulary.surface,
+            displayedAt: at, meta: meta)
+    }
+
+    private func event(_ word: String, _ record: CallRecord, callID: String, at time: Int64) -> OutcomeEvent? {
+        guard let number = record.caller?.description else { return nil }
+        let at = UTCTimestamp.string(microseconds: time)
+        let evidence = record.displayEvidence
+        // Of every event of one call the same: when the name appeared, or else when it was clear that it would not.
+        let displayedAt = evidence == nil ? at : firstSign(of: record).map(UTCTimestamp.string(microseconds:)) ?? at
+        var meta = OutcomeEvent.Meta()
+        meta.callEventID = callID
+        meta.callerNumber = number
+        meta.destinationNumber = record.destination?.description
+        meta.observedAt = at
+        meta.brandingApplied = evidence != nil
+        if record.isBranded {
+            meta.brandingProfileID = record.brandID
+            meta.identityType = vocabulary.identityType
+        }
+        meta.displayEvidence = evidence?.rawValue
+        meta.decision = record.decision
+        meta.trunk = record.trunk
+        meta.sipStatus = record.status == 0 ? nil : Int(record.status)
+        meta.q850Cause = record.q850Cause == 0 ? nil : Int(record.q850Cause)
+        if let outcome = record.outcome {
+            meta.callOutcome = outcome.rawValue
+            meta.ringDuration = record.ringSeconds
+            meta.callDuration = record.callSeconds
+            meta.returnCallDetected = false
+        }
+        return OutcomeEvent(
+            key: word + ":" + callID, callID: callID, number: number, outcome: word, surface: vocabulary.surface,
+            displayedAt: displayedAt, meta: meta)
+    }
+
+    /// The first 18x or 2xx.
+    private func firstSign(of record: CallRecord) -> Int64? {
+        switch (record.ringingAt, record.progressAt) {
+        case (let ringing?, let progress?): min(ringing, progress)
+        case (let ringing?, nil): ringing
+        case (nil, let progress?): progress
+        case (nil, nil): record.answeredAt
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The words a directory expects in events; each can be changed, none may be empty.
+///
+/// Directories differ (`branding_disabled` or `disabled`, `returned` or `call_returned`), and the word is also the
+/// first half of the event's key. Source: securenode-endpoint-contract §7.
+package struct EventVocabulary: Hashable, Sendable {
+    /// A branded call alerted or was answered.
+    package var displayed = "displayed"
+    /// A branded call ended and was not missed.
+    package var callSeen = "call_seen"
+    /// A branded call ended and nobody picked up.
+    package var missed = "missed"
+    /// The subscriber called the brand back.
+    package var returned = "returned"
+    /// The directory's own gates kept the brand from being shown.
+    package var brandingDisabled = "branding_disabled"
+    /// A branded call failed before any phone alerted.
+    package var error = "error"
+    /// No brand for the caller; sent only if `reportsNoMatch`.
+    package var noMatch = "no_match"
+    /// The contract's `surface` of every event.
+    package var surface = "sip"
+    /// `meta.identity_type` of branded calls: what stands for the identity is a directory's brand, not a certificate.
+    package var identityType = "brand"
+    /// Off by default: it tells the directory the numbers of callers it has nothing to do with.
+    package var reportsNoMatch = false
+
+    package init() {}
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One event for the directory: minted once, stored before it is sent, sent until it is answered, always the same.
+package struct OutcomeEvent: Hashable, Sendable {
+    /// `<outcome>:<call id>`; what the directory counts by.
+    ///
+    /// At most 200 characters.
+    package var key: String
+    /// The call it belongs to, in the form of `CallIdentifier.description`.
+    package var callID: String
+    /// The brand's number, with plus sign.
+    package var number: String
+    /// What is reported.
+    ///
+    /// `displayed`, `call_seen`, `missed`, `returned`, `branding_disabled`, `error`, `no_match`, or the operator's word.
+    package var outcome: String
+    /// The contract's `surface`; `sip` unless configured.
+    package var surface: String
+    /// ISO 8601 in UTC with `Z`.
+    package var displayedAt: String
+    package var meta: Meta
+
+    package init(
+        key: String, callID: String, number: String, outcome: String, surface: String, displayedAt: String, meta: Meta
+    ) {
+        self.key = key
+        self.callID = callID
+        self.number = number
+        self.outcome = outcome
+        self.surface = surface
+        self.displayedAt = displayedAt
+        self.meta = meta
+    }
+
+    /// The `meta` object of an event; the first twelve fields are the contract's, the rest are the gateway's evidence.
+    ///
+    /// Stored and sent as JSON with these keys; what is unknown is left out, never zero. Source: securenode-ios-sdk,
+    /// "Call event reporting".
+    package struct Meta: Hashable, Sendable, Codable {
+        package var callEventID: String?
+        package var callerNumber: String?
+        package var destinationNumber: String?
+        package var observedAt: String?
+        package var brandingApplied: Bool?
+        package var brandingProfileID: String?
+        package var identityType: String?
+        package var ringDuration: Int?
+        package var callDuration: Int?
+        package var callOutcome: String?
+        package var returnCallDetected: Bool?
+        package var returnCallLatency: Int?
+        /// `alerting` or `answered`: what proves that the name was shown.
+        package var displayEvidence: String?
+        /// `matched` or a `PassThroughReason`.
+        package var decision: String?
+        package var sipStatus: Int?
+        package var q850Cause: Int?
+        /// Configured name of the trunk.
+        package var trunk: String?
+        /// The server's `event_id` of the original, on a `returned` event.
+        package var originalEventID: String?
+
+        package enum CodingKeys: String, CodingKey {
+            case callEventID = "call_event_id"
+            case callerNumber = "caller_number_e164"
+            case destinationNumber = "destination_number_e164"
+            case observedAt = "observed_at_utc"
+            case brandingApplied = "branding_applied"
+            case brandingProfileID = "branding_profile_id"
+            case identityType = "identity_type"
+            case ringDuration = "ring_duration_seconds"
+            case callDuration = "call_duration_seconds"
+            case callOutcome = "call_outcome"
+            case returnCallDetected = "return_call_detected"
+            case returnCallLatency = "return_call_latency_seconds"
+            case displayEvidence = "display_evidence"
+            case decision
+            case sipStatus = "sip_status"
+            case q850Cause = "q850_cause"
+            case trunk
+            case originalEventID = "original_event_id"
+        }
+
+        package init() {}
+    }
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The life of one call, from its signals to its outcome; pure, no clock of its own.
+///
+/// ```
+/// inviting ─180,182,183→ alerting ─2xx→ answered ─BYE→ ended
+///     │  └────────2xx──────┴───────────────┘            ↑
+///     ├─401,407,…→ refused ─INVITE→ inviting            │
+///     └─CANCEL→ cancelled ──487, or another answer──────┤
+///                    └────2xx→ answered                 │
+///     any ─final answer, or nothing for too long────────┘
+/// ```
+///
+/// Signals that do not fit (a repeated 2xx of a fork, a late 180, a second BYE) change nothing.
+package struct OutcomeMachine: Hashable, Sendable {
+    package private(set) var record: CallRecord
+
+    /// What a signal brought; the caller mints the events and stores the record.
+    package struct Step: OptionSet, Sendable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// The record is another one than before.
+        package static let changed = Step(rawValue: 1)
+        /// The called side alerts, or answers without having alerted: said once.
+        package static let reached = Step(rawValue: 2)
+        /// The outcome is known and final: said once.
+        package static let ended = Step(rawValue: 4)
+    }
+
+    /// How long to wait for words that may never come, in microseconds.
+    package struct Limits: Hashable, Sendable {
+        /// After a challenge, for the INVITE that answers it.
+        package var retry: Int64 = 32_000_000  // 64 × T1, RFC 3261 §17.1.1.2
+        /// After a CANCEL, for the final answer.
+        package var cancel: Int64 = 64_000_000
+        /// After the INVITE, for a final answer; well above Timer C (RFC 3261 §16.6, more than 3 minutes).
+        package var unanswered: Int64 = 900_000_000
+        /// After the answer, for the BYE.
+        package var answered: Int64
+
+        /// - Parameter answered: seconds after which an answered call without BYE is taken as ended; 4 hours.
+        package init(answered: Int64 = 14_400) { self.answered = answered * 1_000_000 }
+    }
+
+    /// Begins with the record of an INVITE, or goes on with one that was stored.
+    package init(_ record: CallRecord) {
+        self.record = record
+    }
+
+    /// Takes the next signal of this call.
+    package mutating func receive(_ signal: CallSignal) -> Step {
+        guard record.endedAt == nil else { return [] }
+        switch signal.kind {
+        case .invite: return invited(signal)
+        case .provisional: return alerted(signal)
+        case .answered: return answered(signal)
+        case .failed: return failed(signal)
+        case .cancelled: return cancelled(signal)
+        case .bye: return byeReceived(signal)
+        }
+    }
+
+    /// Ends a call nobody will tell the end of.
+    ///
+    /// - Parameter now: microseconds since 1970.
+    package mutating func expire(now: Int64, limits: Limits) -> Step {
+        guard record.endedAt == nil else { return [] }
+        if let answeredAt = record.answeredAt {
+            guard now - answeredAt >= limits.answered else { return [] }
+            record.endIsKnown = false
+            return end(.answered, at: now)
+        }
+        if let cancelledAt = record.cancelledAt {
+            guard now - cancelledAt >= limits.cancel else { return [] }
+            return end(ending(cancelled: true).outcome, at: cancelledAt)
+        }
+        if let refusedAt = record.refusedAt {
+            guard now - refusedAt >= limits.retry else { return [] }
+            return end(ending(cancelled: false).outcome, at: refusedAt)
+        }
+        guard now - record.inviteAt >= limits.unanswered else { return [] }
+        record.endIsKnown = false
+        return end(record.alertedAt == nil ? .failed : .missed, at: now)
+    }
+
+    // MARK: Signals
+
+    /// An INVITE of a call that is open: the answer to a challenge, else a repetition.
+    private mutating func invited(_ signal: CallSignal) -> Step {
+        guard record.refusedAt != nil else { return [] }
+        record.refusedAt = nil
+        record.attempts += 1
+        return .changed
+    }
+
+    private mutating func alerted(_ signal: CallSignal) -> Step {
+        guard record.answeredAt == nil else { return [] }
+        let first = record.alertedAt == nil
+        switch signal.status {
+        case 180 where record.ringingAt == nil: record.ringingAt = signal.wallMicroseconds
+        case 182 where record.progressAt == nil, 183 where record.progressAt == nil:
+            record.progressAt = signal.wallMicroseconds
+        default: return []  // 100, 181 and 199 prove no alerting phone
+        }
+        record.status = signal.status
+        return first ? [.changed, .reached] : .changed
+    }
+
+    private mutating func answered(_ signal: CallSignal) -> Step {
+        guard record.answeredAt == nil else { return [] }
+        record.answeredAt = signal.wallMicroseconds
+        record.status = signal.status == 0 ? 200 : signal.status
+        record.refusedAt = nil
+        return record.alertedAt == nil ? [.changed, .reached] : .changed
+    }
+
+    private mutating func failed(_ signal: CallSignal) -> Step {
+        guard record.answeredAt == nil else { return [] }
+        record.status = signal.status
+        // A 487 repeats the CANCEL, so its causes do not hide those the CANCEL carried.
+        if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
+        if signal.sipCause != 0 { record.sipCause = signal.sipCause }
+        if record.cancelledAt == nil, Self.asksForRetry(signal.status) {
+            record.refusedAt = signal.wallMicroseconds
+            return .changed
+        }
+        return end(ending(cancelled: record.cancelledAt != nil).outcome, at: signal.wallMicroseconds)
+    }
+
+    private mutating func cancelled(_ signal: CallSignal) -> Step {
+        guard record.answeredAt == nil, record.cancelledAt == nil else { return [] }
+        record.cancelledAt = signal.wallMicroseconds
+        record.q850Cause = signal.q850Cause
+        record.sipCause = signal.sipCause
+        return .changed
+    }
+
+    private mutating func byeReceived(_ signal: CallSignal) -> Step {
+        if record.answeredAt == nil {
+            // The caller may end an early dialog with BYE, RFC 3261 §15: the same wish as a CANCEL.
+            return cancelled(signal)
+        }
+        if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
+        return end(.answered, at: signal.wallMicroseconds)
+    }
+
+    // MARK: Ending
+
+    private func ending(cancelled: Bool) -> CallEnding {
+        CallEnding(
+            status: record.status >= 300 ? record.status : 0, q850Cause: record.q850Cause, sipCause: record.sipCause,
+            rang: record.ringingAt != nil, alerted: record.alertedAt != nil, cancelled: cancelled)
+    }
+
+    private mutating func end(_ outcome: CallOutcome, at time: Int64) -> Step {
+        record.outcome = outcome
+        // The call was over for the phone when the caller gave up, not when its 487 arrived.
+        record.endedAt = outcome == .answered ? time : min(record.cancelledAt ?? time, time)
+        record.refusedAt = nil
+        return [.changed, .ended]
+    }
+
+    /// Final answers a caller repairs and tries again with the same Call-ID and From tag.
+    ///
+    /// Source: RFC 3261 §8.1.3.5 and §22; 422 RFC 4028 §6; 428, 436, 437, 438 RFC 8224 §6.2.2; 494 RFC 3329 §2.3.
+    private static func asksForRetry(_ status: UInt16) -> Bool {
+        switch status {
+        case 401, 407, 415, 416, 420, 421, 422, 428, 436, 437, 438, 494: true
+        default: false
+        }
+    }
+}

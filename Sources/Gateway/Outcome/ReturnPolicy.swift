@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+
+/// When an outbound call is the return of a branded inbound one; pure, the ledger does the looking up.
+///
+/// The same subscriber calls the brand's number within the window after the original ended. The newest original counts
+/// (last touch), and a return settles it and the older ones, so one call back is one return.
+package struct ReturnPolicy: Hashable, Sendable {
+    /// Which originals count.
+    package enum Originals: String, Hashable, Sendable, CaseIterable {
+        /// Missed, busy and declined ones.
+        case unanswered
+        /// Answered ones too, here or at another phone.
+        case any
+    }
+
+    /// Longest time between the end of the original and the return call, in seconds; 72 hours.
+    package var window: Int64
+    package var originals: Originals
+    /// Subscribers that are one: PBX user or `+number` → name of the group (a DID and its extensions, a pilot number).
+    package var groups: [String: String]
+
+    package init(window: Int64 = 259_200, originals: Originals = .unanswered, groups: [String: String] = [:]) {
+        self.window = window
+        self.originals = originals
+        self.groups = groups
+    }
+
+    /// True when the ended call is one a return call may answer: branded, shown, of a known subscriber.
+    package func isOriginal(_ record: CallRecord) -> Bool {
+        guard record.displayEvidence != nil, record.caller != nil, let outcome = record.outcome else { return false }
+        return switch originals {
+        case .unanswered: outcome.isUnanswered
+        case .any: true
+        }
+    }
+
+    /// The names under which the call's own side is known, best first; empty when it is unknown.
+    ///
+    /// The group if there is one, else the number, else the PBX user. The same extension may be called by its number
+    /// and call out with its user name, so an outbound call is looked up under every one of them.
+    package func subscriberKeys(of record: CallRecord) -> [String] {
+        let number = (record.direction == .inbound ? record.destination : record.caller)?.description
+        let user = record.subscriber.isEmpty ? nil : record.subscriber
+        if !groups.isEmpty {
+            if let group = user.flatMap({ groups[$0] }) ?? number.flatMap({ groups[$0] }) { return ["group:" + group] }
+        }
+        var keys: [String] = []
+        if let number { keys.append(number) }
+        if let user {
+            // A user part that is itself a number is that number.
+            let key = E164Number(user)?.description ?? "user:" + user
+            if key != number { keys.append(key) }
+        }
+        return keys
+    }
+
+    /// Whole seconds between the end of the original and the outbound INVITE; nil when outside the window.
+    ///
+    /// - Parameters: microseconds since 1970.
+    package func latency(originalEnd: Int64, outboundInvite: Int64) -> Int? {
+        let elapsed = outboundInvite - originalEnd
+        guard elapsed >= 0, elapsed <= window * 1_000_000 else { return nil }
+        return Int(elapsed / 1_000_000)
+    }
+}
+
+/// An ended branded call that a return call answers, as the ledger found it.
+package struct ReturnedOriginal: Hashable, Sendable {
+    /// Its call id, in the form of `CallIdentifier.description`.
+    package var callID: String
+    /// The brand's number: the caller of the original, the called number of the return.
+    package var number: E164Number
+    package var brandID: String?
+    /// Microseconds since 1970.
+    package var endedAt: Int64
+    /// The directory's id of the original's `call_seen` or `missed` event; nil while it has not answered.
+    package var eventID: String?
+
+    package init(callID: String, number: E164Number, brandID: String?, endedAt: Int64, eventID: String?) {
+        self.callID = callID
+        self.number = number
+        self.brandID = brandID
+        self.endedAt = endedAt
+        self.eventID = eventID
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Writes moments as the contract wants them: ISO 8601, UTC, whole seconds, `Z`.
+package enum UTCTimestamp {
+    /// The moment as `2026-01-31T23:59:59Z`.
+    ///
+    /// - Parameter microseconds: since 1970, years 1970 to 9999; earlier ones are written as 1970.
+    package static func string(microseconds: Int64) -> String {
+        let seconds = max(0, microseconds / 1_000_000)
+        let (year, month, day) = date(days: seconds / 86_400)
+        let time = seconds % 86_400
+        return String(unsafeUninitializedCapacity: 20) { buffer in
+            func put(_ value: Int64, digits: Int, at offset: Int, then separator: Unicode.Scalar) {
+                var rest = value
+                for position in stride(from: offset + digits - 1, through: offset, by: -1) {
+                    buffer[position] = UInt8(ascii: "0") + UInt8(rest % 10)
+                    rest /= 10
+                }
+                buffer[offset + digits] = UInt8(ascii: separator)
+            }
+            put(year, digits: 4, at: 0, then: "-")
+            put(month, digits: 2, at: 5, then: "-")
+            put(day, digits: 2, at: 8, then: "T")
+            put(time / 3600, digits: 2, at: 11, then: ":")
+            put(time / 60 % 60, digits: 2, at: 14, then: ":")
+            put(time % 60, digits: 2, at: 17, then: "Z")
+            return 20
+        }
+    }
+
+    /// Civil date of a day counted from 1970-01-01, in years that begin in March so that leap days come last.
+    private static func date(days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let shifted = days + 719_468  // days from 0000-03-01 to 1970-01-01
+        let era = shifted / 146_097  // 400 years
+        let dayOfEra = shifted % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let day = dayOfYear - (153 * marchMonth + 2) / 5 + 1
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import Hummingbird
+
+/// What the operator's page answers to which path.
+struct AdminRoutes: Sendable {
+    let source: any GatewayStatusSource
+
+    func router() -> Router<BasicRequestContext> {
+        let router = Router()
+        router.get("/healthz") { _, _ in Self.text(.ok, "ok\n") }
+        router.get("/readyz") { _, _ in await readiness() }
+        router.get("/metrics") { _, _ in await metrics() }
+        router.get("/status") { _, _ in try await status() }
+        return router
+    }
+
+    /// 200 when calls may be sent here, else 503 with the reason.
+    private func readiness() async -> Response {
+        guard let obstacle = await source.status().obstacle else { return Self.text(.ok, "ready\n") }
+        return Self.text(.serviceUnavailable, "not ready: \(obstacle)\n")
+    }
+
+    private func metrics() async -> Response {
+        let metrics = await MetricsText(counters: source.counters(), gauges: source.gauges())
+        return Self.text(.ok, metrics.text, type: MetricsText.contentType)
+    }
+
+    private func status() async throws -> Response {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+        let json = String(decoding: try await encoder.encode(source.status()), as: UTF8.self)
+        return Self.text(.ok, json + "\n", type: "application/json; charset=utf-8")
+    }
+
+    private static func text(
+        _ status: HTTPResponse.Status, _ text: String, type: String = "text/plain; charset=utf-8"
+    ) -> Response {
+        // Answers speak of this instant; a proxy in between must not keep them.
+        let headers: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+}

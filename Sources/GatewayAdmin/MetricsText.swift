@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+
+/// Writes samples in the Prometheus text format, version 0.0.4.
+///
+/// Written here because no maintained Prometheus backend for swift-metrics is among the dependencies; the format is a
+/// page long and the gateway keeps its own counters anyway.
+/// Source: prometheus.io/docs/instrumenting/exposition_formats.
+struct MetricsText {
+    /// The `Content-Type` of the text.
+    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+
+    private var families: [Family] = []
+    private var positions: [String: Int] = [:]
+
+    private struct Family {
+        let name: String
+        let help: String
+        let type: String
+        var lines: [String] = []
+    }
+
+    init(counters: [CounterSample], gauges: [GaugeSample]) {
+        for sample in counters { add(sample.name, sample.help, "counter", sample.labels, "\(sample.value)") }
+        for sample in gauges { add(sample.name, sample.help, "gauge", sample.labels, Self.number(sample.value)) }
+    }
+
+    /// All families one after the other, each with its HELP and TYPE line in front and its series together.
+    var text: String {
+        var out = ""
+        for family in families {
+            out += "# HELP \(family.name) \(Self.escapedHelp(family.help))\n# TYPE \(family.name) \(family.type)\n"
+            for line in family.lines { out += line + "\n" }
+        }
+        return out
+    }
+
+    /// A name that is a counter and a gauge, or comes with another help text, keeps what it came with first.
+    private mutating func add(_ name: String, _ help: String, _ type: String, _ labels: [MetricLabel], _ value: String)
+    {
+        let name = Self.metricName(name)
+        let position = positions[name] ?? families.count
+        if position == families.count {
+            positions[name] = position
+            families.append(Family(name: name, help: help, type: type))
+        }
+        guard families[position].type == type else { return }
+        families[position].lines.append("\(name)\(Self.labelText(labels)) \(value)")
+    }
+
+    private static func labelText(_ labels: [MetricLabel]) -> String {
+        guard !labels.isEmpty else { return "" }
+        let pairs = labels.map { "\(labelName($0.name))=\"\(escapedValue($0.value))\"" }
+        return "{" + pairs.joined(separator: ",") + "}"
+    }
+
+    /// Letters, digits, underscore and colon, no digit in front.
+    private static func metricName(_ name: String) -> String { cleaned(name, allowsColon: true) }
+
+    private static func labelName(_ name: String) -> String { cleaned(name, allowsColon: false) }
+
+    private static func cleaned(_ name: String, allowsColon: Bool) -> String {
+        var bytes = name.utf8.map { byte -> UInt8 in
+            let isLetter = (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            let isDigit = (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            return isLetter || isDigit || allowsColon && byte == UInt8(ascii: ":") ? byte : UInt8(ascii: "_")
+        }
+        if bytes.isEmpty || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(bytes[0]) {
+            bytes.insert(UInt8(ascii: "_"), at: 0)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func escapedHelp(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
+    }
+
+    private static func escapedValue(_ text: String) -> String { escapedHelp(text).replacing("\"", with: "\\\"") }
+
+    /// Whole numbers without a fraction; `+Inf`, `-Inf` and `NaN` as the format spells them.
+    private static func number(_ value: Double) -> String {
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }
+        return Int64(exactly: value).map(String.init) ?? "\(value)"
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+package import Gateway
+import Synchronization
+
+/// The event outbox in the ledger file, as the sender works on it.
+///
+/// Answers are stored in groups: those that arrive while a transaction runs go into the next one. They are not synced
+/// to the disk one by one, because an answer lost to a power cut only means that the event is sent again with the same
+/// key; they are on the disk with the next commit of the recorder. Keys carry no index, which would cost every call
+/// more than the rest of its event: the rows of the events on offer are remembered instead. Safe from any thread.
+package final class EventOutboxStore: EventOutbox {
+    private let database: any DatabaseWriter
+    private let waiting = Mutex(Waiting())
+
+    private struct Waiting {
+        var settlements: [(OutboxSettlement, CheckedContinuation<Void, any Error>)] = []
+        var isWriting = false
+        /// Rows of the events that were offered and not answered yet, by key.
+        var offered: [String: Int64] = [:]
+    }
+
+    /// Works on the ledger file of an open database.
+    package init(_ database: HeraldDatabase) {
+        self.database = database.ledger
+    }
+
+    package func dueEvents(limit: Int, now: Int64) async throws -> [PendingEvent] {
+        let due = try await database.read { database in
+            let select = try LedgerStatement(database, Self.selectDue)
+            select.bind(1, now)
+            select.bind(2, limit)
+            var due: [(row: Int64, event: PendingEvent)] = []
+            while let event = try select.row(Self.pendingEvent) { due.append(event) }
+            return due
+        }
+        waiting.withLock { waiting in
+            for (row, event) in due { waiting.offered[event.event.key] = row }
+        }
+        return due.map(\.event)
+    }
+
+    package func markDelivered(key: String, receipt: EventReceipt, now: Int64) async throws {
+        try await settle(key, .delivered(receipt: receipt, now: now))
+    }
+
+    package func markRefused(key: String, status: Int, reason: String, now: Int64) async throws {
+        try await settle(key, .refused(status: status, reason: reason, now: now))
+    }
+
+    package func postpone(key: String, until: Int64, reason: String) async throws {
+        try await settle(key, .postponed(until: until, reason: reason))
+    }
+
+    /// Makes a refused event wait again, at once and with its attempts forgotten; its key stays the same.
+    ///
+    /// - Returns: false if there is no refused event with this key.
+    package func retry(key: String, now: Int64) async throws -> Bool {
+        try await database.write { database in
+            let sql = "UPDATE event SET state = 0, attempts = 0, due_at = ? WHERE state = 2 AND key = ?"
+            try database.execute(sql: sql, arguments: [now, key])
+            return database.changesCount > 0
+        }
+    }
+
+    /// Makes every refused event wait again.
+    ///
+    /// - Returns: how many.
+    package func retryAllRefused(now: Int64) async throws -> Int {
+        try await database.write { database in
+            try database.execute(
+                sql: "UPDATE event SET state = 0, attempts = 0, due_at = ? WHERE state = 2", arguments: [now])
+            return database.changesCount
+        }
+    }
+
+    // MARK: Group commit
+
+    private func settle(_ key: String, _ answer: OutboxSettlement.Answer) async throws {
+        try await withCheckedThrowingContinuation { done in
+            let starts = waiting.withLock { waiting in
+                let row = waiting.offered.removeValue(forKey: key)
+                waiting.settlements.append((OutboxSettlement(key: key, row: row, answer: answer), done))
+                defer { waiting.isWriting = true }
+                return !waiting.isWriting
+            }
+            if starts { writeNextGroup() }
+        }
+    }
+
+    private func writeNextGroup() {
+        database.asyncWriteWithoutTransaction { database in
+            let group = self.waiting.withLock { waiting in
+                defer { waiting.settlements.removeAll() }
+                return waiting.settlements
+            }
+            let result = Result { try OutboxSettlement.store(group.map(\.0), in: database) }
+            for (_, done) in group { done.resume(with: result) }
+            let goesOn = self.waiting.withLock { waiting in
+                waiting.isWriting = !waiting.settlements.isEmpty
+                return waiting.isWriting
+            }
+            // Through the queue again, so that the recorder is not kept out while answers pour in.
+            if goesOn { self.writeNextGroup() }
+        }
+    }
+
+    // MARK: Rows
+
+    private static let selectDue = """
+        SELECT id, key, call_id, number, outcome, surface, displayed_at, meta, attempts
+        FROM event WHERE state = 0 AND due_at <= ?1 ORDER BY due_at, id LIMIT ?2
+        """
+
+    private static func pendingEvent(_ row: LedgerRow) -> (row: Int64, event: PendingEvent) {
+        let callID = row.text(2) ?? ""
+        // A row somebody edited still goes out with what can be read of it: one bad row must not hold up the rest.
+        var meta = row.text(7).flatMap { try? OutboxMeta.decode($0) } ?? .init()
+        meta.callEventID = meta.callEventID ?? callID
+        let event = OutcomeEvent(
+            key: row.text(1) ?? "", callID: callID, number: row.text(3) ?? "", outcome: row.text(4) ?? "",
+            surface: row.text(5) ?? "", displayedAt: row.text(6) ?? "", meta: meta)
+        return (row.integer(0) ?? 0, PendingEvent(event: event, attempts: Int(row.integer(8) ?? 0)))
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+package import GRDB
+
+/// The gateway's two SQLite files in its state folder, opened and brought up to date.
+///
+/// `herald.sqlite` holds calls and events, `brands.sqlite` the directory's records: SQLite has one writer per file, and
+/// a full sync of a million records must not hold up what calls have to tell for seconds. Both are in WAL mode, so
+/// readers never wait for the writer. Safe from any thread; never touched on the call path.
+package final class HeraldDatabase: Sendable {
+    /// Calls, events and the position in the signal ring; every commit is on the disk before it returns.
+    package let ledger: any DatabaseWriter
+    /// Brand records and sync state; a power cut may cost the last sync, which the next one repeats.
+    package let brands: any DatabaseWriter
+
+    /// Opens or creates both files below `folder` and applies the migrations that are missing.
+    ///
+    /// - Throws: `HeraldDatabaseError` naming the file and what to do.
+    package init(folder: String) throws(HeraldDatabaseError) {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw HeraldDatabaseError(path: folder, problem: .folder("\(error.localizedDescription)"))
+        }
+        ledger = try Self.pool(path: Self.ledgerPath(in: folder), durability: "FULL", migrator: Migrations.ledger)
+        brands = try Self.pool(path: Self.brandsPath(in: folder), durability: "NORMAL", migrator: Migrations.brands)
+    }
+
+    /// Opens the ledger of a gateway, running or not, for reading only: the operator's commands.
+    ///
+    /// - Throws: `HeraldDatabaseError` if there is no ledger yet, or it is older or newer than this program.
+    package static func ledgerReader(folder: String) throws(HeraldDatabaseError) -> any DatabaseReader {
+        try reader(path: ledgerPath(in: folder), migrator: Migrations.ledger)
+    }
+
+    /// Opens the brand records of a gateway, running or not, for reading only.
+    ///
+    /// - Throws: `HeraldDatabaseError` if there are none yet, or they are older or newer than this program.
+    package static func brandsReader(folder: String) throws(HeraldDatabaseError) -> any DatabaseReader {
+        try reader(path: brandsPath(in: folder), migrator: Migrations.brands)
+    }
+
+    /// Closes both files; a later use of either throws.
+    package func close() throws {
+        try ledger.close()
+        try brands.close()
+    }
+
+    package static func ledgerPath(in folder: String) -> String { folder + "/herald.sqlite" }
+    package static func brandsPath(in folder: String) -> String { folder + "/brands.sqlite" }
+
+    private static func pool(
+        path: String, durability: String, migrator: DatabaseMigrator
+    ) throws(HeraldDatabaseError) -> any DatabaseWriter {
+        do {
+            var configuration = Self.configuration(label: path)
+            configuration.prepareDatabase { database in
+                // Pages, 16 MB: rows of calls in progress are written several times, and moved to their place once.
+                try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
+            }
+            let pool = try DatabasePool(path: path, configuration: configuration)
+            try check(pool, migrator: migrator, path: path)
+            try migrator.migrate(pool)
+            // After opening, for GRDB then sets NORMAL, which may lose commits that were already reported as done.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(durability)") }
+            return pool
+        } catch let error as HeraldDatabaseError {
+            throw error
+        } catch {
+            throw HeraldDatabaseError(path: path, problem: .open("\(error)"))
+        }
+    }
+
+    private static func reader(
+        path: String, migrator: DatabaseMigrator
+    ) throws(HeraldDatabaseError) -> any DatabaseReader {
+        guard FileManager.default.fileExists(atPath: path) else {
+            throw HeraldDatabaseError(path: path, problem: .missing)
+        }
+        do {
+            var configuration = Self.configuration(label: path)
+            configuration.readonly = true
+            let queue = try DatabaseQueue(path: path, configuration: configuration)
+            try check(queue, migrator: migrator, path: path)
+            guard try queue.read({ try migrator.hasCompletedMigrations($0) }) else {
+                throw HeraldDatabaseError(path: path, problem: .older)
+            }
+            return queue
+        } catch let error as HeraldDatabaseError {
+            throw error
+        } catch {
+            throw HeraldDatabaseError(path: path, problem: .open("\(error)"))
+        }
+    }
+
+    private static func configuration(label: String) -> Configuration {
+        var configuration = Configuration()
+        configuration.label = label
+        configuration.busyMode = .timeout(5)  // seconds; an operator's command beside the running gateway
+        configuration.maximumReaderCount = 4
+        return configuration
+    }
+
+    private static func check(_ reader: any DatabaseReader, migrator: DatabaseMigrator, path: String) throws {
+        guard try !reader.read({ try migrator.hasBeenSuperseded($0) }) else {
+            throw HeraldDatabaseError(path: path, problem: .newer)
+        }
+    }
+}
+
+/// Why a database could not be opened; says the path and what to do.
+package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
+    package enum Problem: Hashable, Sendable {
+        case folder(String)
+        case open(String)
+        case missing
+        case older
+        case newer
+    }
+
+    package let path: String
+    package let problem: Problem
+
+    package var description: String {
+        switch problem {
+        case .folder(let reason):
+            "cannot create the state folder \(path): \(reason); create it, owned by the user herald runs as"
+        case .open(let reason):
+            "cannot open \(path): \(reason); check the owner and the free space, or move the file away to start anew"
+        case .missing: "there is no \(path) yet; start herald once with this state folder"
+        case .older: "\(path) was written by an older herald; start this herald once to bring it up to date"
+        case .newer: "\(path) was written by a newer herald; install that version again"
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+package import GRDB
+import Gateway
+
+/// The operator's questions to the ledger: calls, events, counts; works beside a running gateway.
+///
+/// Reads newest rows first and stops at the limit. Safe from any thread.
+package struct LedgerReader: Sendable {
+    private let database: any DatabaseReader
+
+    /// Reads through the given connection; `HeraldDatabase.ledgerReader(folder:)` opens one for a command.
+    package init(_ database: any DatabaseReader) {
+        self.database = database
+    }
+
+    /// Which calls to list; nil means any.
+    package struct CallFilter: Hashable, Sendable {
+        /// Caller or called number.
+        package var number: E164Number?
+        package var trunk: String?
+        /// An outcome's word, or `OPEN` for calls in progress.
+        package var outcome: String?
+        /// SIP Call-ID or call id.
+        package var callID: String?
+        /// Seconds since 1970 of the INVITE.
+        package var since: Int64?
+        package var until: Int64?
+        package var isBranded: Bool?
+
+        package init() {}
+    }
+
+    /// The newest calls that pass the filter, newest first.
+    package func calls(matching filter: CallFilter = .init(), limit: Int) throws -> [LedgerCallRow] {
+        var conditions: [String] = []
+        var arguments = StatementArguments()
+        func require(_ condition: String, _ values: (any DatabaseValueConvertible)?...) {
+            conditions.append(condition)
+            arguments += StatementArguments(values)
+        }
+        if let number = filter.number {
+            require("(caller = ? OR destination = ?)", Int64(number.digits), Int64(number.digits))
+        }
+        if let trunk = filter.trunk { require("trunk = ?", trunk) }
+        if filter.outcome == "OPEN" {
+            require("ended_at IS NULL")
+        } else if let outcome = filter.outcome {
+            require("outcome = ?", outcome)
+        }
+        if let callID = filter.callID { require("(call_id = ? OR sip_call_id = ?)", callID, callID) }
+        if let since = filter.since { require("invite_at >= ?", since * 1_000_000) }
+        if let until = filter.until { require("invite_at < ?", (until + 1) * 1_000_000) }
+        if let isBranded = filter.isBranded { require("(decision = 'matched') = ?", isBranded) }
+        let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+        arguments += [limit]
+        return try database.read { [arguments] database in
+            let sql = "SELECT * FROM call \(condition) ORDER BY id DESC LIMIT ?"
+            return try Row.fetchAll(database, sql: sql, arguments: arguments).map { row in
+                let ids: [Int64?] = [row["shown_event"], row["end_event"], row["return_event"]]
+                let events = try ids.compactMap { $0 }.compactMap { id in
+                    try Row.fetchOne(database, sql: "SELECT * FROM event WHERE id = ?", arguments: [id])
+                        .map(LedgerEventRow.init(row:))
+                }
+                return LedgerCallRow(row: row, events: events)
+            }
+        }
+    }
+
+    /// The newest events in a state, or in any, newest first.
+    package func events(state: LedgerEventRow.State? = nil, limit: Int) throws -> [LedgerEventRow] {
+        try database.read { database in
+            let condition = state.map { "WHERE state = \($0.rawValue)" } ?? ""
+            let sql = "SELECT * FROM event \(condition) ORDER BY id DESC LIMIT ?"
+            return try Row.fetchAll(database, sql: sql, arguments: [limit]).map(LedgerEventRow.init(row:))
+        }
+    }
+
+    /// How many events wait and how many were refused; cheap enough for metrics.
+    package func backlog() throws -> (waiting: Int, refused: Int) {
+        try database.read { database in
+            let waiting = try Int.fetchOne(database, sql: "SELECT count(*) FROM event WHERE state = 0") ?? 0
+            let refused = try Int.fetchOne(database, sql: "SELECT count(*) FROM event WHERE state = 2") ?? 0
+            return (waiting, refused)
+        }
+    }
+
+    /// How many calls and events there are, by outcome and by state; reads every row.
+    package func counts() throws -> LedgerCounts {
+        try database.read { database in
+            var counts = LedgerCounts()
+            for row in try Row.fetchAll(database, sql: "SELECT outcome, count(*) FROM call GROUP BY outcome") {
+                let outcome: String? = row[0]
+                counts.calls[outcome ?? "OPEN"] = row[1]
+            }
+            for row in try Row.fetchAll(database, sql: "SELECT state, count(*) FROM event GROUP BY state") {
+                switch LedgerEventRow.State(rawValue: row[0]) {
+                case .waiting: counts.waiting = row[1]
+                case .delivered: counts.delivered = row[1]
+                case .refused: counts.refused = row[1]
+                case nil: break
+                }
+            }
+            return counts
+        }
+    }
+}
+
+/// Totals of the ledger.
+package struct LedgerCounts: Hashable, Sendable {
+    /// Calls by outcome; `OPEN` are in progress.
+    package var calls: [String: Int] = [:]
+    package var waiting = 0
+    package var delivered = 0
+    package var refused = 0
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// One call as the operator sees it; times in microseconds since 1970.
+///
+/// Texts come from the wire: escape them before they reach a terminal.
+package struct LedgerCallRow: Hashable, Sendable, Codable {
+    package var callID: String
+    package var sipCallID: String
+    /// `inbound` or `outbound`.
+    package var direction: String
+    package var trunk: String?
+    /// With plus sign; nil when withheld or unclear.
+    package var caller: String?
+    package var destination: String?
+    package var subscriber: String?
+    package var brandID: String?
+    package var brandName: String?
+    /// `matched`, or why there was no brand.
+    package var decision: String
+    package var inviteAt: Int64
+    package var progressAt: Int64?
+    package var ringingAt: Int64?
+    package var answeredAt: Int64?
+    package var cancelledAt: Int64?
+    package var endedAt: Int64?
+    package var status: Int?
+    package var q850Cause: Int?
+    package var attempts: Int
+    /// Nil while the call is in progress.
+    package var outcome: String?
+    package var ringSeconds: Int?
+    package var callSeconds: Int?
+    /// When the subscriber called back; nil if that has not happened.
+    package var returnedAt: Int64?
+    /// What it told the directory, in order: shown, end, return.
+    ///
+    /// A return stands with both of its calls.
+    package var events: [LedgerEventRow]
+
+    init(row: Row, events: [LedgerEventRow]) {
+        callID = row["call_id"]
+        sipCallID = row["sip_call_id"]
+        direction = row["direction"] == 1 ? "inbound" : "outbound"
+        trunk = row["trunk"]
+        caller = (row["caller"] as Int64?).map { "+\($0)" }
+        destination = (row["destination"] as Int64?).map { "+\($0)" }
+        subscriber = row["subscriber"]
+        brandID = row["brand_id"]
+        brandName = row["brand_name"]
+        decision = row["decision"]
+        inviteAt = row["invite_at"]
+        progressAt = row["progress_at"]
+        ringingAt = row["ringing_at"]
+        answeredAt = row["answered_at"]
+        cancelledAt = row["cancelled_at"]
+        endedAt = row["ended_at"]
+        status = row["status"]
+        q850Cause = row["q850"]
+        attempts = row["attempts"]
+        outcome = row["outcome"]
+        ringSeconds = row["ring_seconds"]
+        callSeconds = row["call_seconds"]
+        returnedAt = row["returned_at"]
+        self.events = events
+    }
+}
+
+/// One event of the outbox as the operator sees it; times in seconds since 1970.
+package struct LedgerEventRow: Hashable, Sendable, Codable {
+    /// Where an event stands.
+    package enum State: Int, Hashable, Sendable, Codable, CaseIterable {
+        case waiting
+        case delivered
+        case refused
+    }
+
+    package var key: String
+    package var callID: String
+    package var number: String
+    package var outcome: String
+    package var displayedAt: String
+    /// The JSON object that is sent.
+    package var meta: String
+    package var state: State
+    package var attempts: Int
+    package var createdAt: Int64
+    package var dueAt: Int64
+    /// The directory's id of it.
+    package var eventID: String?
+    /// Nil until the directory has answered.
+    package var isCounted: Bool?
+    /// Why it was not counted, was refused, or has not arrived yet.
+    package var reason: String?
+    /// HTTP status of a refusal.
+    package var status: Int?
+    package var settledAt: Int64?
+
+    init(row: Row) {
+        key = row["key"]
+        callID = row["call_id"]
+        number = row["number"]
+        outcome = row["outcome"]
+        displayedAt = row["displayed_at"]
+        meta = row["meta"]
+        state = State(rawValue: row["state"]) ?? .waiting
+        attempts = row["attempts"]
+        createdAt = row["created_at"]
+        dueAt = row["due_at"]
+        eventID = row["event_id"]
+        isCounted = row["counted"]
+        reason = row["reason"]
+        status = row["status"]
+        settledAt = row["settled_at"]
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import GRDB
+import Gateway
+
+/// What the ledger was left with: open calls, the next row numbers, the position in the ring.
+struct LedgerState {
+    var calls: [LedgerCall] = []
+    var nextCall: Int64 = 1
+    var nextEvent: Int64 = 1
+    /// Nil when the ledger has never read this ring.
+    var position: UInt64?
+
+    /// Reads it all; called once, at start.
+    init(_ database: Database, ringID: Int64) throws {
+        nextCall = try Self.largest("SELECT max(id) FROM call", database) + 1
+        nextEvent = try Self.largest("SELECT max(id) FROM event", database) + 1
+        let select = try LedgerStatement(database, "SELECT sequence FROM ring_position WHERE ring_id = ?1")
+        select.bind(1, ringID)
+        position = try select.firstRow { $0.integer(0) }?.map(UInt64.init(clamping:))
+        let open = try LedgerStatement(database, Self.openCalls)
+        while let call = try open.row(Self.call) {
+            if let call { calls.append(call) }
+        }
+    }
+
+    private static func largest(_ sql: String, _ database: Database) throws -> Int64 {
+        try LedgerStatement(database, sql).firstRow { $0.integer(0) }?.map { $0 } ?? 0
+    }
+
+    private static let openCalls = """
+        SELECT id, call_id, direction, sip_call_id, trunk, caller, destination, subscriber, brand_id, brand_name,
+            decision, invite_at, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850,
+            sip_cause, attempts, shown_event, end_event
+        FROM call WHERE ended_at IS NULL ORDER BY id
+        """
+
+    /// Nil for a row no gateway wrote.
+    private static func call(_ row: LedgerRow) -> LedgerCall? {
+        guard let id = row.integer(0), let text = row.text(1), let call = CallIdentifier(text),
+            let direction = row.integer(2).flatMap(UInt8.init(exactly:)).flatMap(CallSignal.Direction.init(rawValue:))
+        else { return nil }
+        let decision = row.text(10)
+        var record = CallRecord(
+            call: call, direction: direction, sipCallID: row.text(3) ?? "", trunk: row.text(4),
+            caller: number(row.integer(5)), destination: number(row.integer(6)), subscriber: row.text(7) ?? "",
+            brandID: row.text(8), brandName: row.text(9),
+            reason: PassThroughReason.allCases.first { $0.description == decision }, inviteAt: row.integer(11) ?? 0)
+        record.progressAt = row.integer(12)
+        record.ringingAt = row.integer(13)
+        record.answeredAt = row.integer(14)
+        record.cancelledAt = row.integer(15)
+        record.refusedAt = row.integer(16)
+        record.status = code(row.integer(17))
+        record.q850Cause = code(row.integer(18))
+        record.sipCause = code(row.integer(19))
+        record.attempts = Int(row.integer(20) ?? 1)
+        let open = LedgerCall(row: id, callID: text, record: record, isStored: true)
+        open.shownEvent = row.integer(21)
+        open.endEvent = row.integer(22)
+        return open
+    }
+
+    private static func number(_ digits: Int64?) -> E164Number? {
+        digits.flatMap(UInt64.init(exactly:)).flatMap(E164Number.init(digits:))
+    }
+
+    private static func code(_ value: Int64?) -> UInt16 { value.flatMap(UInt16.init(exactly:)) ?? 0 }
+}

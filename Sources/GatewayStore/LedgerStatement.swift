@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import GRDBSQLite
+
+/// A prepared statement bound and stepped without GRDB's argument boxes.
+///
+/// A statement through `StatementArguments` costs about 10 µs here, bound directly about 1.5 µs, and a call takes
+/// several. Valid only inside the database access it was made in.
+struct LedgerStatement {
+    private let handle: OpaquePointer
+    private let connection: OpaquePointer?
+
+    /// Prepares `sql`, or takes it from the connection's cache.
+    init(_ database: Database, _ sql: String) throws {
+        handle = try database.cachedStatement(sql: sql).sqliteStatement
+        connection = database.sqliteConnection
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+    }
+
+    /// Binds the parameter at `index` (from 1); nil binds NULL.
+    func bind(_ index: CInt, _ value: Int64?) {
+        if let value { sqlite3_bind_int64(handle, index, value) } else { sqlite3_bind_null(handle, index) }
+    }
+
+    func bind(_ index: CInt, _ value: Int?) { bind(index, value.map(Int64.init)) }
+
+    func bind(_ index: CInt, _ value: String?) {
+        guard var value else {
+            sqlite3_bind_null(handle, index)
+            return
+        }
+        value.withUTF8 { bind(index, UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Binds bytes that are UTF-8.
+    func bind(_ index: CInt, text: [UInt8]) {
+        text.withUnsafeBytes { bind(index, $0) }
+    }
+
+    private func bind(_ index: CInt, _ bytes: UnsafeRawBufferPointer) {
+        guard let start = bytes.baseAddress, !bytes.isEmpty else {
+            sqlite3_bind_text(handle, index, "", 0, nil)
+            return
+        }
+        let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)  // SQLITE_TRANSIENT: SQLite copies
+        sqlite3_bind_text(handle, index, start.assumingMemoryBound(to: CChar.self), CInt(bytes.count), copies)
+    }
+
+    /// Runs a statement that returns no rows and makes it ready for the next binding.
+    ///
+    /// - Throws: `DatabaseError`; `SQLITE_FULL` when the disk is full.
+    func run() throws {
+        let code = sqlite3_step(handle)
+        sqlite3_reset(handle)
+        guard code == SQLITE_DONE || code == SQLITE_ROW else { throw error(code) }
+    }
+
+    /// Steps to the next row; nil after the last, with the statement ready for the next binding.
+    func row<Value>(_ read: (LedgerRow) -> Value) throws -> Value? {
+        let code = sqlite3_step(handle)
+        if code == SQLITE_ROW { return read(LedgerRow(handle: handle)) }
+        sqlite3_reset(handle)
+        guard code == SQLITE_DONE else { throw error(code) }
+        return nil
+    }
+
+    /// Reads one row at most.
+    func firstRow<Value>(_ read: (LedgerRow) -> Value) throws -> Value? {
+        defer { sqlite3_reset(handle) }
+        return try row(read)
+    }
+
+    private func error(_ code: CInt) -> DatabaseError {
+        DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: connection.map { String(cString: sqlite3_errmsg($0)) })
+    }
+}
+
+/// The row a statement stands on; columns count from 0.
+struct LedgerRow {
+    fileprivate let handle: OpaquePointer
+
+    func integer(_ column: CInt) -> Int64? {
+        sqlite3_column_type(handle, column) == SQLITE_NULL ? nil : sqlite3_column_int64(handle, column)
+    }
+
+    func text(_ column: CInt) -> String? {
+        sqlite3_column_text(handle, column).map { String(cString: $0) }
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import GRDB
+import Gateway
+
+/// Stores one batch inside a transaction: calls, events, returned calls, ring position.
+///
+/// A call takes one statement per batch it changes in; a call that begins and ends within a batch takes one.
+struct LedgerWriter {
+    private let database: Database
+    private let minter: EventMinter
+    private let returns: ReturnPolicy
+    private let now: Int64
+    private var meta = OutboxMeta()
+
+    /// Writes with the given connection, inside a transaction the caller opened.
+    ///
+    /// - Parameter now: seconds since 1970.
+    init(_ database: Database, minter: EventMinter, returns: ReturnPolicy, now: Int64) {
+        self.database = database
+        self.minter = minter
+        self.returns = returns
+        self.now = now
+    }
+
+    /// Stores the batch.
+    ///
+    /// - Parameter firstFreeEvent: row number of the first event this adds on its own.
+    /// - Returns: how many it added.
+    mutating func store(_ batch: LedgerBatch, ringID: Int64, firstFreeEvent: Int64) throws -> Int64 {
+        let statements = try CallStatements(database)
+        for call in batch.calls { try store(call, statements) }
+        let insertEvent = try LedgerStatement(database, Self.insertEvent)
+        for (id, event) in batch.events { try store(event, id: id, with: insertEvent) }
+        var nextEvent = firstFreeEvent
+        for call in batch.reachedOutbound {
+            if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
+        }
+        let position = try LedgerStatement(database, Self.storePosition)
+        position.bind(1, ringID)
+        position.bind(2, Int64(batch.position))
+        position.bind(3, now)
+        try position.run()
+        return nextEvent - firstFreeEvent
+    }
+
+    private func store(_ call: LedgerCall, _ statements: CallStatements) throws {
+        let record = call.machine.record
+        let isEnded = record.endedAt != nil
+        let statement = !call.isStored ? statements.insert : isEnded ? statements.end : statements.update
+        statement.bind(1, call.row)
+        statement.bind(2, record.progressAt)
+        statement.bind(3, record.ringingAt)
+        statement.bind(4, record.answeredAt)
+        statement.bind(5, record.cancelledAt)
+        statement.bind(6, record.refusedAt)
+        statement.bind(7, record.status == 0 ? nil : Int(record.status))
+        statement.bind(8, record.q850Cause == 0 ? nil : Int(record.q850Cause))
+        statement.bind(9, record.sipCause == 0 ? nil : Int(record.sipCause))
+        statement.bind(10, record.attempts)
+        statement.bind(11, call.shownEvent)
+        if isEnded || !call.isStored {
+            let key = returns.isOriginal(record) ? returns.subscriberKeys(of: record).first : nil
+            statement.bind(12, record.endedAt)
+            statement.bind(13, record.outcome?.rawValue)
+            statement.bind(14, isEnded ? record.ringSeconds : nil)
+            statement.bind(15, record.callSeconds)
+            statement.bind(16, call.endEvent)
+            statement.bind(17, key)
+            statement.bind(18, key == nil ? 0 : 1)
+        }
+        if !call.isStored { bindOrigin(of: record, callID: call.callID, to: statement) }
+        try statement.run()
+    }
+
+    /// What never changes after the INVITE.
+    private func bindOrigin(of record: CallRecord, callID: String, to statement: LedgerStatement) {
+        statement.bind(19, callID)
+        statement.bind(20, record.sipCallID)
+        statement.bind(21, Int(record.direction.rawValue))
+        statement.bind(22, record.trunk)
+        statement.bind(23, record.caller.map { Int64($0.digits) })
+        statement.bind(24, record.destination.map { Int64($0.digits) })
+        statement.bind(25, record.subscriber.isEmpty ? nil : record.subscriber)
+        statement.bind(26, record.brandID)
+        statement.bind(27, record.brandName)
+        statement.bind(28, record.decision)
+        statement.bind(29, record.inviteAt)
+    }
+
+    private mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
+        meta.encode(event.meta)
+        statement.bind(1, id)
+        statement.bind(2, event.key)
+        statement.bind(3, event.number)
+        statement.bind(4, event.surface)
+        statement.bind(5, event.displayedAt)
+        statement.bind(6, text: meta.bytes)
+        statement.bind(7, now)
+        try statement.run()
+    }
+
+    /// Looks for the original an outbound call returns; after the calls of the batch, for it may be among them.
+    private mutating func storeReturn(_ call: LedgerCall, event: Int64, with insert: LedgerStatement) throws -> Bool {
+        let record = call.machine.record
+        guard let destination = record.destination else { return false }
+        for key in returns.subscriberKeys(of: record) {
+            guard let (row, original) = try original(of: destination, subscriber: key, before: record.inviteAt),
+                let latency = returns.latency(originalEnd: original.endedAt, outboundInvite: record.inviteAt)
+            else { continue }
+            try store(minter.returned(record, original: original, latency: latency), id: event, with: insert)
+            try settle(original, subscriber: key)
+            try mark(row, returnEvent: event, returnedAt: record.inviteAt)
+            try mark(call.row, returnEvent: event, returnedAt: nil)
+            return true
+        }
+        return false
+    }
+
+    /// The newest original that ended within the window before the outbound INVITE.
+    private func original(
+        of number: E164Number, subscriber: String, before: Int64
+    ) throws -> (row: Int64, original: ReturnedOriginal)? {
+        let select = try LedgerStatement(database, Self.selectOriginal)
+        select.bind(1, Int64(number.digits))
+        select.bind(2, subscriber)
+        select.bind(3, before - returns.window * 1_000_000)
+        select.bind(4, before)
+        return try select.firstRow { row in
+            let original = ReturnedOriginal(
+                callID: row.text(1) ?? "", number: number, brandID: row.text(2), endedAt: row.integer(3) ?? 0,
+                eventID: row.text(4))
+            return (row.integer(0) ?? 0, original)
+        }
+    }
+
+    /// Takes the original and all older ones of the same pair out of the running.
+    private func settle(_ original: ReturnedOriginal, subscriber: String) throws {
+        let settle = try LedgerStatement(database, Self.settleOriginals)
+        settle.bind(1, Int64(original.number.digits))
+        settle.bind(2, subscriber)
+        settle.bind(3, original.endedAt)
+        try settle.run()
+    }
+
+    private func mark(_ row: Int64, returnEvent event: Int64, returnedAt: Int64?) throws {
+        let mark = try LedgerStatement(database, Self.markReturn)
+        mark.bind(1, row)
+        mark.bind(2, event)
+        mark.bind(3, returnedAt)
+        try mark.run()
+    }
+}
+
+/// The ways to write a call: begun, changed, ended; most changes touch no indexed column.
+private struct CallStatements {
+    let insert: LedgerStatement
+    let update: LedgerStatement
+    let end: LedgerStatement
+
+    init(_ database: Database) throws {
+        insert = try LedgerStatement(database, Self.insertCall)
+        update = try LedgerStatement(database, "UPDATE call SET \(Self.progress) WHERE id = ?1")
+        end = try LedgerStatement(database, "UPDATE call SET \(Self.progress), \(Self.ending) WHERE id = ?1")
+    }
+
+    private static let insertCall = """
+        INSERT INTO call (
+            id, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850, sip_cause, attempts,
+            shown_event, ended_at, outcome, ring_seconds, call_seconds, end_event, subscriber_key, returnable,
+            call_id, sip_call_id, direction, trunk, caller, destination, subscriber, brand_id, brand_name, decision,
+            invite_at)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        """
+
+    private static let progress = """
+        progress_at = ?2, ringing_at = ?3, answered_at = ?4, cancelled_at = ?5, refused_at = ?6, status = ?7,
+        q850 = ?8, sip_cause = ?9, attempts = ?10, shown_event = ?11
+        """
+
+    private static let ending = """
+        ended_at = ?12, outcome = ?13, ring_seconds = ?14, call_seconds = ?15, end_event = ?16, subscriber_key = ?17,
+        returnable = ?18
+        """
+}
+
+extension LedgerWriter {
+    private static let insertEvent = """
+        INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at)
+        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
+        """
+
+    private static let storePosition = """
+        INSERT INTO ring_position (ring_id, sequence, updated_at) VALUES (?1, ?2, ?3)
+        ON CONFLICT (ring_id) DO UPDATE SET sequence = ?2, updated_at = ?3
+        """
+
+    private static let selectOriginal = """
+        SELECT call.id, call.call_id, call.brand_id, call.ended_at, event.event_id
+        FROM call LEFT JOIN event ON event.id = call.end_event
+        WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND ended_at BETWEEN ?3 AND ?4
+        ORDER BY ended_at DESC LIMIT 1
+        """
+
+    private static let settleOriginals = """
+        UPDATE call SET returnable = 0
+        WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND ended_at <= ?3
+        """
+
+    private static let markReturn = """
+        UPDATE call SET return_event = ?2, returned_at = coalesce(?3, returned_at) WHERE id = ?1
+        """
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The tables of the gateway, built step by step; the name of a step that was ever released is never edited.
+///
+/// Times of calls are microseconds since 1970, all others seconds since 1970.
+enum Migrations {
+    /// Tables of `herald.sqlite`: calls, the event outbox, the position in the signal ring.
+    ///
+    /// Every row goes in at the end of its table and every index of a busy table covers only the rows somebody still
+    /// waits for, so a call costs the same with ten rows in the file as with ten million. Looking up an old call by
+    /// its id therefore reads backwards through the table; only the operator does that. `shown_event`, `end_event` and
+    /// `return_event` of a call are ids of its events; `call_id` and `outcome` of an event are
+    /// read from its key, because every byte of a row is written twice.
+    static var ledger: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("ledger 1") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE call (
+                        id INTEGER PRIMARY KEY,
+                        call_id TEXT NOT NULL,
+                        sip_call_id TEXT NOT NULL,
+                        direction INTEGER NOT NULL,
+                        trunk TEXT,
+                        caller INTEGER,
+                        destination INTEGER,
+                        subscriber TEXT,
+                        subscriber_key TEXT,
+                        brand_id TEXT,
+                        brand_name TEXT,
+                        decision TEXT NOT NULL,
+                        invite_at INTEGER NOT NULL,
+                        progress_at INTEGER,
+                        ringing_at INTEGER,
+                        answered_at INTEGER,
+                        cancelled_at INTEGER,
+                        ended_at INTEGER,
+                        refused_at INTEGER,
+                        status INTEGER,
+                        q850 INTEGER,
+                        sip_cause INTEGER,
+                        attempts INTEGER NOT NULL DEFAULT 1,
+                        outcome TEXT,
+                        ring_seconds INTEGER,
+                        call_seconds INTEGER,
+                        shown_event INTEGER,
+                        end_event INTEGER,
+                        return_event INTEGER,
+                        returnable INTEGER NOT NULL DEFAULT 0,
+                        returned_at INTEGER
+                    );
+                    CREATE INDEX call_open ON call (id) WHERE ended_at IS NULL;
+                    CREATE INDEX call_returnable ON call (caller, subscriber_key, ended_at) WHERE returnable = 1;
+
+                    CREATE TABLE event (
+                        id INTEGER PRIMARY KEY,
+                        key TEXT NOT NULL,
+                        call_id TEXT AS (substr(key, -36)),
+                        outcome TEXT AS (substr(key, 1, length(key) - 37)),
+                        number TEXT NOT NULL,
+                        surface TEXT NOT NULL,
+                        displayed_at TEXT NOT NULL,
+                        meta TEXT NOT NULL,
+                        created_at INTEGER NOT NULL,
+                        state INTEGER NOT NULL DEFAULT 0,
+                        attempts INTEGER NOT NULL DEFAULT 0,
+                        due_at INTEGER NOT NULL,
+                        event_id TEXT,
+                        counted INTEGER,
+                        reason TEXT,
+                        status INTEGER,
+                        settled_at INTEGER
+                    );
+                    CREATE INDEX event_due ON event (due_at) WHERE state = 0;
+                    CREATE INDEX event_refused ON event (id) WHERE state = 2;
+
+                    CREATE TABLE ring_position (
+                        ring_id INTEGER PRIMARY KEY,
+                        sequence INTEGER NOT NULL,
+                        updated_at INTEGER NOT NULL
+                    );
+                    """)
+        }
+        return migrator
+    }
+
+    /// Tables of `brands.sqlite`: the directory's records and where the next sync goes on.
+    ///
+    /// `sync_state` holds exactly one row, present from the start; `gates` is the JSON of `BrandingGates`, NULL before
+    /// the first answer of the directory.
+    static var brands: DatabaseMigrator {
+        var migrator = DatabaseMigrator()
+        migrator.registerMigration("brands 1") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE brand (
+                        number INTEGER PRIMARY KEY,
+                        name TEXT NOT NULL,
+                        brand_id TEXT NOT NULL,
+                        logo_url TEXT,
+                        call_reason TEXT,
+                        updated_at TEXT NOT NULL
+                    );
+
+                    CREATE TABLE sync_state (
+                        id INTEGER PRIMARY KEY CHECK (id = 1),
+                        cursor TEXT,
+                        last_full_sync INTEGER,
+                        last_sync INTEGER,
+                        gates TEXT,
+                        generation INTEGER NOT NULL DEFAULT 0
+                    );
+                    INSERT INTO sync_state (id) VALUES (1);
+                    """)
+        }
+        return migrator
+    }
+}

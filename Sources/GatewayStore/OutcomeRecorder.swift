@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import GRDB
+package import Gateway
+import Glibc
+package import Logging
+import Synchronization
+
+/// Turns the signals of the ring into stored calls and events; the only writer of both.
+///
+/// Each round takes what the ring holds, applies it to the open calls in memory and stores calls, events and the new
+/// ring position in one transaction; only then are the slots freed. So after a kill at any moment the next process
+/// replays exactly the signals whose effect is not in the database. A power cut costs at most one `interval` and one
+/// commit. When the database refuses (disk full), the batch is kept, the ring fills, calls go on, and the same batch is
+/// tried again each round.
+///
+/// `drain` and `prune` block on the disk and are called from one thread at a time; `run` calls them from a queue of
+/// its own. Everything else is safe from any thread.
+package final class OutcomeRecorder: Sendable {
+    /// What the outcome side may be told by the operator.
+    package struct Settings: Sendable {
+        package var vocabulary = EventVocabulary()
+        package var returns = ReturnPolicy()
+        package var limits = OutcomeMachine.Limits()
+        /// Configured names of the trunks, by position.
+        package var trunks: [String] = []
+        /// Time between two rounds; with the commit that follows, what a power cut may cost.
+        package var interval: Duration = .milliseconds(40)
+        /// Days after which ended calls and delivered events go; waiting and refused events never do.
+        package var retentionDays = 90
+
+        package init() {}
+    }
+
+    /// What one round did.
+    package struct DrainResult: Hashable, Sendable {
+        package var signals = 0
+        /// Calls written.
+        package var calls = 0
+        /// Events minted.
+        package var events = 0
+        /// Slots that were half-written or damaged.
+        package var skipped = 0
+    }
+
+    /// Totals since start, for metrics and health.
+    package struct Totals: Hashable, Sendable {
+        package var signals = 0
+        package var events = 0
+        package var skipped = 0
+        /// Signals that belonged to no open call.
+        package var unclaimed = 0
+        /// Rounds the database refused.
+        package var failures = 0
+        package var openCalls = 0
+        /// Why the last round could not be stored; nil while all is well.
+        package var problem: String?
+    }
+
+    private let database: HeraldDatabase
+    private let ring: SignalRing
+    private let settings: Settings
+    private let minter: EventMinter
+    private let log: Logger
+    private let journal: Mutex<LedgerJournal>
+    private let shared = Mutex(Totals())
+    private let queue = DispatchQueue(label: "herald.outcome")
+    private let now: @Sendable () -> Int64
+
+    /// Loads the calls that were open and continues the ring after the last signal stored.
+    ///
+    /// - Parameter now: microseconds since 1970; the wall clock unless a test has its own.
+    /// - Throws: a database error if the ledger cannot be read.
+    package init(
+        database: HeraldDatabase, ring: SignalRing, settings: Settings = .init(),
+        log: Logger = Logger(label: "herald.outcome"),
+        now: @escaping @Sendable () -> Int64 = OutcomeRecorder.wallClock
+    ) throws {
+        self.database = database
+        self.ring = ring
+        self.settings = settings
+        self.log = log
+        self.now = now
+        let minter = EventMinter(vocabulary: settings.vocabulary)
+        self.minter = minter
+        let ringID = ring.ringID
+        // The ledger is the truth. It may not know the ring: then what the ring itself remembers is used.
+        let (claimed, released) = (ring.claimed, ring.released)
+        journal = Mutex(
+            try database.ledger.read { database in
+                let state = try LedgerState(database, ringID: ringID)
+                return LedgerJournal(
+                    calls: state.calls, nextCall: state.nextCall, nextEvent: state.nextEvent,
+                    position: min(state.position ?? released, claimed), minter: minter, limits: settings.limits,
+                    trunks: settings.trunks)
+            })
+    }
+
+    /// Totals since start.
+    package var totals: Totals { shared.withLock { $0 } }
+
+    /// Signals shed by the full ring since its file was made.
+    package var shed: SignalRing.Shed { ring.shed }
+
+    /// Stores what the ring holds, at most `limit` signals, in one transaction, and closes calls that are overdue.
+    ///
+    /// - Throws: a database error; nothing was stored then and nothing is lost.
+    @discardableResult
+    package func drain(limit: Int = 4_096) throws -> DrainResult {
+        let time = now()
+        return try journal.withLock { journal in
+            var result = DrainResult()
+            if journal.batch.isEmpty {
+                result.skipped = take(limit, into: &journal)
+                journal.sweep(now: time)
+            }
+            if !journal.batch.isEmpty || result.skipped > 0 {
+                result.signals = journal.batch.signals
+                result.calls = journal.batch.calls.count
+                result.events = journal.batch.events.count
+                let added = try store(journal, now: time / 1_000_000)
+                result.events += Int(added)
+                journal.stored(addedEvents: added)
+                ring.release(through: journal.batch.position)
+            }
+            count(result, journal)
+            return result
+        }
+    }
+
+    /// Deletes ended calls and delivered events older than the retention, in small steps.
+    ///
+    /// - Returns: how many rows went.
+    /// - Throws: a database error; what was deleted until then stays deleted.
+    @discardableResult
+    package func prune() throws -> Int {
+        let before = now() - Int64(settings.retentionDays) * 86_400_000_000
+        return try LedgerRetention(database: database.ledger).prune(before: before)
+    }
+
+    /// Drains the ring until the task is cancelled, and once more then; prunes at start and every hour.
+    package func run() async {
+        var lastPrune: Int64?
+        var lastShed = ring.shed
+        while !Task.isCancelled {
+            let time = now()
+            lastShed = reportShed(since: lastShed)
+            let isDue = lastPrune.map { time - $0 >= 3_600_000_000 || time < $0 } ?? true
+            if isDue { lastPrune = time }
+            await round(prunes: isDue)
+            try? await Task.sleep(for: settings.interval)
+        }
+        await round(prunes: false)
+    }
+
+    /// Microseconds since 1970.
+    package static let wallClock: @Sendable () -> Int64 = {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+    }
+
+    // MARK: One round
+
+    /// Works on the recorder's own thread, so that a slow disk holds up none of the threads tasks share.
+    private func round(prunes: Bool) async {
+        await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
+            queue.async {
+                self.report { while try self.drain().signals == 4_096 {} }
+                if prunes { self.report { try self.prune() } }
+                done.resume()
+            }
+        }
+    }
+
+    /// Runs a step and says when the database begins to refuse and when it takes things again.
+    private func report(_ step: () throws -> Void) {
+        do {
+            try step()
+            if shared.withLock({ $0.problem.take() }) != nil {
+                log.notice("outcomes are stored again")
+            }
+        } catch {
+            let problem = "\(error)"
+            let isNew = shared.withLock { totals in
+                totals.failures += 1
+                defer { totals.problem = problem }
+                return totals.problem == nil
+            }
+            if isNew {
+                log.error(
+                    "outcomes cannot be stored; calls go on and the signal ring keeps what they tell until it is full",
+                    metadata: ["database": "\(database.ledger.path)", "error": "\(problem)"])
+            }
+        }
+    }
+
+    /// Says how many signals a full ring has turned away since the last round.
+    private func reportShed(since last: SignalRing.Shed) -> SignalRing.Shed {
+        let shed = ring.shed
+        if shed != last {
+            log.warning(
+                "the signal ring is full, signals are shed; is the disk too slow or full?",
+                metadata: [
+                    "unbranded": "\(shed.unbranded - last.unbranded)", "branded": "\(shed.branded - last.branded)",
+                ])
+        }
+        return shed
+    }
+
+    private func take(_ limit: Int, into journal: inout LedgerJournal) -> Int {
+        let (position, skipped) = ring.read(after: journal.batch.position, limit: limit) { signal, texts in
+            journal.apply(signal, texts: texts)
+        }
+        journal.reached(position)
+        return skipped
+    }
+
+    private func store(_ journal: LedgerJournal, now: Int64) throws -> Int64 {
+        try database.ledger.write { database in
+            var writer = LedgerWriter(database, minter: minter, returns: settings.returns, now: now)
+            return try writer.store(journal.batch, ringID: ring.ringID, firstFreeEvent: journal.firstFreeEvent)
+        }
+    }
+
+    private func count(_ result: DrainResult, _ journal: LedgerJournal) {
+        if result.skipped > 0 {
+            log.warning(
+                "signals were half-written or damaged and are skipped", metadata: ["count": "\(result.skipped)"])
+        }
+        shared.withLock { totals in
+            totals.signals += result.signals
+            totals.events += result.events
+            totals.skipped += result.skipped
+            totals.unclaimed = journal.unclaimed
+            totals.openCalls = journal.open.count
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The customer's key for the directory; prints as `<redacted>` wherever it ends up.
+package struct APIKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The value for the `X-API-Key` header; nothing else may read it.
+    let value: String
+
+    /// Takes a key of 1 to 1024 visible ASCII characters; blanks around it are removed.
+    ///
+    /// - Returns: nil for anything that cannot be a header value.
+    package init?(_ text: some StringProtocol) {
+        let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
+        let bytes = text.utf8.drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }.reversed()
+        guard !bytes.isEmpty, bytes.count <= 1024, bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+        value = String(decoding: Array(bytes), as: UTF8.self)
+    }
+
+    package var description: String { "<redacted>" }
+    package var debugDescription: String { "<redacted>" }
+    package var customMirror: Mirror { Mirror(self, children: []) }
+
+    /// The text without the key, should a server have echoed it.
+    func redacting(_ text: String) -> String {
+        text.split(separator: value, omittingEmptySubsequences: false).joined(separator: "<redacted>")
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+package import Gateway
+package import Logging
+
+/// The one writer of the branding snapshot: puts gates and indexes in front of the calls, then into the store.
+///
+/// Sync and event sender share it, so that a gate one of them closes cannot be opened again by a snapshot the other
+/// prepared earlier. The swap comes first: a closed gate holds at once, even if the disk is full.
+package actor BrandingPublisher {
+    private let current: CurrentBranding
+    private let cache: any BrandCache
+    private let logger: Logger
+    /// What calls see.
+    private(set) package var gates: BrandingGates
+    private var storedGates: BrandingGates
+    private var isStoring = false
+
+    /// Goes on from the snapshot the program started with, whose gates are the stored ones.
+    package init(current: CurrentBranding, cache: any BrandCache, logger: Logger) {
+        self.current = current
+        self.cache = cache
+        self.logger = logger
+        gates = current.load().gates
+        storedGates = gates
+    }
+
+    /// Generation of the index that calls see.
+    var generation: Int64 { current.load().index.generation }
+
+    /// Changes the gates at once for the next call, then stores them.
+    ///
+    /// A store that fails is logged and tried again with the next change: the gates hold in memory meanwhile.
+    func change(_ change: @Sendable (BrandingGates) -> BrandingGates) async {
+        set(change(gates))
+        guard !isStoring else { return }
+        isStoring = true
+        defer { isStoring = false }
+        // While one value was being stored another may have been set; the last one must win on disk too.
+        while storedGates != gates {
+            let next = gates
+            do {
+                try await cache.store(gates: next)
+                storedGates = next
+            } catch {
+                logger.warning("the gates could not be stored and hold in memory only", metadata: ["error": "\(error)"])
+                return
+            }
+        }
+    }
+
+    /// Closes the gate after a 401 or 403, until a sync succeeds.
+    func closeUnauthorised() async {
+        await change { gates in
+            var gates = gates
+            gates.authorised = false
+            return gates
+        }
+    }
+
+    /// Puts a new index in front of the calls, under the gates of this instant.
+    func publish(_ index: BrandIndex) {
+        current.store(BrandingSnapshot(index: index, gates: gates))
+    }
+
+    private func set(_ next: BrandingGates) {
+        guard next != gates else { return }
+        let before = gates
+        gates = next
+        current.store(BrandingSnapshot(index: current.load().index, gates: next))
+        guard before.closed != next.closed else { return }
+        if let reason = next.closed {
+            logger.warning("branding stopped, calls pass unbranded", metadata: ["reason": "\(reason)"])
+        } else {
+            logger.info("branding goes on")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Who this gateway is to the directory: an id made once and kept, and what it runs on.
+package struct DeviceIdentity: Hashable, Sendable {
+    /// A lower-case UUID, unless the operator wrote another one into the file.
+    package var id: String
+    /// The contract's `platform`; a directory may refuse words it does not know, which is not fatal.
+    package var platform: String
+    /// Name and version of the operating system.
+    package var systemVersion: String
+    /// Herald's version.
+    package var version: String
+
+    package init(id: String, platform: String, systemVersion: String, version: String) {
+        self.id = id
+        self.platform = platform
+        self.systemVersion = systemVersion
+        self.version = version
+    }
+
+    /// Reads `device-id` in the state folder, or makes an id and writes it there.
+    ///
+    /// - Throws: `DeviceIdentityError` if the file cannot be read or written, or holds no id.
+    package static func id(inStateFolder folder: String) throws(DeviceIdentityError) -> String {
+        let path = folder + "/device-id"
+        if FileManager.default.fileExists(atPath: path) {
+            guard let bytes = FileManager.default.contents(atPath: path) else {
+                throw DeviceIdentityError(path: path, problem: "it cannot be read")
+            }
+            let id = String(decoding: bytes, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            guard isID(id) else {
+                throw DeviceIdentityError(path: path, problem: "it holds no id of 1 to 100 letters, digits, - or _")
+            }
+            return id
+        }
+        let id = UUID().uuidString.lowercased()
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            // Atomic: a crash in between must not leave half an id, which would be another device.
+            try Data((id + "\n").utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+        } catch {
+            throw DeviceIdentityError(path: path, problem: "it cannot be written: \(error.localizedDescription)")
+        }
+        return id
+    }
+
+    private static func isID(_ text: String) -> Bool {
+        (1...100).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
+                default: false
+                }
+            }
+    }
+}
+
+/// Why the device id is not available; says the file and what is wrong with it.
+package struct DeviceIdentityError: Error, Hashable, CustomStringConvertible {
+    package let path: String
+    package let problem: String
+
+    package var description: String {
+        "no device id from \(path): \(problem); mend the file, or remove it to appear as a new device"
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import Logging
+import Synchronization
+
+/// Tells the directory that this gateway exists, what it runs on and that it is alive.
+///
+/// Nothing here is needed for a call: a refusal is logged when it starts, changes or ends, and tried again with the
+/// next sync. Source: securenode-endpoint-contract §8, securenode-ios-sdk "Presence heartbeats".
+final class DeviceLife: Sendable {
+    private let client: DirectoryClient
+    private let device: DeviceIdentity
+    /// Holds the id that was registered; registration happens once per id.
+    private let registeredPath: String
+    private let time: Timekeeper
+    private let logger: Logger
+    /// The last failure of each request, so that it is logged once.
+    private let failures = Mutex<[String: String]>([:])
+
+    init(
+        client: DirectoryClient, device: DeviceIdentity, stateFolder: String, time: Timekeeper, logger: Logger
+    ) {
+        self.client = client
+        self.device = device
+        registeredPath = stateFolder + "/device-registered"
+        self.time = time
+        self.logger = logger
+    }
+
+    /// At start and after each successful sync: registration if it is missing, update, heartbeat.
+    func report(lastSync: Int64?) async {
+        await register()
+        await update()
+        await heartbeat(lastSync: lastSync)
+    }
+
+    func heartbeat(lastSync: Int64?) async {
+        let presence = Presence(
+            deviceID: device.id, observedAt: Timestamp.string(from: time.now()), platform: device.platform,
+            osVersion: device.systemVersion, lastSyncedAt: lastSync.map { Timestamp.string(from: $0) })
+        await noting("presence") { () async throws(DirectoryError) in try await self.client.report(presence) }
+    }
+
+    private func register() async {
+        guard !isRegistered else { return }
+        let registration = DeviceRegistration(
+            deviceID: device.id, platform: device.platform, osVersion: device.systemVersion,
+            appVersion: device.version, sdkVersion: device.version)
+        await noting("register") { () async throws(DirectoryError) in
+            try await self.client.register(registration)
+            self.rememberRegistration()
+        }
+    }
+
+    private func update() async {
+        let update = DeviceUpdate(
+            deviceID: device.id, platform: device.platform, appVersion: device.version, sdkVersion: device.version,
+            osVersion: device.systemVersion, lastSeen: Timestamp.string(from: time.now()))
+        await noting("update") { () async throws(DirectoryError) in
+            do throws(DirectoryError) {
+                try await self.client.update(update)
+            } catch {
+                // The directory does not know the device any more: the next report registers it again.
+                if case .rejected(404, _) = error { try? FileManager.default.removeItem(atPath: self.registeredPath) }
+                throw error
+            }
+        }
+    }
+
+    private var isRegistered: Bool {
+        FileManager.default.contents(atPath: registeredPath) == Data(device.id.utf8)
+    }
+
+    private func rememberRegistration() {
+        do {
+            try Data(device.id.utf8).write(to: URL(fileURLWithPath: registeredPath), options: .atomic)
+        } catch {
+            logger.warning(
+                "the registration could not be noted and will be repeated", metadata: ["path": "\(registeredPath)"])
+        }
+    }
+
+    /// Runs a request and logs its failure only if it is a new one.
+    private func noting(_ request: String, _ body: () async throws(DirectoryError) -> Void) async {
+        var failure: String?
+        do throws(DirectoryError) {
+            try await body()
+        } catch {
+            guard !Task.isCancelled else { return }
+            failure = error.description
+        }
+        let before = failures.withLock { failures in
+            defer { failures[request] = failure }
+            return failures[request]
+        }
+        guard before != failure else { return }
+        if let failure {
+            logger.notice(
+                "a device report failed, calls are not affected",
+                metadata: ["request": "\(request)", "error": "\(failure)"])
+        } else {
+            logger.info("device reports work again", metadata: ["request": "\(request)"])
+        }
+    }
+}

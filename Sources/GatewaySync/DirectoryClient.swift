@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import Foundation
+package import Logging
+import NIOCore
+import NIOHTTP1
+import ServiceLifecycle
+import Synchronization
+
+/// Speaks the branding contract over HTTP: headers, timeouts, limits, retries and the two mounts of the API.
+///
+/// Redirects are not followed: the key must not travel to another host. Safe from any thread; never used on the call
+/// path. As a service it keeps its connections until graceful shutdown, so it is listed before its users.
+/// Source: securenode-endpoint-contract §2 and §11, api-client-networking "Retry / Backoff".
+package final class DirectoryClient: Sendable, Service {
+    let settings: DirectorySettings
+    let time: Timekeeper
+    let logger: Logger
+    private let http: HTTPClient
+    private let mount = Mutex<DirectoryAddress.Mount?>(nil)
+    private let isShutDown = Mutex(false)
+
+    package init(_ settings: DirectorySettings, time: Timekeeper = .system, logger: Logger) {
+        self.settings = settings
+        self.time = time
+        self.logger = logger
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.timeout = .init(
+            connect: TimeAmount(settings.connectTimeout), read: TimeAmount(settings.requestTimeout))
+        // Its own retries would hide a refused connection until the deadline; ours are counted and spaced.
+        configuration.connectionPool.retryConnectionEstablishment = false
+        http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Keeps the connections open until graceful shutdown, then closes them.
+    package func run() async throws {
+        try? await gracefulShutdown()
+        await shutdown()
+    }
+
+    /// Closes the connections.
+    ///
+    /// Requests after this fail. `run()` and the end of the client's life do the same.
+    package func shutdown() async {
+        let isFirst = isShutDown.withLock { done in
+            defer { done = true }
+            return !done
+        }
+        guard isFirst else { return }
+        do {
+            try await http.shutdown()
+        } catch {
+            logger.debug("closing the connections to the directory failed", metadata: ["error": "\(error)"])
+        }
+    }
+
+    deinit {
+        // An HTTP client that ends with its connections open stops the whole program in debug builds.
+        if isShutDown.withLock({ !$0 }) { http.shutdown { _ in } }
+    }
+
+    /// Sends a request until it is answered or its attempts are used up.
+    ///
+    /// - Returns: the body of a 2xx answer, complete.
+    func perform(_ request: DirectoryRequest) async throws(DirectoryError) -> Data {
+        var failures = 0
+        while true {
+            do throws(DirectoryExchange.Failure) {
+                return try await attempt(request)
+            } catch {
+                failures += 1
+                guard error.mayRetry, failures < request.attempts, let wait = delay(after: failures, error.error) else {
+                    throw error.error
+                }
+                logger.debug(
+                    "request to the directory failed, trying again",
+                    metadata: ["path": "\(request.path)", "error": "\(error.error)", "wait": "\(wait)"])
+                do {
+                    try await time.sleep(wait)
+                } catch let stopped {
+                    logger.debug("stopped while waiting for the next attempt", metadata: ["error": "\(stopped)"])
+                    throw error.error
+                }
+            }
+        }
+    }
+
+    /// How long to wait before the next attempt, or nil if the server asks for more than an attempt may wait.
+    private func delay(after failures: Int, _ error: DirectoryError) -> Duration? {
+        let own = time.spread(settings.backoff.delay(afterFailures: failures), by: 0.2)
+        guard let asked = error.retryAfter else { return min(own, settings.backoff.limit) }
+        return asked <= settings.backoff.limit ? max(own, asked) : nil
+    }
+
+    /// One attempt: the mount that is known to work, or both in turn.
+    ///
+    /// The second mount is tried only if the first answers 404 or 405 or does not answer at all; a mount that worked
+    /// is left only when a sync finds nothing there any more, because 404 has other meanings elsewhere.
+    private func attempt(_ request: DirectoryRequest) async throws(DirectoryExchange.Failure) -> Data {
+        let known = mount.withLock { $0 }
+        let others = DirectoryAddress.Mount.allCases.filter { $0 != known }
+        let candidates = known.map { request.findsMount ? [$0] + others : [$0] } ?? others
+        var missed: DirectoryExchange.Failure?
+        for candidate in candidates {
+            do throws(DirectoryExchange.Failure) {
+                let body = try await DirectoryExchange(client: http, settings: settings, time: time)
+                    .body(of: request, mount: candidate)
+                mount.withLock { $0 = candidate }
+                return body
+            } catch {
+                guard error.isMiss, known == nil || error.isNothingThere else { throw error }
+                // A network failure on one mount and 404 on the other: the server was away, not the path.
+                if missed == nil || missed?.isNothingThere == true { missed = error }
+            }
+        }
+        throw missed ?? .init(error: .unavailable(reason: "no address to try", retryAfter: nil))
+    }
+}
+
+/// How to reach the directory, and how patiently.
+package struct DirectorySettings: Sendable {
+    package var address: DirectoryAddress
+    package var key: APIKey
+    /// Herald's own version, for `User-Agent`.
+    package var version: String
+    /// Longest time for a connection to open.
+    package var connectTimeout: Duration = .seconds(10)
+    /// Longest silence of a connection, and longest time for a whole small request.
+    package var requestTimeout: Duration = .seconds(10)
+    /// Longest time for a whole sync; its body may be large.
+    package var syncTimeout: Duration = .seconds(600)
+    /// Largest sync body in bytes.
+    ///
+    /// A record takes about 200 bytes; the body is held in memory while it is read.
+    package var syncLimit = 256 * 1024 * 1024
+    /// Largest body of every other answer in bytes.
+    package var answerLimit = 1024 * 1024
+    /// How often a request is made before it counts as failed.
+    package var attempts = 3
+    /// The waits between attempts, spread by ± 20 %.
+    package var backoff = Backoff(first: .seconds(1), limit: .seconds(10))
+
+    package init(address: DirectoryAddress, key: APIKey, version: String) {
+        self.address = address
+        self.key = key
+        self.version = version
+    }
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BrandingAPI
+import Foundation
+
+/// The contract's requests, one function each.
+extension DirectoryClient {
+    /// Asks for everything, or for what changed since a cursor.
+    ///
+    /// - Parameters:
+    ///   - cursor: the `synced_at` of an earlier answer, to the letter; nil for the whole authoritative set.
+    /// - Throws: also `badAnswer` when the server says `success: false` or gives no cursor.
+    package func sync(since cursor: String?, deviceID: String) async throws(DirectoryError) -> SyncAnswer {
+        var query = [(name: "device_id", value: deviceID)]
+        if let cursor { query.insert((name: "since", value: cursor), at: 0) }
+        let body = try await perform(
+            DirectoryRequest(
+                path: APIPath.sync, query: query, timeout: settings.syncTimeout, limit: settings.syncLimit,
+                attempts: settings.attempts, findsMount: true))
+        let answer = try decode(SyncAnswer.self, body)
+        guard answer.success else { throw .badAnswer(reason: "it says success: false") }
+        guard (1...256).contains(answer.syncedAt.utf8.count) else {
+            throw .badAnswer(reason: "its synced_at is empty or longer than 256 bytes")
+        }
+        return answer
+    }
+
+    /// Tells the directory that a sync was stored; an optional legacy of the contract.
+    package func acknowledge(_ acknowledgement: SyncAcknowledgement) async throws(DirectoryError) {
+        try await post(APIPath.sync, acknowledgement)
+    }
+
+    /// Sends one event once; the outbox repeats it with the same key if it did not arrive.
+    package func send(_ event: EventRequest) async throws(DirectoryError) -> EventResponse {
+        let answer = try decode(EventResponse.self, await post(APIPath.event, event, attempts: 1))
+        guard answer.success else { throw .badAnswer(reason: "it says success: false") }
+        return answer
+    }
+
+    package func register(_ device: DeviceRegistration) async throws(DirectoryError) {
+        try await post(APIPath.register, device)
+    }
+
+    package func update(_ device: DeviceUpdate) async throws(DirectoryError) {
+        try await post(APIPath.update, device)
+    }
+
+    /// The heartbeat; one attempt, because the next one comes anyway.
+    package func report(_ presence: Presence) async throws(DirectoryError) {
+        try await post(APIPath.presence, presence, attempts: 1)
+    }
+
+    @discardableResult
+    private func post(
+        _ path: String, _ value: some Encodable, attempts: Int? = nil
+    ) async throws(DirectoryError) -> Data {
+        let encoder = JSONEncoder()
+        // Sorted, so that a repeated event is the same request to the byte.
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let body: Data
+        do {
+            body = try encoder.encode(value)
+        } catch {
+            throw .badAnswer(reason: "the request to \(path) cannot be written as JSON")
+        }
+        return try await perform(
+            DirectoryRequest(
+                path: path, body: body, timeout: settings.requestTimeout, limit: settings.answerLimit,
+                attempts: attempts ?? settings.attempts))
+    }
+
+    private func decode<Answer: Decodable>(_ type: Answer.Type, _ body: Data) throws(DirectoryError) -> Answer {
+        do {
+            return try JSONDecoder().decode(type, from: body)
+        } catch let error as DecodingError {
+            throw .badAnswer(reason: ServerText.clean(settings.key.redacting(Self.place(of: error))))
+        } catch {
+            throw .badAnswer(reason: "it is no JSON")
+        }
+    }
+
+    /// Where the JSON is wrong, without quoting any of it.
+    private static func place(of error: DecodingError) -> String {
+        func path(_ context: DecodingError.Context) -> String {
+            let keys = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
+            return keys.isEmpty ? "the top" : keys.joined(separator: ".")
+        }
+        return switch error {
+        case .keyNotFound(let key, let context): "\(key.stringValue) is missing at \(path(context))"
+        case .typeMismatch(_, let context): "a value of the wrong type at \(path(context))"
+        case .valueNotFound(_, let context): "null where a value is required at \(path(context))"
+        case .dataCorrupted(let context): "broken or incomplete JSON at \(path(context))"
+        @unknown default: "it is no JSON"
+        }
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why a request to the directory did not succeed, by what has to happen next.
+///
+/// No case changes the dataset: the last one stays readable. Texts never hold the API key; what the server said is
+/// escaped and cut. Source: securenode-endpoint-contract §11.
+package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// 401 or 403: branding stops until a sync succeeds.
+    case unauthorised(status: Int, message: String)
+    /// Any other 4xx: the same request will never succeed.
+    case rejected(status: Int, message: String)
+    /// Network failure, 408, 429 or 5xx: later perhaps, not before `retryAfter` if the server said so.
+    case unavailable(reason: String, retryAfter: Duration?)
+    /// An answer that is not the contract's: cut short, broken JSON, too large, a redirect.
+    case badAnswer(reason: String)
+
+    package var description: String {
+        switch self {
+        case .unauthorised(let status, let message):
+            "the directory refused the API key (\(status) \(message)); check directory.api_key and the account"
+        case .rejected(let status, let message): "the directory rejected the request (\(status) \(message))"
+        case .unavailable(let reason, _): "the directory is not available: \(reason)"
+        case .badAnswer(let reason): "the directory's answer cannot be used: \(reason)"
+        }
+    }
+
+    /// What the server asked to wait, if it did.
+    package var retryAfter: Duration? {
+        if case .unavailable(_, let wait) = self { return wait }
+        return nil
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import BrandingAPI
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// What is asked of the directory, apart from where it is mounted.
+struct DirectoryRequest: Sendable {
+    var path: String
+    var query: [(name: String, value: String)] = []
+    /// A JSON body makes it a POST.
+    var body: Data?
+    /// Longest time for the whole exchange, the last byte of the body included.
+    var timeout: Duration
+    /// Largest body accepted, in bytes.
+    var limit: Int
+    var attempts: Int
+    /// True if 404 means that the API is mounted elsewhere, even where it was found before.
+    var findsMount = false
+}
+
+/// One request on one mount and its complete answer.
+struct DirectoryExchange {
+    /// Why it failed, with what the client needs to know to go on.
+    struct Failure: Error {
+        var error: DirectoryError
+        /// One of the answers or network failures that are worth another attempt.
+        var mayRetry = false
+        /// 404 or 405: perhaps the other mount.
+        var isNothingThere = false
+        /// The connection failed: perhaps the other mount; but a slow server is slow on both.
+        var isNetwork = false
+
+        var isMiss: Bool { isNothingThere || isNetwork }
+    }
+
+    let client: HTTPClient
+    let settings: DirectorySettings
+    let time: Timekeeper
+
+    func body(
+        of request: DirectoryRequest, mount: DirectoryAddress.Mount
+    ) async throws(Failure) -> Data {
+        let message = message(for: request, mount: mount)
+        let result = await withTaskGroup(of: Result<Data, Failure>?.self) { group in
+            group.addTask { await self.outcome(message, request) }
+            group.addTask {
+                // The client's own deadline ends with the head of the answer; this one covers the body too.
+                try? await Task.sleep(for: request.timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        guard let result else {
+            throw network("no complete answer within \(request.timeout)")
+        }
+        return try result.get()
+    }
+
+    private func outcome(_ message: HTTPClientRequest, _ request: DirectoryRequest) async -> Result<Data, Failure> {
+        do throws(Failure) {
+            return .success(try await answer(message, request))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func message(for request: DirectoryRequest, mount: DirectoryAddress.Mount) -> HTTPClientRequest {
+        let url = settings.address.url(request.path, mount: mount, query: request.query)
+        var message = HTTPClientRequest(url: url)
+        message.headers = [
+            "X-API-Key": settings.key.value,
+            "X-Client-Type": "herald",
+            "Content-Type": "application/json",
+            "Accept": "application/json",
+            "User-Agent": "herald/\(settings.version)",
+        ]
+        if let body = request.body {
+            message.method = .POST
+            message.body = .bytes(ByteBuffer(bytes: body))
+        }
+        return message
+    }
+
+    private func answer(_ message: HTTPClientRequest, _ request: DirectoryRequest) async throws(Failure) -> Data {
+        let response: HTTPClientResponse
+        do {
+            response = try await client.execute(message, timeout: TimeAmount(request.timeout))
+        } catch {
+            var failure = network(describe(error))
+            failure.isNetwork = !Self.isTimeout(error)
+            throw failure
+        }
+        let isSuccess = (200..<300).contains(response.status.code)
+        let limit = isSuccess ? request.limit : settings.answerLimit
+        var body: Data
+        do {
+            body = Data(try await response.body.collect(upTo: limit).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            guard !isSuccess else {
+                throw Failure(error: .badAnswer(reason: "it is larger than the limit of \(limit) bytes"))
+            }
+            body = Data()
+        } catch {
+            guard !isSuccess else { throw network("the answer broke off: \(describe(error))") }
+            body = Data()
+        }
+        // A cancelled body ends like a complete one.
+        guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }
+        guard isSuccess else { throw refusal(Int(response.status.code), response.headers, body) }
+        return body
+    }
+
+    /// Sorts an answer outside 2xx by what has to happen next.
+    private func refusal(_ status: Int, _ headers: HTTPHeaders, _ body: Data) -> Failure {
+        let message = message(in: body)
+        switch status {
+        case 401, 403:
+            return Failure(error: .unauthorised(status: status, message: message))
+        case 408, 429, 500, 502, 503, 504:
+            let wait = headers.first(name: "Retry-After").flatMap { RetryAfter.duration($0, now: time.now()) }
+            return Failure(
+                error: .unavailable(reason: "it answered \(status) \(message)", retryAfter: wait), mayRetry: true)
+        case 500...:
+            return Failure(error: .unavailable(reason: "it answered \(status) \(message)", retryAfter: nil))
+        case 400...:
+            return Failure(
+                error: .rejected(status: status, message: message), isNothingThere: status == 404 || status == 405)
+        default:
+            let hint = "status \(status) is not part of the contract; redirects are not followed, check directory.url"
+            return Failure(error: .badAnswer(reason: hint))
+        }
+    }
+
+    /// The text of the error envelope, or nothing if the body is none.
+    private func message(in body: Data) -> String {
+        guard let envelope = try? JSONDecoder().decode(ErrorEnvelope.self, from: body) else { return "" }
+        return ServerText.clean(settings.key.redacting(envelope.error))
+    }
+
+    private func network(_ reason: String) -> Failure {
+        Failure(error: .unavailable(reason: reason, retryAfter: nil), mayRetry: true)
+    }
+
+    private static func isTimeout(_ error: any Error) -> Bool {
+        switch error as? HTTPClientError {
+        case .readTimeout, .writeTimeout, .connectTimeout, .deadlineExceeded, .cancelled: true
+        default: error is CancellationError
+        }
+    }
+
+    private func describe(_ error: any Error) -> String {
+        if error is CancellationError { return "stopped" }
+        if let error = error as? HTTPClientError { return error.shortDescription }
+        return ServerText.clean(settings.key.redacting("\(error)"))
+    }
+}
+
+/// The `Retry-After` header: seconds or a date (RFC 9110 §10.2.3).
+enum RetryAfter {
+    /// Longest wait a server can ask for; a wrong clock or a hostile value must not silence the gateway for days.
+    static let limit = Duration.seconds(3600)
+
+    static func duration(_ value: String, now: Int64) -> Duration? {
+        let text = value.trimmingCharacters(in: .whitespaces)
+        if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return Int64(text).map { min(.seconds($0), limit) } ?? limit
+        }
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        guard let date = formatter.date(from: text) else { return nil }
+        return min(.seconds(max(0, Int64(date.timeIntervalSince1970) - now)), limit)
+    }
+}

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import Gateway
+
+/// Turns a stored event into the contract's request; the same event always gives the same request.
+struct EventBody {
+    let device: DeviceIdentity
+
+    /// - Throws: an encoding error, which no event that came out of the outbox can cause.
+    func request(for event: OutcomeEvent) throws -> EventRequest {
+        let json = try JSONEncoder().encode(event.meta)
+        var meta = try JSONDecoder().decode([String: JSONValue].self, from: json)
+        meta["device_id"] = .string(device.id)
+        meta["platform"] = .string(device.platform)
+        return EventRequest(
+            phoneNumber: event.number, outcome: event.outcome, surface: event.surface, deviceID: device.id,
+            displayedAt: event.displayedAt, eventKey: event.key, meta: meta)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Text that came from the directory, made fit for a log line, an error and the operator's terminal.
+enum ServerText {
+    /// Longest text kept, in characters.
+    static let limit = 200
+
+    /// Escapes control and format characters and cuts at `limit` characters.
+    static func clean(_ text: some StringProtocol) -> String {
+        var out = ""
+        var count = 0
+        for scalar in text.unicodeScalars {
+            guard count < limit else { return out + "…" }
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
+                out += "\\u{\(String(scalar.value, radix: 16))}"
+            default:
+                out.unicodeScalars.append(scalar)
+            }
+            count += 1
+        }
+        return out
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Where the sync side takes time, waiting and chance from; a test puts its own in place.
+package struct Timekeeper: Sendable {
+    /// Wall clock, seconds since 1970.
+    package var now: @Sendable () -> Int64
+    /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
+    package var sleep: @Sendable (Duration) async throws -> Void
+    /// Evenly distributed in 0 ..< 1; spreads retries and syncs of many gateways.
+    package var chance: @Sendable () -> Double
+
+    package init(
+        now: @escaping @Sendable () -> Int64, sleep: @escaping @Sendable (Duration) async throws -> Void,
+        chance: @escaping @Sendable () -> Double
+    ) {
+        self.now = now
+        self.sleep = sleep
+        self.chance = chance
+    }
+
+    /// The machine's clock.
+    package static let system = Timekeeper(
+        now: { Int64(Date().timeIntervalSince1970) },
+        sleep: { try await Task.sleep(for: $0) },
+        chance: { Double.random(in: 0..<1) })
+
+    /// A duration within ± `share` of `duration`, by chance.
+    func spread(_ duration: Duration, by share: Double) -> Duration {
+        duration * (1 + share * (2 * chance() - 1))
+    }
+}
+
+/// Waiting times that double from `first` to `limit`.
+package struct Backoff: Hashable, Sendable {
+    package var first: Duration
+    package var limit: Duration
+
+    package init(first: Duration, limit: Duration) {
+        self.first = first
+        self.limit = limit
+    }
+
+    /// The wait after the given number of failures in a row, counted from one.
+    package func delay(afterFailures count: Int) -> Duration {
+        let doublings = min(max(count - 1, 0), 30)
+        return min(first * (1 << doublings), limit)
+    }
+}
+
+extension Duration {
+    /// Whole seconds, rounded up, at least one.
+    var wholeSeconds: Int64 {
+        let (seconds, attoseconds) = components
+        return max(1, attoseconds > 0 ? seconds + 1 : seconds)
+    }
+}

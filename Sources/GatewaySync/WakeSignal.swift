@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// A bell for one waiting loop: a ring while nobody waits is kept, several rings count as one.
+final class WakeSignal: Sendable {
+    private struct State {
+        var rung = false
+        var waiter: CheckedContinuation<Void, Never>?
+    }
+
+    private let state = Mutex(State())
+
+    /// Ends the current wait, or the next one.
+    ///
+    /// Any thread.
+    func ring() {
+        let waiter = state.withLock { state in
+            let waiter = state.waiter
+            state.waiter = nil
+            state.rung = waiter == nil
+            return waiter
+        }
+        waiter?.resume()
+    }
+
+    /// Waits for a ring, at most `duration`; returns at once when the task is cancelled.
+    ///
+    /// Only one task may wait at a time.
+    func wait(_ duration: Duration, time: Timekeeper) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await time.sleep(duration) }
+            group.addTask { await self.wait() }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func wait() async {
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isOver = state.withLock { state in
+                    // Cancellation sets the flag before its handler takes the lock, so one of the two sees the other.
+                    if state.rung || Task.isCancelled {
+                        state.rung = false
+                        return true
+                    }
+                    state.waiter = continuation
+                    return false
+                }
+                if isOver { continuation.resume() }
+            }
+        } onCancel: {
+            let waiter = state.withLock { state in
+                defer { state.waiter = nil }
+                return state.waiter
+            }
+            waiter?.resume()
+        }
+    }
+}

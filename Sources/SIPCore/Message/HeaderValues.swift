@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The values of a header field that lists several, separated by commas (RFC 3261 §7.3.1).
+///
+/// Commas inside quoted strings and inside angle brackets do not separate, so `<data:…,…>` stays one value.
+package struct HeaderValues: Sequence, IteratorProtocol {
+    private let bytes: [UInt8]
+    private var position: Int
+    private let end: Int
+
+    /// Iterates the values in `bytes[range]`, each without the white space around it; empty ones are left out.
+    package init(_ bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        position = range.lowerBound
+        end = range.upperBound
+    }
+
+    package mutating func next() -> Range<Int>? {
+        while position < end {
+            let start = position
+            position = Self.valueEnd(bytes, from: start, to: end)
+            let value = Blank.trimmed(bytes, start..<position)
+            position += 1
+            if !value.isEmpty { return value }
+        }
+        return nil
+    }
+
+    private static func valueEnd(_ bytes: [UInt8], from start: Int, to end: Int) -> Int {
+        var position = start
+        var inBrackets = false
+        while position < end {
+            switch bytes[position] {
+            case UInt8(ascii: "\"") where !inBrackets:
+                position = QuotedString.end(bytes, openingAt: position, limit: end) - 1
+            case UInt8(ascii: "<"): inBrackets = true
+            case UInt8(ascii: ">"): inBrackets = false
+            case UInt8(ascii: ",") where !inBrackets: return position
+            default: break
+            }
+            position += 1
+        }
+        return end
+    }
+}
+
+/// Quoted strings (RFC 3261 §25.1): a backslash takes the next character with it.
+enum QuotedString {
+    /// First position after the closing quote of the string that opens at `openingAt`; `limit` when it never closes.
+    static func end(_ bytes: [UInt8], openingAt: Int, limit: Int) -> Int {
+        var position = openingAt + 1
+        while position < limit {
+            switch bytes[position] {
+            case UInt8(ascii: "\\"): position += 2
+            case UInt8(ascii: "\""): return position + 1
+            default: position += 1
+            }
+        }
+        return limit
+    }
+}
+
+/// Parameters behind a value: `;name=value;flag` (generic-param, RFC 3261 §25.1).
+package struct HeaderParameters: Sequence, IteratorProtocol {
+    /// One parameter: its name, and its value, which is empty at the end of the name for a flag.
+    package typealias Element = (name: Range<Int>, value: Range<Int>)
+
+    private let bytes: [UInt8]
+    private var position: Int
+    private let end: Int
+
+    /// Iterates the parameters in `bytes[range]`; what stands before the first semicolon is passed over.
+    package init(_ bytes: [UInt8], _ range: Range<Int>) {
+        self.bytes = bytes
+        position = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? range.upperBound
+        end = range.upperBound
+    }
+
+    package mutating func next() -> Element? {
+        guard position < end else { return nil }
+        let start = position + 1
+        position = Self.parameterEnd(bytes, from: start, to: end)
+        let whole = Blank.trimmed(bytes, start..<position)
+        let equals = bytes.firstIndex(of: UInt8(ascii: "="), in: whole) ?? whole.upperBound
+        let value = Swift.min(equals + 1, whole.upperBound)..<whole.upperBound
+        return (Blank.trimmedEnd(bytes, whole.lowerBound..<equals), Blank.trimmed(bytes, value))
+    }
+
+    /// The extent of the value of the first parameter of that name; empty for a flag, nil when it is not there.
+    package static func find(_ name: StaticString, in bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
+        for parameter in HeaderParameters(bytes, range) where bytes[parameter.name].equalsIgnoringCase(name) {
+            return parameter.value
+        }
+        return nil
+    }
+
+    /// Position of the semicolon that ends the parameter, quoted strings passed over.
+    private static func parameterEnd(_ bytes: [UInt8], from start: Int, to end: Int) -> Int {
+        var position = start
+        while position < end, bytes[position] != UInt8(ascii: ";") {
+            if bytes[position] == UInt8(ascii: "\"") {
+                position = QuotedString.end(bytes, openingAt: position, limit: end)
+            } else {
+                position += 1
+            }
+        }
+        return Swift.min(position, end)
+    }
+}

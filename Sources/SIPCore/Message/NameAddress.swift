@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import COsip2
+
+/// A From, To, P-Asserted-Identity or Remote-Party-ID value that libosip2 accepts, with the extents of its parts.
+///
+/// Extents come from `NameAddressExtent`; libosip2 must agree that the value is well formed, or there is no such value
+/// and the call goes on unbranded (law 1). Source: RFC 3261 §20.20, RFC 3325 §9.1.
+package struct NameAddress: Sendable {
+    package let extent: NameAddressExtent
+    package let uri: SIPURI
+
+    /// Reads the value in `bytes[range]`; nil when the grammar refuses it or the URI is none of sip, sips, tel.
+    package init?(_ bytes: [UInt8], _ range: Range<Int>) {
+        let extent = NameAddressExtent.scan(bytes, range)
+        // The display name is left out: carriers send UTF-8 without quotes, which libosip2 refuses with the whole value.
+        let start = extent.hasBrackets ? extent.uri.lowerBound - 1 : range.lowerBound
+        guard Self.isWellFormed(bytes[start..<range.upperBound]) else { return nil }
+        guard let uri = SIPURI(bytes[Blank.trimmed(bytes, extent.uri)]) else { return nil }
+        self.extent = extent
+        self.uri = uri
+    }
+
+    private static func isWellFormed(_ value: ArraySlice<UInt8>) -> Bool {
+        OSIPGrammar.withText(value) { text -> Bool? in
+            var from: UnsafeMutablePointer<osip_from_t>?
+            guard osip_from_init(&from) == 0, let from else { return nil }
+            defer { osip_from_free(from) }
+            return osip_from_parse(from, text) == 0 ? true : nil
+        } ?? false
+    }
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the parts of a name-addr or addr-spec lie, for edits that touch nothing but the display name.
+///
+/// `"Name" <sip:…>;tag=…`, `Name <sip:…>` and the bare `sip:…;tag=…` of From, To, P-Asserted-Identity and
+/// Remote-Party-ID. Source: RFC 3261 §20.10, §20.20 and §25.1. Says where, not whether it is well formed: that is
+/// libosip2's word (`NameAddress`).
+package struct NameAddressExtent: Hashable, Sendable {
+    /// The display name with its quotes, without the white space around it; empty at the `<` or URI when there is none.
+    package let displayName: Range<Int>
+    /// True when the URI stands in angle brackets.
+    package let hasBrackets: Bool
+    /// The URI, without brackets.
+    package let uri: Range<Int>
+    /// What follows the URI or its bracket: the header parameters.
+    package let parameters: Range<Int>
+
+    /// Finds the parts in one value of a header field.
+    package static func scan(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent {
+        var position = value.lowerBound
+        if position < value.upperBound, bytes[position] == UInt8(ascii: "\"") {
+            position = QuotedString.end(bytes, openingAt: position, limit: value.upperBound)
+        }
+        var open = position
+        while open < value.upperBound, bytes[open] != UInt8(ascii: "<") { open += 1 }
+        guard open < value.upperBound else { return bare(bytes, value) }
+        let close = bytes[open..<value.upperBound].firstIndex(of: UInt8(ascii: ">")) ?? value.upperBound
+        let name = Blank.trimmed(bytes, value.lowerBound..<open)
+        return NameAddressExtent(
+            displayName: name.isEmpty ? open..<open : name, hasBrackets: true, uri: (open + 1)..<close,
+            parameters: min(close + 1, value.upperBound)..<value.upperBound)
+    }
+
+    /// RFC 3261 §20: without brackets, everything from the first semicolon on belongs to the header, not to the URI.
+    private static func bare(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent {
+        let end = bytes[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound
+        let uri = Blank.trimmed(bytes, value.lowerBound..<end)
+        return NameAddressExtent(
+            displayName: uri.lowerBound..<uri.lowerBound, hasBrackets: false, uri: uri,
+            parameters: end..<value.upperBound)
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A request that must not be forwarded and the answer it gets instead.
+package struct Refusal: Error, Hashable, Sendable {
+    /// Status code, 4xx to 6xx.
+    package let status: Int
+    /// Reason phrase; also the word in counters and logs.
+    package let phrase: String
+    /// A header field to add to the answer, without its line end.
+    package let header: String?
+
+    package init(_ status: Int, _ phrase: String, header: String? = nil) {
+        self.status = status
+        self.phrase = phrase
+        self.header = header
+    }
+}
+
+/// What a proxy checks before it forwards a request (RFC 3261 §16.3) and what every request must have (§8.1.1).
+package enum RequestValidity {
+    /// The first rule a request breaks, or nil.
+    package static func refusal(of message: SIPMessage) -> Refusal? {
+        guard case .request(_, let token, let uri) = message.startLine else { return nil }
+        return version(message) ?? mandatoryFields(message) ?? sequence(message, token: token)
+            ?? body(message) ?? scheme(message, uri) ?? maxForwards(message) ?? proxyRequire(message)
+    }
+
+    /// RFC 3261 §21.5.6: a version that is not 2.0 is refused; §25.1: nothing follows it on its line.
+    private static func version(_ message: SIPMessage) -> Refusal? {
+        let start = message.requestURI.upperBound + 1
+        let lineEnd = message.bytes[start...].firstIndex { $0 == 13 || $0 == 10 } ?? message.bytes.endIndex
+        let version = Blank.trimmedEnd(message.bytes, start..<lineEnd)
+        guard message[version].equalsIgnoringCase("SIP/2.0") else { return Refusal(505, "Version Not Supported") }
+        return version.upperBound == lineEnd ? nil : Refusal(400, "Bad Request-Line")
+    }
+
+    /// RFC 3261 §8.1.1: To, From, CSeq, Call-ID, Max-Forwards and Via; each but Via once (§7.3.1).
+    ///
+    /// A missing Max-Forwards is forgiven and added (§16.6 step 3).
+    private static func mandatoryFields(_ message: SIPMessage) -> Refusal? {
+        var seen: UInt32 = 0
+        for field in message.headers {
+            guard let title = titleOfSingle(field.name) else { continue }
+            let mark: UInt32 = 1 << UInt32(field.name.rawValue)
+            if seen & mark != 0 { return Refusal(400, "Repeated \(title)") }
+            seen |= mark
+        }
+        for (name, title) in [(HeaderName.from, "From"), (.to, "To"), (.callID, "Call-ID"), (.cseq, "CSeq")]
+        where message.first(name)?.value.isEmpty ?? true {
+            return Refusal(400, "Missing \(title)")
+        }
+        guard let from = message.first(.from), isAddress(message, from.value) else { return Refusal(400, "Bad From") }
+        guard let to = message.first(.to), isAddress(message, to.value) else { return Refusal(400, "Bad To") }
+        return vias(message)
+    }
+
+    /// RFC 3261 §20.42: a Via at the least, and none that cannot be read: the answer has to find its way by them.
+    private static func vias(_ message: SIPMessage) -> Refusal? {
+        var isFound = false
+        for field in message.headers where field.name == .via {
+            isFound = false
+            for value in HeaderValues(message.bytes, field.value) {
+                isFound = ViaValue(message.bytes, value) != nil
+                if !isFound { break }
+            }
+            if !isFound { break }
+        }
+        return isFound ? nil : Refusal(400, "Bad Via")
+    }
+
+    /// RFC 3261 §25.1: a URI with a scheme and without blanks, and a name whose comma, if it has one, is quoted.
+    private static func isAddress(_ message: SIPMessage, _ value: Range<Int>) -> Bool {
+        let extent = NameAddressExtent.scan(message.bytes, value)
+        let (name, uri) = (message[extent.displayName], message[extent.uri])
+        return uri.contains(UInt8(ascii: ":")) && !uri.contains(where: Blank.contains) && closes(message, extent)
+            && (name.first == UInt8(ascii: "\"") || !name.contains(UInt8(ascii: ",")))
+    }
+
+    /// What a field that may stand only once is called; nil for every other one.
+    private static func titleOfSingle(_ name: HeaderName) -> StaticString? {
+        switch name {
+        case .from: "From"
+        case .to: "To"
+        case .callID: "Call-ID"
+        case .cseq: "CSeq"
+        case .maxForwards: "Max-Forwards"
+        case .contentLength: "Content-Length"
+        default: nil
+        }
+    }
+
+    /// A `<` without its `>` or a quote that never closes.
+    private static func closes(_ message: SIPMessage, _ extent: NameAddressExtent) -> Bool {
+        if extent.hasBrackets {
+            let close = extent.uri.upperBound
+            return close < message.bytes.count && message.bytes[close] == UInt8(ascii: ">")
+        }
+        return !message[extent.uri].contains(UInt8(ascii: "\""))
+    }
+
+    /// RFC 3261 §8.1.1.5: a number below 2^31 and the request's own method.
+    private static func sequence(_ message: SIPMessage, token: Range<Int>) -> Refusal? {
+        guard let sequence = message.sequence else { return Refusal(400, "Bad CSeq") }
+        guard message[sequence.method].elementsEqual(message[token]) else {
+            return Refusal(400, "CSeq Method Mismatch")
+        }
+        return nil
+    }
+
+    /// RFC 3261 §18.3: a body shorter than Content-Length in a datagram is answered 400.
+    private static func body(_ message: SIPMessage) -> Refusal? {
+        guard message.has(.contentLength) else { return nil }
+        guard let length = message.contentLength else { return Refusal(400, "Bad Content-Length") }
+        return message.bytes.count - message.bodyStart < length ? Refusal(400, "Body Shorter Than Content-Length") : nil
+    }
+
+    /// RFC 3261 §16.3 step 2: a scheme the proxy does not understand is refused; urn is what emergency calls use (RFC 5031).
+    private static func scheme(_ message: SIPMessage, _ uri: Range<Int>) -> Refusal? {
+        let text = message[uri]
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > uri.lowerBound,
+            !text.contains(where: { Blank.contains($0) || $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: ">") })
+        else { return Refusal(400, "Bad Request-URI") }
+        let scheme = text[..<colon]
+        if scheme.equalsIgnoringCase("sip") || scheme.equalsIgnoringCase("sips") {
+            // RFC 3261 §19.1.1, Table 1: no headers in a Request-URI; a question mark in the user part is none.
+            let host = text[(text.lastIndex(of: UInt8(ascii: "@")) ?? colon)...]
+            return host.contains(UInt8(ascii: "?")) ? Refusal(400, "Bad Request-URI") : nil
+        }
+        if scheme.equalsIgnoringCase("tel") || scheme.equalsIgnoringCase("urn") { return nil }
+        return Refusal(416, "Unsupported URI Scheme")
+    }
+
+    /// RFC 3261 §16.3 step 3: zero is refused with 483; a value that is no number with 400.
+    private static func maxForwards(_ message: SIPMessage) -> Refusal? {
+        guard let field = message.first(.maxForwards) else { return nil }
+        guard let value = DecimalNumber.read(message.bytes, field.value), value <= 255 else {
+            return Refusal(400, "Bad Max-Forwards")
+        }
+        return value == 0 ? Refusal(483, "Too Many Hops") : nil
+    }
+
+    /// RFC 3261 §16.3 step 5: any option in Proxy-Require is unknown here and named in Unsupported.
+    ///
+    /// ACK and CANCEL pass (§20.29).
+    private static func proxyRequire(_ message: SIPMessage) -> Refusal? {
+        guard message.method != .ack, message.method != .cancel else { return nil }
+        let options = message.headers.filter { $0.name == .proxyRequire }.flatMap { field in
+            HeaderValues(message.bytes, field.value).map { message[$0] }
+        }
+        guard !options.isEmpty else { return nil }
+        let known = options.filter { $0.allSatisfy(Token.contains) }.prefix(8)
+        let names = known.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
+        return Refusal(420, "Bad Extension", header: names.isEmpty ? nil : "Unsupported: \(names)")
+    }
+}
+
+extension SIPMessage {
+    /// CSeq taken apart: its number and the extent of its method; nil when malformed (RFC 3261 §20.16).
+    package var sequence: (number: Int, method: Range<Int>)? {
+        guard let field = first(.cseq) else { return nil }
+        let text = self[field.value]
+        guard let blank = text.firstIndex(where: Blank.contains),
+            let number = DecimalNumber.read(bytes, field.value.lowerBound..<blank)
+        else { return nil }
+        let method = Blank.trimmed(bytes, blank..<field.value.upperBound)
+        return method.isEmpty ? nil : (number, method)
+    }
+}

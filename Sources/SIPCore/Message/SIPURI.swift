@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import COsip2
+
+/// A sip, sips or tel URI taken apart by libosip2 (RFC 3261 §19.1, RFC 3966 §3).
+package struct SIPURI: Hashable, Sendable {
+    package enum Scheme: Hashable, Sendable { case sip, sips, tel }
+
+    package let scheme: Scheme
+    /// The user of a sip URI without its parameters, or the number of a tel URI; as written, escapes included.
+    package let user: [UInt8]
+    /// Host name or address literal, IPv6 without brackets; empty for tel.
+    package let host: [UInt8]
+    /// Port, nil when not written.
+    package let port: UInt16?
+    /// Parameters of the user part or of the tel URI: `;phone-context=…;verstat=…`, from the first semicolon on.
+    package let userParameters: [UInt8]
+    /// Parameters of the URI itself: `;lr;transport=udp`.
+    package let parameters: [UInt8]
+
+    /// Parses one URI; nil when libosip2 refuses it, when it is too long, or when its scheme is another one.
+    package init?(_ bytes: ArraySlice<UInt8>) {
+        guard let parsed = Self.parse(bytes) else { return nil }
+        self = parsed
+    }
+
+    private init(
+        scheme: Scheme, user: [UInt8], host: [UInt8], port: UInt16?, userParameters: [UInt8], parameters: [UInt8]
+    ) {
+        self.scheme = scheme
+        self.user = user
+        self.host = host
+        self.port = port
+        self.userParameters = userParameters
+        self.parameters = parameters
+    }
+
+    /// The user with its escapes resolved, as it compares (RFC 3261 §19.1.4); an escape that is none stays as written.
+    package var unescapedUser: [UInt8] {
+        guard user.contains(UInt8(ascii: "%")) else { return user }
+        var out: [UInt8] = []
+        var position = 0
+        while position < user.count {
+            if user[position] == UInt8(ascii: "%"), position + 2 < user.count,
+                let byte = UInt8(String(decoding: user[(position + 1)...(position + 2)], as: UTF8.self), radix: 16)
+            {
+                out.append(byte)
+                position += 3
+            } else {
+                out.append(user[position])
+                position += 1
+            }
+        }
+        return out
+    }
+
+    /// The value of a parameter of the user part or tel number, nil where there is none.
+    package func userParameter(_ name: StaticString) -> ArraySlice<UInt8>? {
+        HeaderParameters.find(name, in: userParameters, 0..<userParameters.count).map { userParameters[$0] }
+    }
+
+    /// The value of a URI parameter, empty for a flag, nil where there is none.
+    package func parameter(_ name: StaticString) -> ArraySlice<UInt8>? {
+        HeaderParameters.find(name, in: parameters, 0..<parameters.count).map { parameters[$0] }
+    }
+
+    private static func parse(_ bytes: ArraySlice<UInt8>) -> SIPURI? {
+        OSIPGrammar.withText(bytes) { text in
+            var uri: UnsafeMutablePointer<osip_uri_t>?
+            guard osip_uri_init(&uri) == 0, let uri else { return nil }
+            defer { osip_uri_free(uri) }
+            guard osip_uri_parse(uri, text) == 0, let scheme = scheme(uri.pointee.scheme) else { return nil }
+            // libosip2 does not split tel URIs: all of the number is in `string`.
+            if scheme == .tel { return telephone(bytes) }
+            // libosip2 takes what stands before the next colon for the host when a bracket never closes.
+            guard let host = OSIPGrammar.bytes(uri.pointee.host), !host.isEmpty, !host.contains(UInt8(ascii: "["))
+            else { return nil }
+            return addressed(scheme, host, OSIPGrammar.bytes(uri.pointee.port), bytes)
+        }
+    }
+
+    private static func addressed(
+        _ scheme: Scheme, _ host: [UInt8], _ portText: [UInt8]?, _ bytes: ArraySlice<UInt8>
+    ) -> SIPURI? {
+        var port: UInt16?
+        if let portText {
+            guard let number = DecimalNumber.read(portText, 0..<portText.count), let valid = UInt16(exactly: number),
+                valid > 0
+            else { return nil }
+            port = valid
+        }
+        // libosip2 unescapes user and parameters; the number must be compared as written, so both are cut from the text.
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let rest = bytes[(colon + 1)...]
+        // An at sign may stand once, between user and host (§25.1); with two, nobody can tell whose number it is.
+        let at = rest.firstIndex(of: UInt8(ascii: "@"))
+        if let at, rest[(at + 1)...].contains(UInt8(ascii: "@")) { return nil }
+        let userPart = at.map { rest[..<$0] } ?? rest[..<rest.startIndex]
+        let userEnd = userPart.firstIndex { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ":") } ?? userPart.endIndex
+        let semicolon = userPart.firstIndex(of: UInt8(ascii: ";")) ?? userPart.endIndex
+        let hostPart = at.map { rest[($0 + 1)...] } ?? rest
+        let headers = hostPart.firstIndex(of: UInt8(ascii: "?")) ?? hostPart.endIndex
+        let parameters = hostPart[..<headers].firstIndex(of: UInt8(ascii: ";")) ?? headers
+        return SIPURI(
+            scheme: scheme, user: Array(userPart[..<userEnd]), host: host, port: port,
+            userParameters: Array(userPart[semicolon...]), parameters: Array(hostPart[parameters..<headers]))
+    }
+
+    private static func telephone(_ bytes: ArraySlice<UInt8>) -> SIPURI? {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let number = bytes[(colon + 1)...]
+        let semicolon = number.firstIndex(of: UInt8(ascii: ";")) ?? number.endIndex
+        guard semicolon > number.startIndex else { return nil }
+        return SIPURI(
+            scheme: .tel, user: Array(number[..<semicolon]), host: [], port: nil,
+            userParameters: Array(number[semicolon...]), parameters: [])
+    }
+
+    private static func scheme(_ text: UnsafePointer<CChar>?) -> Scheme? {
+        guard let bytes = OSIPGrammar.bytes(text) else { return nil }
+        if bytes[...].equalsIgnoringCase("sip") { return .sip }
+        if bytes[...].equalsIgnoringCase("sips") { return .sips }
+        if bytes[...].equalsIgnoringCase("tel") { return .tel }
+        return nil
+    }
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Edits to a received message: byte ranges and what stands in their place.
+///
+/// Everything outside the ranges leaves as it came (law 4; RFC 3261 §16.6 names what a proxy may touch). Edits may be
+/// noted in any order; those at one position keep the order they were noted in. Ranges must not overlap.
+package struct Splices: Sendable {
+    fileprivate struct Edit {
+        let range: Range<Int>
+        /// Where the replacement lies in `arena`.
+        let text: Range<Int>
+    }
+
+    private var edits: [Edit] = []
+    private var arena: [UInt8] = []
+
+    package init() {
+        edits.reserveCapacity(12)
+        arena.reserveCapacity(512)
+    }
+
+    /// True when nothing is to be changed.
+    package var isEmpty: Bool { edits.isEmpty }
+
+    /// Bytes the message grows by; negative when it shrinks.
+    package var growth: Int { edits.reduce(0) { $0 + $1.text.count - $1.range.count } }
+
+    /// The ranges that are replaced, for tests that compare everything else.
+    package var ranges: [Range<Int>] { edits.map(\.range) }
+
+    /// Takes a range out.
+    package mutating func remove(_ range: Range<Int>) { replace(range) { _ in } }
+
+    /// Puts text in front of the byte at `position`.
+    package mutating func insert(at position: Int, _ write: (inout [UInt8]) -> Void) {
+        replace(position..<position, write)
+    }
+
+    /// Puts the bytes that `write` appends in the place of a range.
+    package mutating func replace(_ range: Range<Int>, _ write: (inout [UInt8]) -> Void) {
+        let start = arena.count
+        write(&arena)
+        edits.append(Edit(range: range, text: start..<arena.count))
+    }
+
+    /// The message with all edits made, in one new buffer.
+    package func applied(to bytes: [UInt8]) -> [UInt8] {
+        guard !edits.isEmpty else { return bytes }
+        var out: [UInt8] = []
+        out.reserveCapacity(bytes.count + max(growth, 0))
+        append(bytes, bytes.indices, to: &out)
+        return out
+    }
+
+    /// Appends a part of the message with all edits made; every edit must lie inside that part.
+    func append(_ bytes: [UInt8], _ part: Range<Int>, to out: inout [UInt8]) {
+        var order = edits
+        order.sortStably()
+        var position = part.lowerBound
+        for edit in order {
+            if edit.range.lowerBound > position { out.append(contentsOf: bytes[position..<edit.range.lowerBound]) }
+            out.append(contentsOf: arena[edit.text])
+            position = max(position, edit.range.upperBound)
+        }
+        out.append(contentsOf: bytes[position..<part.upperBound])
+    }
+}
+
+extension [Splices.Edit] {
+    /// Insertion sort by position: a dozen edits at the most, nearly in order, and equal ones must not change places.
+    fileprivate mutating func sortStably() {
+        for index in indices.dropFirst() {
+            let edit = self[index]
+            var hole = index
+            while hole > 0, self[hole - 1].range.lowerBound > edit.range.lowerBound {
+                self[hole] = self[hole - 1]
+                hole -= 1
+            }
+            self[hole] = edit
+        }
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The identity of a transaction as this proxy sees it, and the branch it forwards the request with.
+///
+/// A keyed hash of the received branch, sent-by, Call-ID and CSeq number. CANCEL and the ACK of a refused INVITE share
+/// them with their INVITE (RFC 3261 §9.1, §17.1.1.3), so they find it by the same hash; a retransmission after a restart
+/// gets the branch it had before (§16.11). Without the magic cookie of §8.1.1.7 the whole Via, the From tag and the
+/// Request-URI take the branch's place, as §17.2.3 asks.
+package struct Branch: Hashable, Sendable {
+    package let value: UInt64
+
+    /// Takes the value of a branch that was computed before.
+    init(value: UInt64) { self.value = value }
+
+    /// What every branch of Herald begins with: the cookie of RFC 3261 §8.1.1.7 and a mark of its own.
+    private static let prefix: StaticString = "z9hG4bKhd"
+
+    /// Computes the branch of a request from its topmost Via; `via` must belong to `message`.
+    package init(of message: SIPMessage, via: ViaValue, secret: Secret) {
+        var hash = secret.hash()
+        if let branch = via.branch, message[branch].starts(with: "z9hG4bK".utf8) {
+            hash.combine(message[branch])
+            hash.combine(message[via.host])
+            hash.combine(via.port ?? 5060)
+        } else {
+            hash.combine(message[via.extent])
+            if let tag = message.tag(of: .from) { hash.combine(message[tag]) }
+            hash.combine(message[message.requestURI])
+        }
+        if let callID = message.first(.callID) { hash.combine(message[callID.value]) }
+        hash.combine(UInt64(message.sequence?.number ?? 0))
+        value = hash.finish()
+    }
+
+    /// Reads a branch that `append(to:)` wrote; nil for anybody else's.
+    package init?(_ text: ArraySlice<UInt8>) {
+        let prefixLength = Self.prefix.utf8CodeUnitCount
+        guard text.count == prefixLength + 16, text.prefix(prefixLength).equalsIgnoringCase(Self.prefix),
+            let value = UInt64(String(decoding: text.dropFirst(prefixLength), as: UTF8.self), radix: 16)
+        else { return nil }
+        self.value = value
+    }
+
+    /// Writes the branch parameter's value.
+    package func append(to out: inout [UInt8]) {
+        out.append(Self.prefix)
+        out.append(hex: value)
+    }
+}
+
+/// The gateway's secret: sixteen bytes kept on disk, so that hashes are the same after a restart and nobody can make them.
+package struct Secret: Sendable {
+    private let key0: UInt64
+    private let key1: UInt64
+
+    package init(key0: UInt64, key1: UInt64) {
+        self.key0 = key0
+        self.key1 = key1
+    }
+
+    /// A hash to combine parts into; parts are separated by their lengths.
+    package func hash() -> KeyedHash { KeyedHash(SipHash(key0: key0, key1: key1)) }
+}
+
+/// A keyed hash over parts of a message, each with its length, so that no two lists of parts look alike.
+package struct KeyedHash {
+    private var hash: SipHash
+
+    fileprivate init(_ hash: SipHash) { self.hash = hash }
+
+    /// Adds a part of the message.
+    package mutating func combine(_ bytes: ArraySlice<UInt8>) {
+        combine(UInt64(bytes.count))
+        hash.combine(bytes.span)
+    }
+
+    /// Adds a number.
+    package mutating func combine(_ number: some BinaryInteger & UnsignedInteger) {
+        hash.combine(UInt64(number))
+    }
+
+    /// The 64-bit result.
+    package consuming func finish() -> UInt64 { hash.finalize().first }
+
+    /// The 128-bit result.
+    package consuming func finishWide() -> (high: UInt64, low: UInt64) {
+        let (first, last) = hash.finalize()
+        return (first, last)
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Responses and hop-by-hop requests that the proxy writes itself.
+package enum LocalMessages {
+    /// An answer to a request, with the Via of the request as its sender is to be answered (RFC 3261 §8.2.6).
+    ///
+    /// - Parameters:
+    ///   - toTag: put on To when it has none; nil for 100, which carries no tag of ours.
+    ///   - header: one more field, without its line end.
+    package static func response(
+        to request: SIPMessage, status: Int, phrase: String, toTag: UInt64?, header: String? = nil, source: PeerAddress
+    ) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(512)
+        out.append("SIP/2.0 ")
+        out.append(decimal: status)
+        out.append(" ")
+        out.append(contentsOf: phrase.utf8)
+        out.append("\r\n")
+        appendVias(of: request, source: source, to: &out)
+        appendField("From", request.first(.from), of: request, to: &out)
+        appendTo(of: request, tag: toTag, to: &out)
+        appendField("Call-ID", request.first(.callID), of: request, to: &out)
+        appendField("CSeq", request.first(.cseq), of: request, to: &out)
+        // RFC 3261 §8.2.6.1: the sender measures the way to the next hop with it.
+        if status == 100 { appendField("Timestamp", request.first(.timestamp), of: request, to: &out) }
+        if let header {
+            out.append(contentsOf: header.utf8)
+            out.append("\r\n")
+        }
+        out.append("Content-Length: 0\r\n\r\n")
+        return out
+    }
+
+    /// The ACK of a final answer above 299, for the hop to the target (RFC 3261 §17.1.1.3).
+    package static func acknowledgement(of invite: SIPMessage, answeredBy response: SIPMessage) -> [UInt8] {
+        hop(of: invite, method: "ACK", to: response, reasons: nil)
+    }
+
+    /// The CANCEL of a forwarded INVITE (RFC 3261 §9.1), with the Reason the caller gave (RFC 3326 §2).
+    package static func cancel(of invite: SIPMessage, reasonsFrom received: SIPMessage?) -> [UInt8] {
+        hop(of: invite, method: "CANCEL", to: invite, reasons: received)
+    }
+
+    private static func hop(
+        of invite: SIPMessage, method: StaticString, to toSource: SIPMessage, reasons: SIPMessage?
+    ) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(640)
+        out.append(method)
+        out.append(" ")
+        out.append(contentsOf: invite[invite.requestURI])
+        out.append(" SIP/2.0\r\n")
+        if let top = ViaValue.top(of: invite) {
+            out.append("Via: ")
+            out.append(contentsOf: invite[top.value.extent])
+            out.append("\r\n")
+        }
+        for field in invite.headers where field.name == .route {
+            out.append(contentsOf: invite[field.start..<field.end])
+        }
+        out.append("Max-Forwards: 70\r\n")
+        appendField("From", invite.first(.from), of: invite, to: &out)
+        appendField("To", toSource.first(.to), of: toSource, to: &out)
+        appendField("Call-ID", invite.first(.callID), of: invite, to: &out)
+        out.append("CSeq: ")
+        out.append(decimal: invite.sequence?.number ?? 0)
+        out.append(" ")
+        out.append(method)
+        out.append("\r\n")
+        if let reasons {
+            for field in reasons.headers where field.name == .reason {
+                appendField("Reason", field, of: reasons, to: &out)
+            }
+        }
+        out.append("Content-Length: 0\r\n\r\n")
+        return out
+    }
+
+    /// The Via fields of a request, the topmost with received and rport filled in.
+    private static func appendVias(of request: SIPMessage, source: PeerAddress, to out: inout [UInt8]) {
+        guard let top = ViaValue.top(of: request) else {
+            appendField("Via", request.first(.via), of: request, to: &out)
+            return
+        }
+        var splices = Splices()
+        RequestForwarding.noteSource(source, in: request, via: top.value, into: &splices)
+        for field in request.headers where field.name == .via {
+            out.append("Via: ")
+            if field == top.field {
+                splices.append(request.bytes, field.value, to: &out)
+            } else {
+                out.append(contentsOf: request[field.value])
+            }
+            out.append("\r\n")
+        }
+    }
+
+    private static func appendTo(of request: SIPMessage, tag: UInt64?, to out: inout [UInt8]) {
+        guard let field = request.first(.to) else { return }
+        out.append("To: ")
+        out.append(contentsOf: request[field.value])
+        if let tag, request.tag(of: .to) == nil {
+            out.append(";tag=hd")
+            out.append(hex: tag)
+        }
+        out.append("\r\n")
+    }
+
+    private static func appendField(
+        _ name: StaticString, _ field: SIPMessage.HeaderField?, of message: SIPMessage, to out: inout [UInt8]
+    ) {
+        guard let field else { return }
+        out.append(name)
+        out.append(": ")
+        out.append(contentsOf: message[field.value])
+        out.append("\r\n")
+    }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One address the gateway listens on, as peers are told of it in Via and Record-Route (RFC 3261 §18.1.1, §16.6).
+package struct LocalSocket: Hashable, Sendable {
+    /// Position in the list of listening sockets; what the transport sends by.
+    package let position: Int
+    /// The bound address.
+    package let address: PeerAddress
+    /// `host:port` as written into headers: the advertised address, or the bound one.
+    package let sentBy: [UInt8]
+    private let advertisedHost: [UInt8]
+    private let advertisedPort: UInt16
+
+    /// Names a socket; `advertisedHost` is an address literal or a host name.
+    package init(position: Int, address: PeerAddress, advertisedHost: String? = nil, advertisedPort: UInt16? = nil) {
+        self.position = position
+        self.address = address
+        let host = advertisedHost.map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 } ?? address.hostText
+        self.advertisedHost = Array(host.utf8)
+        self.advertisedPort = advertisedPort ?? address.port
+        sentBy = Array("\(host):\(self.advertisedPort)".utf8)
+    }
+
+    /// True when a host and port out of a header name this socket; a missing port is 5060 (RFC 3261 §19.1.2).
+    package func isNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
+        let port = port ?? 5060
+        if port == advertisedPort, host.equalsIgnoringCase(advertisedHost[...]) { return true }
+        guard let literal = PeerAddress(host: host, port: port) else { return false }
+        if literal == address { return true }
+        guard let advertised = PeerAddress(host: advertisedHost[...], port: advertisedPort) else { return false }
+        return literal == advertised
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How a response goes back the way its request came (RFC 3261 §16.7, §18.2.2).
+package enum ResponseForwarding {
+    /// Takes the proxy's own Via off the top (RFC 3261 §16.7 step 3); `field` and `via` are the message's topmost.
+    package static func removeTopVia(
+        _ via: ViaValue, field: SIPMessage.HeaderField, of message: SIPMessage, into splices: inout Splices
+    ) {
+        var values = HeaderValues(message.bytes, field.value)
+        _ = values.next()
+        if let second = values.next() {
+            splices.remove(field.value.lowerBound..<second.lowerBound)
+        } else {
+            splices.remove(field.start..<field.end)
+        }
+    }
+
+    /// Where a Via says its responses go: received and rport, else sent-by (RFC 3261 §18.2.2, RFC 3581 §4).
+    ///
+    /// - Returns: nil when only a host name is given; nothing is looked up on the call path.
+    package static func destination(of via: ViaValue, in message: SIPMessage) -> PeerAddress? {
+        var port = via.port ?? 5060
+        if let rport = via.rport, let number = DecimalNumber.read(message.bytes, rport),
+            let told = UInt16(exactly: number),
+            told > 0
+        {
+            port = told
+        }
+        let host = via.received.map { message[$0] } ?? message[via.host]
+        return PeerAddress(host: host, port: port)
+    }
+
+    /// Where the answers to a request go: its source address, and the port its Via names unless it asks for rport.
+    ///
+    /// Source: RFC 3261 §18.2.2, RFC 3581 §4. A sender may well send from one port and listen on another.
+    package static func destination(ofAnswersTo via: ViaValue, from source: PeerAddress) -> PeerAddress {
+        via.rport == nil ? source.with(port: via.port ?? 5060) : source
+    }
+
+    /// Gives a response the From of the request as the trunk sent it (RFC 3261 §8.2.6.2), if both carry the same tag.
+    package static func restoreFrom(_ original: ArraySlice<UInt8>, in message: SIPMessage, into splices: inout Splices)
+    {
+        guard let field = message.first(.from), !message[field.value].elementsEqual(original) else { return }
+        let sent = Array(original)
+        let parameters = NameAddressExtent.scan(sent, sent.indices).parameters
+        let sentTag = HeaderParameters.find("tag", in: sent, parameters).map { sent[$0] } ?? []
+        let tag = message.tag(of: .from).map { message[$0] } ?? []
+        guard tag.elementsEqual(sentTag) else { return }
+        splices.replace(field.value) { $0.append(contentsOf: original) }
+    }
+
+    /// Gives a response another status and phrase.
+    package static func replaceStatus(_ line: StaticString, in message: SIPMessage, into splices: inout Splices) {
+        guard message.status != nil else { return }
+        let end = message.bytes.firstIndex { $0 == 13 || $0 == 10 } ?? message.bytes.endIndex
+        splices.replace(8..<end) { $0.append(line) }
+    }
+}

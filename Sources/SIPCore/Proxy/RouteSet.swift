@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Where the Route fields of a request lead, once the gateway's own entries are taken off (RFC 3261 §16.4, §16.6 step 6).
+package struct RouteSet: Sendable {
+    /// The next hop's URI: the first Route that is left, else the Request-URI.
+    package let nextHop: SIPURI?
+    /// True when a Route that is not the gateway's decides the next hop.
+    package let isRouted: Bool
+    /// What the gateway had noted in its own Record-Route, if that came back unharmed.
+    package let note: DialogNote?
+
+    /// Reads the Route fields and notes the edits that take the gateway's own entries off the top.
+    ///
+    /// A Request-URI that is the gateway's own Record-Route entry comes from a strict router (§16.4): the last Route takes
+    /// its place. A first Route without `lr` asks for strict routing (§16.6 step 6): it becomes the Request-URI and the
+    /// old Request-URI is put at the end.
+    package init(of message: SIPMessage, sockets: [LocalSocket], secret: Secret, into splices: inout Splices) {
+        let values = RouteValue.all(in: message)
+        let callID = message.first(.callID).map { message[$0.value] } ?? []
+        let requestURI = message[message.requestURI]
+        var requestTarget = SIPURI(requestURI)
+        var target = requestURI
+        var note: DialogNote?
+        var left = values[...]
+        if let uri = requestTarget, uri.parameter("lr") != nil, Self.isOwn(uri, sockets), let last = left.last,
+            let lastTarget = SIPURI(message[last.uri])
+        {
+            note = Self.note(in: uri, callID: callID, secret: secret)
+            target = message[last.uri]
+            requestTarget = lastTarget
+            left.removeLast()
+        }
+        var nextHop: SIPURI?
+        while let first = left.first {
+            nextHop = SIPURI(message[first.uri])
+            guard let uri = nextHop, Self.isOwn(uri, sockets) else { break }
+            note = note ?? Self.note(in: uri, callID: callID, secret: secret)
+            left.removeFirst()
+        }
+        self.note = note
+        isRouted = !left.isEmpty
+        self.nextHop = isRouted ? nextHop : requestTarget
+        var newTarget = target
+        if let first = left.first, let uri = nextHop, uri.parameter("lr") == nil {
+            newTarget = message[first.uri]
+            left.removeFirst()
+            splices.insert(at: values[values.endIndex - 1].field.end) { out in
+                out.append("Route: <")
+                out.append(contentsOf: target)
+                out.append(">\r\n")
+            }
+        }
+        if newTarget.startIndex != requestURI.startIndex {
+            splices.replace(message.requestURI) { $0.append(contentsOf: newTarget) }
+        }
+        RouteValue.keep(left.indices, of: values, into: &splices)
+    }
+
+    private static func isOwn(_ uri: SIPURI, _ sockets: [LocalSocket]) -> Bool {
+        sockets.contains { $0.isNamed(host: uri.host[...], port: uri.port) }
+    }
+
+    private static func note(in uri: SIPURI, callID: ArraySlice<UInt8>, secret: Secret) -> DialogNote? {
+        uri.parameter("hd").flatMap { DialogNote($0, callID: callID, secret: secret) }
+    }
+}
+
+/// One Route value and the field it stands in.
+private struct RouteValue {
+    let field: SIPMessage.HeaderField
+    let extent: Range<Int>
+    let uri: Range<Int>
+
+    static func all(in message: SIPMessage) -> [RouteValue] {
+        var all: [RouteValue] = []
+        for field in message.headers where field.name == .route {
+            for extent in HeaderValues(message.bytes, field.value) {
+                let uri = NameAddressExtent.scan(message.bytes, extent).uri
+                all.append(RouteValue(field: field, extent: extent, uri: uri))
+            }
+        }
+        return all
+    }
+
+    /// Takes out every value whose position is not in `kept`, which is one run: whole lines where nothing is left.
+    static func keep(_ kept: Range<Int>, of values: [RouteValue], into splices: inout Splices) {
+        guard kept.count < values.count else { return }
+        var start = 0
+        while start < values.count {
+            let field = values[start].field
+            let end = values[start...].firstIndex { $0.field.start != field.start } ?? values.count
+            let onLine = kept.clamped(to: start..<end)
+            if onLine.isEmpty {
+                splices.remove(field.start..<field.end)
+            } else {
+                // Each value goes with the comma that parted it from what is kept.
+                if onLine.lowerBound > start {
+                    splices.remove(values[start].extent.lowerBound..<values[onLine.lowerBound].extent.lowerBound)
+                }
+                if onLine.upperBound < end {
+                    splices.remove(values[onLine.upperBound - 1].extent.upperBound..<values[end - 1].extent.upperBound)
+                }
+            }
+            start = end
+        }
+    }
+}

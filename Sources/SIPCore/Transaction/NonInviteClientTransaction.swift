@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The client transaction of a request other than INVITE and ACK: RFC 3261 §17.1.2.
+///
+/// Pure: events go in, effects come out. A CANCEL and an OPTIONS ping are such requests; cancelling one is not done
+/// (§9.1) and is absorbed.
+package struct NonInviteClientTransaction: Sendable {
+    /// The states of RFC 3261 Figure 6; each says what may follow it.
+    package enum State: Sendable {
+        /// The request went out and nothing came back. Then any other state.
+        case trying
+        /// A provisional answer came. Then Completed or Terminated.
+        case proceeding
+        /// The final answer came; its repetitions are absorbed. Then Terminated.
+        case completed
+        /// Over; nothing follows.
+        case terminated
+    }
+
+    /// The present state.
+    package private(set) var state = State.trying
+    private let timers: TransactionTimers
+    private let isReliable: Bool
+    private var resends: UInt8 = 0
+
+    /// Makes the transaction of one request towards one target.
+    ///
+    /// - Parameter isReliable: whether the request leaves over TCP, TLS or another transport that loses nothing.
+    package init(timers: TransactionTimers, isReliable: Bool) {
+        self.timers = timers
+        self.isReliable = isReliable
+    }
+
+    /// Sends the request and starts timers E (unreliable transports) and F (§17.1.2.2).
+    package mutating func start() -> TransactionEffects {
+        TransactionEffects(
+            .sendRequest,
+            isReliable ? nil : .start(.e, after: timers.cappedInterval(afterResends: 0)),
+            .start(.f, after: timers.transactionTimeout))
+    }
+
+    /// Takes one event to the next state and says what to do.
+    package mutating func receive(_ event: ClientTransactionEvent) -> TransactionEffects {
+        switch state {
+        case .trying, .proceeding: waiting(event)
+        case .completed: completed(event)
+        case .terminated: .none
+        }
+    }
+
+    private mutating func waiting(_ event: ClientTransactionEvent) -> TransactionEffects {
+        switch event {
+        case .response(let status):
+            return answered(AnswerKind(status))
+        case .fired(.e):
+            return resend()
+        case .fired(.f):
+            return end(.timeout)
+        case .transportFailed:
+            return end(.transportFailed)
+        case .cancel, .fired:
+            return .none
+        }
+    }
+
+    private mutating func resend() -> TransactionEffects {
+        resends = min(resends, .max - 1) + 1
+        // §17.1.2.2: once a provisional answer came, E runs at T2.
+        let interval = state == .proceeding ? timers.t2 : timers.cappedInterval(afterResends: resends)
+        return TransactionEffects(.resendRequest, .start(.e, after: interval))
+    }
+
+    private mutating func answered(_ kind: AnswerKind?) -> TransactionEffects {
+        switch kind {
+        case .provisional:
+            state = .proceeding
+            return TransactionEffects(.deliverResponse)
+        case .success, .failure:
+            state = isReliable ? .terminated : .completed
+            return TransactionEffects(
+                .stop([TimerSet(.e), TimerSet(.f)]), .deliverResponse,
+                isReliable ? .terminate : .start(.k, after: timers.t4))
+        case nil:
+            return .none
+        }
+    }
+
+    private mutating func completed(_ event: ClientTransactionEvent) -> TransactionEffects {
+        guard event == .fired(.k) else { return .none }
+        state = .terminated
+        return TransactionEffects(.terminate)
+    }
+
+    private mutating func end(_ reason: TransactionEffect) -> TransactionEffects {
+        state = .terminated
+        return TransactionEffects(reason, .terminate)
+    }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The server transaction of a request other than INVITE and ACK: RFC 3261 §17.2.2 as changed by RFC 4320.
+///
+/// Pure: events go in, effects come out. What RFC 4320 forbids is not sent: a provisional answer other than 100, a 100
+/// over an unreliable transport before its time, and a 408. A proxy that got nothing says 408 to this transaction all
+/// the same: the transaction then completes in silence and goes on absorbing resent requests.
+package struct NonInviteServerTransaction: Sendable {
+    /// The states of RFC 3261 Figure 8; each says what may follow it.
+    package enum State: Sendable {
+        /// Nothing was answered yet. Then any other state.
+        case trying
+        /// A 100 went out. Then Completed or Terminated.
+        case proceeding
+        /// The final answer went out, or none ever will. Then Terminated.
+        case completed
+        /// Over; nothing follows.
+        case terminated
+    }
+
+    /// The present state.
+    package private(set) var state = State.trying
+    private let timers: TransactionTimers
+    private let isReliable: Bool
+    private var isSilent = false
+
+    /// Makes the transaction of a request that matched no other.
+    ///
+    /// - Parameter isReliable: whether the request came over TCP, TLS or another transport that loses nothing.
+    package init(timers: TransactionTimers, isReliable: Bool) {
+        self.timers = timers
+        self.isReliable = isReliable
+    }
+
+    /// Hands the request to the proxy core and sets the time at which a 100 must go out (RFC 4320 §4.1).
+    package mutating func start() -> TransactionEffects {
+        TransactionEffects(.deliverRequest, .start(.trying, after: timers.tryingDelay))
+    }
+
+    /// Takes one event to the next state and says what to do.
+    package mutating func receive(_ event: ServerTransactionEvent) -> TransactionEffects {
+        switch state {
+        case .trying: trying(event)
+        case .proceeding: proceeding(event)
+        case .completed: completed(event)
+        case .terminated: .none
+        }
+    }
+
+    private mutating func trying(_ event: ServerTransactionEvent) -> TransactionEffects {
+        switch event {
+        case .respond(100) where isReliable:
+            // RFC 4320 §4.1: over a reliable transport a 100 may go out at any time.
+            state = .proceeding
+            return TransactionEffects(.stop(TimerSet(.trying)), .sendResponse)
+        case .respond(let status):
+            return answer(status)
+        case .fired(.trying):
+            state = .proceeding
+            return TransactionEffects(.sendTrying)
+        case .request, .ack, .fired, .transportFailed:
+            return .none
+        }
+    }
+
+    private mutating func proceeding(_ event: ServerTransactionEvent) -> TransactionEffects {
+        switch event {
+        case .request:
+            return TransactionEffects(.resendResponse)
+        case .respond(100):
+            return TransactionEffects(.sendResponse)
+        case .respond(let status):
+            return answer(status)
+        case .transportFailed:
+            return end(.transportFailed)
+        case .ack, .fired:
+            return .none
+        }
+    }
+
+    private mutating func answer(_ status: Int) -> TransactionEffects {
+        guard let kind = AnswerKind(status), kind != .provisional else { return .none }
+        // RFC 4320 §4.2: a 408 comes too late to be of use to anybody upstream and must not be sent.
+        isSilent = status == 408
+        state = isReliable ? .terminated : .completed
+        return TransactionEffects(
+            .stop(TimerSet(.trying)),
+            isSilent ? nil : .sendResponse,
+            isReliable ? .terminate : .start(.j, after: timers.transactionTimeout))
+    }
+
+    private mutating func completed(_ event: ServerTransactionEvent) -> TransactionEffects {
+        switch event {
+        case .request:
+            return isSilent ? .none : TransactionEffects(.resendResponse)
+        case .fired(.j):
+            state = .terminated
+            return TransactionEffects(.terminate)
+        case .transportFailed:
+            return end(.transportFailed)
+        case .ack, .respond, .fired:
+            return .none
+        }
+    }
+
+    private mutating func end(_ reason: TransactionEffect) -> TransactionEffects {
+        state = .terminated
+        return TransactionEffects(reason, .terminate)
+    }
+}

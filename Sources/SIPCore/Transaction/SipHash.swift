@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// SipHash-2-4 with a 128-bit result: a keyed hash that a peer who does not know the key cannot steer.
+///
+/// It makes branches that are unique and cannot be guessed (RFC 3261 §8.1.1.7). A stream: the result does not depend on how the bytes were cut into pieces. Allocates nothing.
+/// Source: J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF", 2012, and the authors' reference
+/// implementation of the wide variant.
+package struct SipHash: Sendable {
+    private var v0: UInt64
+    private var v1: UInt64
+    private var v2: UInt64
+    private var v3: UInt64
+    private var tail: UInt64 = 0  // the last length % 8 bytes, the first of them lowest
+    private var length: UInt64 = 0
+
+    /// Takes the two halves of the key, each read from its eight bytes in little-endian order.
+    package init(key0: UInt64, key1: UInt64) {
+        v0 = key0 ^ 0x736f_6d65_7073_6575
+        v1 = key1 ^ 0x646f_7261_6e64_6f6d ^ 0xee  // 0xee marks the wide variant
+        v2 = key0 ^ 0x6c79_6765_6e65_7261
+        v3 = key1 ^ 0x7465_6462_7974_6573
+    }
+
+    /// Takes in bytes.
+    package mutating func combine(_ bytes: Span<UInt8>) {
+        let raw = bytes.bytes
+        var position = 0
+        while raw.byteCount - position >= 8 {
+            // Bounds-checked, and every bit pattern is a valid integer.
+            combine(UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)))
+            position += 8
+        }
+        while position < raw.byteCount {
+            combine(bytes[position])
+            position += 1
+        }
+    }
+
+    /// Takes in one byte.
+    package mutating func combine(_ byte: UInt8) {
+        tail |= UInt64(byte) << ((length & 7) * 8)
+        length &+= 1
+        guard length & 7 == 0 else { return }
+        compress(tail)
+        tail = 0
+    }
+
+    /// Takes in one integer as eight bytes in little-endian order.
+    package mutating func combine(_ integer: UInt64) {
+        let shift = (length & 7) * 8
+        compress(tail | integer << shift)
+        tail = integer >> (64 - shift)  // a shift by 64 gives zero
+        length &+= 8
+    }
+
+    /// Gives the hash of all bytes so far as its first and last eight bytes, each read in little-endian order.
+    ///
+    /// The stream may go on afterwards.
+    package func finalize() -> (first: UInt64, last: UInt64) {
+        var end = self
+        end.compress(tail | (length & 0xff) << 56)
+        end.v2 ^= 0xee
+        let first = end.scramble()
+        end.v1 ^= 0xdd
+        return (first, end.scramble())
+    }
+
+    private mutating func scramble() -> UInt64 {
+        for _ in 0..<4 { round() }
+        return v0 ^ v1 ^ v2 ^ v3
+    }
+
+    private mutating func compress(_ word: UInt64) {
+        v3 ^= word
+        round()
+        round()
+        v0 ^= word
+    }
+
+    private mutating func round() {
+        v0 = v0 &+ v1
+        v2 = v2 &+ v3
+        v1 = (v1 &<< 13 | v1 &>> 51) ^ v0
+        v3 = (v3 &<< 16 | v3 &>> 48) ^ v2
+        v0 = v0 &<< 32 | v0 &>> 32
+        v2 = v2 &+ v1
+        v0 = v0 &+ v3
+        v1 = (v1 &<< 17 | v1 &>> 47) ^ v2
+        v3 = (v3 &<< 21 | v3 &>> 43) ^ v0
+        v2 = v2 &<< 32 | v2 &>> 32
+    }
+}

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Names one scheduled timer; of no effect once that timer has fired or was cancelled.
+package struct TimerHandle: Hashable, Sendable {
+    /// Names no timer; cancelling it does nothing.
+    package static let none = TimerHandle(index: 0, generation: 0)
+
+    fileprivate let index: UInt32
+    fileprivate let generation: UInt32
+}
+
+/// Timers by their deadline: scheduling and cancelling take constant time whatever the number of timers.
+///
+/// Made for the timers of RFC 3261 §17, nearly all of which are cancelled before they run out.
+/// A hierarchy of wheels of 64 slots: a timer sits at the level of the highest group of six bits in which its deadline
+/// differs from the present, and moves down as that time comes near, at most ten times. All timers live in one array
+/// that grows to the most ever running at once, then nothing is allocated. Time is milliseconds of a monotonic clock
+/// that the owner reads. Owned by one thread.
+package struct TimerWheel: Sendable {
+    /// A timer that has run out.
+    package struct Timer: Hashable, Sendable {
+        /// What the timer belongs to, as given when it was scheduled.
+        package let id: UInt64
+        /// Which of its owner's timers this is, as given when it was scheduled.
+        package let kind: UInt8
+        /// When it was due, in milliseconds.
+        package let deadline: UInt64
+    }
+
+    /// How many timers are running.
+    package private(set) var count = 0
+
+    private var nodes: [Node] = []
+    private var firstFree = Node.nowhere
+    private var slots: [Slot]
+    private var occupied: InlineArray<11, UInt64> = .init(repeating: 0)  // one bit for each slot that holds timers
+    private var present: UInt64
+
+    private static let levels = 11  // 11 × 6 bits hold every UInt64
+    private static let slotsPerLevel = 64
+
+    /// Makes an empty wheel.
+    ///
+    /// - Parameters:
+    ///   - now: the present, in milliseconds.
+    ///   - capacity: number of timers to make room for at once; more only cost a growth of the array.
+    package init(now: UInt64, capacity: Int = 0) {
+        present = now
+        slots = Array(repeating: Slot(), count: Self.levels * Self.slotsPerLevel)
+        nodes.reserveCapacity(capacity)
+    }
+
+    /// Starts a timer; a deadline in the past makes it due at once.
+    ///
+    /// Timers of one deadline fire in the order in which they were scheduled.
+    /// - Parameters:
+    ///   - deadline: in milliseconds of the same clock as `now`.
+    ///   - id: what the timer belongs to.
+    ///   - kind: which of its owner's timers it is.
+    package mutating func schedule(at deadline: UInt64, id: UInt64, kind: UInt8) -> TimerHandle {
+        let index = takeNode()
+        nodes[index].timer = Timer(id: id, kind: kind, deadline: deadline)
+        link(index)
+        count += 1
+        return TimerHandle(index: UInt32(index), generation: nodes[index].generation)
+    }
+
+    /// Stops a timer.
+    ///
+    /// - Returns: false if it has fired or was cancelled before, which changes nothing.
+    @discardableResult
+    package mutating func cancel(_ handle: TimerHandle) -> Bool {
+        let index = Int(handle.index)
+        guard index < nodes.count, nodes[index].slot != Node.nowhere, nodes[index].generation == handle.generation
+        else { return false }
+        unlink(index)
+        release(index)
+        return true
+    }
+
+    /// A time before which no timer is due; nil without timers.
+    ///
+    /// For a timer far away this is a little early: waking then moves it to a finer level. Constant time.
+    package var nextDeadline: UInt64? {
+        nextSlot.map { max($0.time, present) }
+    }
+
+    /// Takes out the next timer due by `now`, earliest first, and moves the present on; nil when none is left.
+    ///
+    /// Timers may be scheduled and cancelled between two calls. A clock that runs backwards is ignored.
+    package mutating func popDue(by now: UInt64) -> Timer? {
+        while let next = nextSlot, next.time <= max(now, present) {
+            present = max(present, next.time)
+            if next.level == 0 {
+                let index = slots[next.slot].head
+                let timer = nodes[index].timer
+                unlink(index)
+                release(index)
+                return timer
+            }
+            spread(next.slot)
+        }
+        present = max(present, now)
+        return nil
+    }
+
+    /// Fires every timer due by `now`, earliest first.
+    ///
+    /// - Parameters:
+    ///   - now: the present, in milliseconds.
+    ///   - fire: gets each timer, and the wheel to schedule and cancel in; one scheduled there that is due fires
+    ///     too, so a timer must not restart itself without a delay.
+    package mutating func advance(to now: UInt64, fire: (Timer, inout TimerWheel) -> Void) {
+        while let timer = popDue(by: now) {
+            fire(timer, &self)
+        }
+    }
+}
+
+extension TimerWheel {
+    /// One place in the array of timers; chained into a slot while it runs, into the free list while it does not.
+    private struct Node {
+        static let nowhere = -1
+
+        var timer = Timer(id: 0, kind: 0, deadline: 0)
+        var next = nowhere
+        var previous = nowhere
+        var slot = nowhere
+        var generation: UInt32 = 1  // never 0, so that the handle for none matches nothing
+    }
+
+    private struct Slot {
+        var head = Node.nowhere
+        var tail = Node.nowhere
+    }
+
+    /// The slot whose time comes next: the lowest level in use, because a higher one differs in a higher bit.
+    private var nextSlot: (level: Int, slot: Int, time: UInt64)? {
+        for level in 0..<Self.levels where occupied[level] != 0 {
+            let position = occupied[level].trailingZeroBitCount
+            let base = present & (UInt64.max << UInt64(6 * (level + 1)))  // a shift by 64 or more gives zero
+            let time = base | UInt64(position) << UInt64(6 * level)
+            return (level, level * Self.slotsPerLevel + position, time)
+        }
+        return nil
+    }
+
+    private func slot(for deadline: UInt64) -> Int {
+        let due = max(deadline, present)
+        let level = (63 - ((due ^ present) | 1).leadingZeroBitCount) / 6
+        return level * Self.slotsPerLevel + Int((due >> UInt64(6 * level)) & 63)
+    }
+
+    private mutating func spread(_ slot: Int) {
+        var index = slots[slot].head
+        slots[slot] = Slot()
+        occupied[slot / Self.slotsPerLevel] &= ~(1 << UInt64(slot % Self.slotsPerLevel))
+        while index != Node.nowhere {
+            let following = nodes[index].next
+            link(index)
+            index = following
+        }
+    }
+
+    private mutating func link(_ index: Int) {
+        let slot = slot(for: nodes[index].timer.deadline)
+        let tail = slots[slot].tail
+        nodes[index].slot = slot
+        nodes[index].previous = tail
+        nodes[index].next = Node.nowhere
+        if tail == Node.nowhere {
+            slots[slot].head = index
+            occupied[slot / Self.slotsPerLevel] |= 1 << UInt64(slot % Self.slotsPerLevel)
+        } else {
+            nodes[tail].next = index
+        }
+        slots[slot].tail = index
+    }
+
+    private mutating func unlink(_ index: Int) {
+        let node = nodes[index]
+        if node.previous == Node.nowhere {
+            slots[node.slot].head = node.next
+        } else {
+            nodes[node.previous].next = node.next
+        }
+        if node.next == Node.nowhere {
+            slots[node.slot].tail = node.previous
+        } else {
+            nodes[node.next].previous = node.previous
+        }
+        if slots[node.slot].head == Node.nowhere {
+            occupied[node.slot / Self.slotsPerLevel] &= ~(1 << UInt64(node.slot % Self.slotsPerLevel))
+        }
+    }
+
+    private mutating func takeNode() -> Int {
+        guard firstFree != Node.nowhere else {
+            nodes.append(Node())
+            return nodes.count - 1
+        }
+        let index = firstFree
+        firstFree = nodes[index].next
+        return index
+    }
+
+    private mutating func release(_ index: Int) {
+        nodes[index].slot = Node.nowhere
+        nodes[index].generation = max(1, nodes[index].generation &+ 1)
+        nodes[index].next = firstFree
+        firstFree = index
+        count -= 1
+    }
+}

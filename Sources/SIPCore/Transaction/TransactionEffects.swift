@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// One thing a transaction of RFC 3261 §17 asks its owner to do.
+///
+/// The owner keeps the bytes: the request, the last response it was asked to send, the ACK and the CANCEL it builds.
+package enum TransactionEffect: Hashable, Sendable {
+    /// Send the request for the first time.
+    case sendRequest
+    /// Send the same request bytes again to the same place.
+    case resendRequest
+    /// Send the ACK of a final answer that is not 2xx, on this hop, with the branch of the INVITE (§17.1.1.3).
+    case sendAck
+    /// Send a CANCEL for this INVITE as a transaction of its own, with the branch of the INVITE (§9.1).
+    case sendCancel
+    /// Send a 100 and keep it as the response to resend.
+    case sendTrying
+    /// Send the response whose status was just given, and keep it as the response to resend.
+    case sendResponse
+    /// Send the response kept last once more.
+    case resendResponse
+    /// Give the new request to the proxy core.
+    case deliverRequest
+    /// Give the ACK of a 2xx to the proxy core, which forwards it.
+    case deliverAck
+    /// Give the response just received to the proxy core.
+    case deliverResponse
+    /// Tell the proxy core that nothing came in time: a client transaction counts as answered 408 (§8.1.3.1, §16.8).
+    case timeout
+    /// Tell the proxy core that the transport failed: a client transaction counts as answered 503 (§8.1.3.1, §16.9).
+    case transportFailed
+    /// Start the timer, or start it anew if it runs.
+    case start(TransactionTimer, after: Duration)
+    /// Stop those of these timers that run.
+    case stop(TimerSet)
+    /// Forget the transaction and stop every timer it still has.
+    case terminate
+}
+
+/// What one event makes a transaction do: at most six effects, in the order to perform them.
+///
+/// Held inline, so that answering an event allocates nothing.
+package struct TransactionEffects: Sendable, Sequence {
+    /// Nothing to do: the event was absorbed.
+    static var none: TransactionEffects { TransactionEffects() }
+
+    private var effects: InlineArray<6, TransactionEffect?>
+
+    /// Takes the effects in order and leaves out what is nil.
+    init(
+        _ first: TransactionEffect? = nil, _ second: TransactionEffect? = nil, _ third: TransactionEffect? = nil,
+        _ fourth: TransactionEffect? = nil, _ fifth: TransactionEffect? = nil, _ sixth: TransactionEffect? = nil
+    ) {
+        effects = [first, second, third, fourth, fifth, sixth]
+    }
+
+    /// Walks over the effects in the order to perform them.
+    package struct Iterator: IteratorProtocol {
+        fileprivate let effects: InlineArray<6, TransactionEffect?>
+        fileprivate var position = 0
+
+        /// Gives the next effect, or nil when all were given.
+        package mutating func next() -> TransactionEffect? {
+            while position < effects.count {
+                defer { position += 1 }
+                if let effect = effects[position] { return effect }
+            }
+            return nil
+        }
+    }
+
+    /// Starts a walk over the effects.
+    package func makeIterator() -> Iterator { Iterator(effects: effects) }
+
+    /// Whether the event was absorbed.
+    package var isEmpty: Bool {
+        var iterator = makeIterator()
+        return iterator.next() == nil
+    }
+}

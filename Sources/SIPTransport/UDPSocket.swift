@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CDatagram
+import Glibc
+package import SIPCore
+
+/// A bound, non-blocking UDP socket; closed when released.
+package final class UDPSocket: Sendable {
+    /// The file descriptor.
+    package let descriptor: Int32
+    /// The address it is bound to, with the port the kernel chose when 0 was asked for.
+    package let address: PeerAddress
+
+    /// Binds an address.
+    ///
+    /// - Throws: `UDPSocketError.cannotBind` with the address and the system's reason; nothing stays open.
+    package init(address: PeerAddress, bufferBytes: Int32 = 4 << 20) throws(UDPSocketError) {
+        var octets = address.octets
+        let descriptor = herald_open_datagram_socket(&octets, address.isIPv6 ? 1 : 0, address.port, bufferBytes)
+        guard descriptor >= 0 else { throw .cannotBind(address: address, errno: -descriptor) }
+        self.descriptor = descriptor
+        let port = herald_bound_port(descriptor)
+        self.address = address.with(port: UInt16(truncatingIfNeeded: max(port, 0)))
+    }
+
+    deinit { close(descriptor) }
+}
+
+/// Why a socket could not be opened; the program ends with this message before any call is touched.
+package enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
+    case cannotBind(address: PeerAddress, errno: Int32)
+
+    package var description: String {
+        switch self {
+        case .cannotBind(let address, let errno):
+            """
+            cannot listen on UDP \(address): \(String(cString: strerror(errno))); \
+            see who uses it with `ss -lunp`, or change listen.address
+            """
+        }
+    }
+}
+
+extension PeerAddress {
+    /// The address in network order, IPv4 in the first four bytes.
+    var octets: [UInt8] {
+        var octets = [UInt8](repeating: 0, count: 16)
+        if isIPv6 {
+            for index in 0..<8 {
+                octets[index] = UInt8(truncatingIfNeeded: high >> UInt64(56 - 8 * index))
+                octets[index + 8] = UInt8(truncatingIfNeeded: low >> UInt64(56 - 8 * index))
+            }
+        } else {
+            for index in 0..<4 { octets[index] = UInt8(truncatingIfNeeded: low >> UInt64(24 - 8 * index)) }
+        }
+        return octets
+    }
+
+    /// Reads the far end of a received datagram.
+    init(_ datagram: borrowing herald_datagram) {
+        let (high, low) = withUnsafeBytes(of: datagram.address) { raw in
+            (raw.loadUnaligned(as: UInt64.self), raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
+        }
+        if datagram.is_ipv6 != 0 {
+            self.init(ipv6High: UInt64(bigEndian: high), low: UInt64(bigEndian: low), port: datagram.port)
+        } else {
+            self.init(ipv4: UInt32(truncatingIfNeeded: UInt64(bigEndian: high) >> 32), port: datagram.port)
+        }
+    }
+
+    /// Writes itself as the far end of a datagram to be sent.
+    func write(to datagram: inout herald_datagram) {
+        withUnsafeMutableBytes(of: &datagram.address) { raw in
+            let first = isIPv6 ? high : low << 32
+            raw.storeBytes(of: first.bigEndian, as: UInt64.self)
+            raw.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
+        }
+        datagram.port = port
+        datagram.is_ipv6 = isIPv6 ? 1 : 0
+    }
+}

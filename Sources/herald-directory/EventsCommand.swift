@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import BrandingAPI
+import Directory
+
+/// `herald-directory events`: what gateways reported.
+struct EventsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "events", abstract: "List what gateways reported, the newest last.",
+        discussion: """
+            An event counts once, however often it is repeated; COUNTED says why one does not.
+
+            Example:
+              herald-directory events --limit 20
+              herald-directory events --json
+            """)
+
+    @OptionGroup var options: StateOptions
+
+    @Flag(help: "One JSON object a line, with everything an event carries.")
+    var json = false
+
+    @Option(help: "How many of the latest; without it 100, or all with --json.")
+    var limit: Int?
+
+    func validate() throws {
+        if let limit, limit < 1 { throw ValidationError("--limit must be 1 or more") }
+    }
+
+    func run() throws {
+        let events = try EventLedger(try options.open()).latest(limit: limit ?? (json ? .max : 100)).reversed()
+        if json {
+            for event in events { try Output.write(json: event) }
+            return
+        }
+        guard !events.isEmpty else { return Output.write("no events\n") }
+        let rows = events.map { event in
+            let callOutcome: String? =
+                if case .string(let text) = event.meta?["call_outcome"] { text } else { nil }
+            return [
+                event.receivedAt, event.number, event.outcome, callOutcome,
+                event.counted ? "yes" : event.reason ?? "no",
+                event.eventKey,
+            ]
+        }
+        Output.write(table: ["RECEIVED", "NUMBER", "OUTCOME", "CALL", "COUNTED", "KEY"], rows)
+    }
+}

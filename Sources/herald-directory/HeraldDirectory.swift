@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ConfigurationFiles
+import Directory
+import Foundation
+
+/// The program: the self-hosted branding directory and its operator's commands.
+@main
+struct HeraldDirectory: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "herald-directory",
+        abstract: "A self-hosted branding directory for herald gateways.",
+        discussion: """
+            Example:
+              herald-directory import brands.csv --state /var/lib/herald-directory
+              herald-directory key create gateway --write /etc/herald/api-key
+              herald-directory run
+            """,
+        version: "0.1.0",
+        subcommands: [
+            RunCommand.self, ImportCommand.self, BrandsCommand.self, EventsCommand.self, KeyCommand.self,
+            AccountCommand.self,
+        ])
+}
+
+/// Where the directory keeps its database; every command has it.
+struct StateOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Folder of the database.", valueName: "folder"))
+    var state: String?
+
+    @Option(name: .shortAndLong, help: ArgumentHelp("A configuration file that names the folder.", valueName: "file"))
+    var config: String?
+
+    /// What the configuration file says; nil without one.
+    func configuration() throws -> DirectoryConfiguration? {
+        guard let config else { return nil }
+        do {
+            return try DirectoryConfiguration.load(path: config)
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+
+    /// Opens the database in the folder named by the option, the file, or the usual place.
+    ///
+    /// - Parameter creates: false for commands that make no sense on an empty database.
+    func open(creates: Bool = false) throws -> DirectoryDatabase {
+        let folder = try state ?? configuration()?.state ?? DirectoryConfiguration().state
+        do {
+            return try DirectoryDatabase(folder: folder, creates: creates)
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+}
+
+/// Why a command ends with exit code 1; printed as one line to standard error.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
+
+/// Seconds since 1970.
+func secondsNow() -> Int64 { Int64(Date().timeIntervalSince1970) }

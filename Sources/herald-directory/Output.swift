@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Where the results of a command go.
+enum Output {
+    /// Writes to standard output; a reader that went away ends the command, as SIGPIPE would.
+    static func write(_ text: String) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            Foundation.exit(1)
+        }
+    }
+
+    /// Writes one value as a line of JSON, its keys in alphabetical order.
+    static func write(json value: some Encodable) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")
+    }
+
+    /// Writes rows in columns, each as wide as its widest cell; a missing cell is a dash.
+    static func write(table titles: [String], _ rows: [[String?]]) {
+        let cells = [titles] + rows.map { $0.map { $0.map(TerminalText.visible) ?? "-" } }
+        let widths = titles.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        for row in cells {
+            var line = ""
+            for (cell, width) in zip(row, widths) {
+                line += cell + String(repeating: " ", count: width - cell.count + 2)
+            }
+            while line.last == " " { line.removeLast() }
+            write(line + "\n")
+        }
+    }
+}
+
+/// Text from clients and files on its way to a terminal.
+enum TerminalText {
+    /// The text with control characters, line breaks, direction marks and other invisible things as escapes.
+    static func visible(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { out, scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
+                out += "\\u{\(String(scalar.value, radix: 16))}"
+            default: out.unicodeScalars.append(scalar)
+            }
+        }
+    }
+}

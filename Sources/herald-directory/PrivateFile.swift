@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// A file that only its owner can read, from its first byte on.
+enum PrivateFile {
+    /// Writes the file whole, or leaves what was there.
+    ///
+    /// - Throws: `CommandFailure` that names the file.
+    static func write(_ text: String, to path: String) throws {
+        let draft = path + ".new"
+        // O_EXCL: never through a link or into a file that somebody put there.
+        let file = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw failure(path) }
+        let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
+        do {
+            try handle.write(contentsOf: Data(text.utf8))
+            try handle.synchronize()
+        } catch {
+            let failure = failure(path)
+            unlink(draft)
+            throw failure
+        }
+        guard rename(draft, path) == 0 else {
+            let failure = failure(path)
+            unlink(draft)
+            throw failure
+        }
+    }
+
+    private static func failure(_ path: String) -> CommandFailure {
+        CommandFailure(
+            "\(path) cannot be written: \(String(cString: strerror(errno))) (\(path).new must not exist either)")
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ConfigurationFiles
+import Directory
+import Logging
+import ServiceLifecycle
+import UnixSignals
+
+/// `herald-directory run`: the server, in the foreground until SIGTERM or SIGINT.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run", abstract: "Serve the branding contract over HTTP.",
+        discussion: """
+            It has no TLS of its own: leave it on loopback, or put a reverse proxy in front of it.
+
+            Example:
+              herald-directory run --listen 127.0.0.1:8088 --state /var/lib/herald-directory --logos /srv/logos
+            """)
+
+    @OptionGroup var options: StateOptions
+
+    @Option(help: ArgumentHelp("Where to listen.", valueName: "address:port"))
+    var listen: String?
+
+    @Option(help: ArgumentHelp("Folder of the logo files it serves.", valueName: "folder"))
+    var logos: String?
+
+    @Option(
+        name: .customLong("public-url"), help: ArgumentHelp("The URL clients reach it by, for logos.", valueName: "url")
+    )
+    var publicURL: String?
+
+    func run() async throws {
+        let file = try options.configuration()
+        let level = Logger.Level(rawValue: (file?.log.level ?? .info).rawValue) ?? .info
+        LoggingSystem.bootstrap { label in
+            var handler = StreamLogHandler.standardError(label: label)
+            handler.logLevel = level
+            return handler
+        }
+        let logger = Logger(label: "herald-directory")
+        var server = DirectoryServer.Options()
+        if let address = try endpoint() ?? file?.listen {
+            (server.host, server.port) = (address.host, Int(address.port))
+        }
+        server.logos = logos ?? file?.logos
+        server.publicURL = publicURL ?? file?.publicURL
+        let database = try options.open(creates: true)
+        let (host, port) = (server.host, server.port)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: DirectoryServer(database: database, options: server, logger: logger))],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        do {
+            try await group.run()
+        } catch {
+            throw CommandFailure("the server on \(host):\(port) ended: \(error)")
+        }
+        logger.info("stopped")
+    }
+
+    private func endpoint() throws -> EndpointAddress? {
+        guard let listen else { return nil }
+        do {
+            return try EndpointAddress.read(listen, defaultPort: 8088)
+        } catch {
+            throw ValidationError("--listen: \(error)")
+        }
+    }
+}

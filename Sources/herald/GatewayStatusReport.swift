@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import Gateway
+import GatewayStore
+import GatewaySync
+import SIPCore
+
+/// What the running gateway tells the health, metrics and status page.
+struct GatewayStatusReport: GatewayStatusSource {
+    let id: String
+    let listening: [String]
+    let startedAt: Int64
+    let counters: GatewayCounters
+    let branding: CurrentBranding
+    let recorder: OutcomeRecorder
+    let reader: LedgerReader
+    let link: DirectoryLink?
+    /// True where brands come from a file or from nowhere, so that no sync has to be waited for.
+    let isSettledWithoutSync: Bool
+
+    func counters() async -> [CounterSample] {
+        callCounters() + signalingCounters() + outcomeCounters()
+    }
+
+    func gauges() async -> [GaugeSample] {
+        let snapshot = branding.load()
+        var gauges = [
+            GaugeSample(
+                name: "herald_brand_numbers", help: "Numbers that calls can be branded from",
+                value: Double(snapshot.index.count)),
+            GaugeSample(
+                name: "herald_branding_open", help: "1 when the directory's gates are open",
+                value: snapshot.gates.closed == nil ? 1 : 0),
+            GaugeSample(
+                name: "herald_transactions", help: "SIP transactions in memory",
+                value: Double(counters.transactionsInMemory)),
+            GaugeSample(
+                name: "herald_open_calls", help: "Calls whose end is not known yet",
+                value: Double(recorder.totals.openCalls)),
+        ]
+        if let backlog = try? reader.backlog() {
+            gauges.append(
+                GaugeSample(
+                    name: "herald_events_waiting", help: "Events not yet taken by the directory",
+                    value: Double(backlog.waiting)))
+            gauges.append(
+                GaugeSample(
+                    name: "herald_events_refused", help: "Events the directory refused, kept for the operator",
+                    value: Double(backlog.refused)))
+        }
+        if let last = link?.sync.status.lastSuccess {
+            gauges.append(
+                GaugeSample(
+                    name: "herald_sync_age_seconds", help: "Seconds since the last successful sync",
+                    value: max(0, Date().timeIntervalSince1970 - Double(last))))
+        }
+        return gauges
+    }
+
+    func status() async -> GatewayStatus {
+        let snapshot = branding.load()
+        let sync = link?.sync.status
+        let backlog = try? reader.backlog()
+        return GatewayStatus(
+            gateway: id, version: Herald.version, startedAt: startedAt, listening: listening,
+            branding: .init(
+                isSettled: isSettledWithoutSync || snapshot.index.count > 0 || sync?.lastSuccess != nil
+                    || snapshot.gates.closed != nil,
+                numbers: snapshot.index.count, brands: snapshot.index.brandCount, generation: snapshot.index.generation,
+                gate: snapshot.gates.closed?.description),
+            sync: sync.map { sync in
+                .init(
+                    result: sync.result.rawValue, lastSuccess: sync.lastSuccess, lastFullSuccess: sync.lastFullSuccess,
+                    nextAt: sync.nextAt, failuresInARow: sync.failuresInARow, lastError: sync.lastError)
+            },
+            outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0),
+            transactions: counters.transactionsInMemory)
+    }
+
+    private func callCounters() -> [CounterSample] {
+        let help = "Calls from trunks by what became of their branding"
+        let branded = CounterSample(
+            name: "herald_calls_total", help: help, labels: [MetricLabel("decision", "matched")],
+            value: counters.count(.callsBranded))
+        return [branded]
+            + PassThroughReason.allCases.filter { $0 != .outbound }.map { reason in
+                CounterSample(
+                    name: "herald_calls_total", help: help, labels: [MetricLabel("decision", reason.description)],
+                    value: counters.count(reason))
+            }
+    }
+
+    private func signalingCounters() -> [CounterSample] {
+        let drops = SIPIndexError.allCases.map { error in
+            CounterSample(
+                name: "herald_datagrams_dropped_total", help: "Datagrams that were no SIP message, by reason",
+                labels: [MetricLabel("reason", error.rawValue)], value: counters.count(error))
+        }
+        let plain: [(String, String, GatewayCounters.Event)] = [
+            ("herald_datagrams_received_total", "Datagrams received", .datagramsReceived),
+            ("herald_datagrams_truncated_total", "Datagrams larger than the receive buffer", .datagramsTruncated),
+            ("herald_datagrams_unsent_total", "Datagrams the system refused to send", .datagramsUnsent),
+            (
+                "herald_requests_forwarded_total", "Requests forwarded with a transaction, calls not counted",
+                .requestsForwarded
+            ),
+            ("herald_responses_forwarded_total", "Responses forwarded with a transaction", .responsesForwarded),
+            ("herald_retransmissions_absorbed_total", "Requests that were repetitions", .retransmissionsAbsorbed),
+            ("herald_stateless_forwards_total", "Messages forwarded without a transaction", .forwardedStatelessly),
+            ("herald_responses_dropped_total", "Responses that were not for the gateway", .responsesDropped),
+            ("herald_requests_refused_total", "Requests refused for breaking a rule", .requestsRefused),
+            ("herald_strangers_refused_total", "Requests of strangers answered 403", .strangersRefused),
+            ("herald_strangers_dropped_total", "Datagrams of strangers not answered", .strangersDropped),
+            (
+                "herald_overload_refused_total", "Requests refused because too many transactions are open",
+                .overloadRefused
+            ),
+            ("herald_options_answered_total", "OPTIONS answered by the gateway", .optionsAnswered),
+            ("herald_outbound_calls_total", "Calls from PBXs", .outboundCalls),
+            ("herald_logos_trimmed_total", "Branded calls that left without their logo for size", .logosTrimmed),
+            ("herald_reasons_trimmed_total", "Branded calls that left with their name only for size", .reasonsTrimmed),
+            ("herald_names_trimmed_total", "Calls that left unbranded for size", .namesTrimmed),
+        ]
+        return drops
+            + plain.map { CounterSample(name: $0.0, help: $0.1, value: counters.count($0.2)) }
+    }
+
+    private func outcomeCounters() -> [CounterSample] {
+        let totals = recorder.totals
+        let shed = recorder.shed
+        var samples = [
+            CounterSample(
+                name: "herald_signals_recorded_total", help: "Call signals stored in the ledger",
+                value: UInt64(totals.signals)),
+            CounterSample(
+                name: "herald_signals_shed_total", help: "Call signals lost to a full ring, by kind",
+                labels: [MetricLabel("kind", "unbranded")], value: shed.unbranded),
+            CounterSample(
+                name: "herald_signals_shed_total", help: "Call signals lost to a full ring, by kind",
+                labels: [MetricLabel("kind", "branded")], value: shed.branded),
+            CounterSample(
+                name: "herald_ledger_failures_total", help: "Writes to the ledger that failed and are repeated",
+                value: UInt64(totals.failures)),
+        ]
+        if let counts = link?.sender.counts {
+            samples += [("delivered", counts.delivered), ("refused", counts.refused), ("postponed", counts.postponed)]
+                .map {
+                    CounterSample(
+                        name: "herald_events_sent_total", help: "Attempts to send an event, by result",
+                        labels: [MetricLabel("result", $0.0)], value: UInt64($0.1))
+                }
+        }
+        return samples
+    }
+}

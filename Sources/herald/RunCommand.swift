@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import ConfigurationFiles
+import Logging
+
+/// `herald run`: the gateway itself, in the foreground until SIGTERM or SIGINT.
+struct RunCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Stand between trunk and PBX and brand the calls.",
+        discussion: """
+            Runs in the foreground and logs to standard error; SIGTERM ends it. Calls in progress go on with the next start.
+
+            Example:
+              herald run --config /etc/herald/herald.yaml
+            """)
+
+    @Option(name: .shortAndLong, help: "The configuration file.")
+    var config = "/etc/herald/herald.yaml"
+
+    func run() async throws {
+        let configuration = try CommandFailure.reported { try HeraldConfiguration.load(path: config) }
+        LogOutput.start(configuration.log)
+        do {
+            let gateway = try await RunningGateway(configuration, logger: Logger(label: "herald"))
+            try await gateway.run()
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+}
+
+/// Why a command ends with exit code 1; printed as one line to standard error.
+struct CommandFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+
+    /// Runs a piece of work and turns whatever it throws into a failure of the command.
+    static func reported<Value>(_ work: () throws -> Value) throws(CommandFailure) -> Value {
+        do {
+            return try work()
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import ConfigurationFiles
+import Foundation
+import Gateway
+import GatewayAdmin
+import GatewayStore
+import GatewaySync
+import Logging
+import SIPCore
+import SIPTransport
+import ServiceLifecycle
+import UnixSignals
+
+/// All parts of a running gateway, built in the order they need each other.
+///
+/// Nothing is sent before everything is there: a wrong folder, a taken port or a damaged file ends the start with a
+/// message, and no call was touched.
+struct RunningGateway {
+    private let logger: Logger
+    private let worker: UDPWorker
+    private let startWorker: @Sendable () -> Void
+    private let recorder: OutcomeRecorder
+    private let database: HeraldDatabase
+    private var services: [any Service] = []
+
+    init(_ configuration: HeraldConfiguration, logger: Logger) async throws {
+        self.logger = logger
+        try StateFolder.prepare(configuration.state)
+        try StateFolder.prepare(configuration.runtime)
+        let secret = try StateFolder.secret(in: configuration.state)
+        let sockets = try configuration.listen.map { try UDPSocket(address: try $0.address.peer()) }
+        let settings = try configuration.gatewaySettings(bound: sockets.map(\.address), secret: secret)
+
+        let database = try HeraldDatabase(folder: configuration.state)
+        self.database = database
+        let brands = try await LoadedBrands(configuration, database, logger: logger)
+        let ring = try SignalRing(
+            path: configuration.runtime + "/signals.ring", capacity: configuration.outcomes.ringSlots)
+        let recorder = try OutcomeRecorder(
+            database: database, ring: ring, settings: configuration.recorderSettings,
+            log: Logger(label: "herald.outcome"))
+        self.recorder = recorder
+
+        let counters = GatewayCounters()
+        let worker = UDPWorker(sockets: sockets)
+        self.worker = worker
+        startWorker = {
+            worker.start {
+                SIPGateway(
+                    settings: settings, branding: brands.current, counters: counters, signals: ring, now: .now())
+            }
+        }
+        let link = try DirectoryLink(configuration, database, brands, logger: logger)
+        services = [RecorderService(recorder: recorder)]
+        services += link?.services ?? []
+        let status = GatewayStatusReport(
+            id: configuration.id, listening: sockets.map(\.address.description),
+            startedAt: Int64(Date().timeIntervalSince1970), counters: counters, branding: brands.current,
+            recorder: recorder, reader: LedgerReader(database.ledger), link: link,
+            isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled)
+        if let admin = configuration.admin {
+            services.append(
+                AdminServer(
+                    host: admin.host, port: Int(admin.port), source: status, logger: Logger(label: "herald.admin")))
+        }
+        services.append(WorkerService(worker: worker, start: startWorker))
+        announce(configuration, sockets, brands.current.load().index.count)
+    }
+
+    /// Runs until SIGTERM or SIGINT; what the ring still holds is stored before it returns.
+    func run() async throws {
+        let group = ServiceGroup(
+            configuration: .init(
+                services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        try await group.run()
+        _ = try? recorder.drain()
+        try? database.close()
+        logger.info("stopped; calls in progress go on with the next start")
+    }
+
+    private func announce(_ configuration: HeraldConfiguration, _ sockets: [UDPSocket], _ numbers: Int) {
+        for (listener, socket) in zip(configuration.listen, sockets) {
+            logger.info("listening", metadata: ["name": "\(listener.name)", "udp": "\(socket.address)"])
+        }
+        logger.info(
+            "ready for calls",
+            metadata: [
+                "trunks": "\(configuration.trunks.count)", "pbx": "\(configuration.pbx.count)", "numbers": "\(numbers)",
+            ])
+    }
+}
+
+/// The brands the gateway starts with: the stored copy of the directory's, or those of a local file.
+struct LoadedBrands {
+    let current: CurrentBranding
+    let store: BrandCacheStore
+    let indexFile: BrandCacheIndexFile
+
+    init(_ configuration: HeraldConfiguration, _ database: HeraldDatabase, logger: Logger) async throws {
+        store = BrandCacheStore(database)
+        let profile = configuration.renderingProfile
+        indexFile = BrandCacheIndexFile(store, folder: configuration.state, profile: profile, logger: logger)
+        if let path = configuration.brandsFile {
+            let file = BrandFile(path: path, stateFolder: configuration.state, profile: profile, logger: logger)
+            current = CurrentBranding(BrandingSnapshot(index: try file.loadIndex(), gates: BrandingGates()))
+        } else {
+            let gates = try await store.syncState().gates
+            current = CurrentBranding(BrandingSnapshot(index: try await indexFile.load(), gates: gates))
+        }
+    }
+}
+
+/// The services that talk to a directory.
+struct DirectoryLink {
+    let sync: SyncService
+    let sender: EventSender
+    let services: [any Service]
+
+    /// Nil when the configuration names no directory.
+    init?(
+        _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ brands: LoadedBrands, logger: Logger
+    ) throws {
+        guard let access = configuration.directory else { return nil }
+        let client = DirectoryClient(try access.settings(version: Herald.version), logger: logger)
+        let publisher = BrandingPublisher(current: brands.current, cache: brands.store, logger: logger)
+        let device = DeviceIdentity(
+            id: try DeviceIdentity.id(inStateFolder: configuration.state), platform: access.platform,
+            systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: Herald.version)
+        let indexFile = brands.indexFile
+        sync = SyncService(
+            client: client, cache: brands.store, publisher: publisher, device: device, stateFolder: configuration.state,
+            schedule: access.schedule, logger: logger, index: { try await indexFile.rebuild() })
+        sender = EventSender(
+            client: client, outbox: EventOutboxStore(database), publisher: publisher, device: device, logger: logger)
+        services = [client, sync, sender]
+    }
+}
+
+/// Drains the signal ring into the ledger.
+private struct RecorderService: Service {
+    let recorder: OutcomeRecorder
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await recorder.run() }
+    }
+}
+
+/// Owns the worker thread: starts it, and stops it before anything else of the gateway stops.
+private struct WorkerService: Service {
+    let worker: UDPWorker
+    let start: @Sendable () -> Void
+
+    func run() async throws {
+        start()
+        try await gracefulShutdown()
+        worker.stop()
+        while !worker.hasFinished { try await Task.sleep(for: .milliseconds(5)) }
+    }
+}

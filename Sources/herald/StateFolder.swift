@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SIPCore
+
+/// The gateway's folders and the secret that is kept in one of them.
+enum StateFolder {
+    /// Makes a folder that only this user can read; one that is there stays as it is.
+    static func prepare(_ path: String) throws {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+        } catch {
+            throw CommandFailure(
+                "the folder \(path) cannot be made: \(error.localizedDescription); see gateway.state and gateway.runtime"
+            )
+        }
+    }
+
+    /// Reads the secret of branches, dialog notes and call names, or makes it at the first start.
+    ///
+    /// A lost secret harms no call: only what was in the air loses its thread.
+    static func secret(in folder: String) throws -> Secret {
+        let path = folder + "/secret"
+        if let data = FileManager.default.contents(atPath: path) {
+            guard data.count == 16 else {
+                throw CommandFailure("\(path) must hold 16 bytes; remove it and a new one is made")
+            }
+            return secret(from: [UInt8](data))
+        }
+        var generator = SystemRandomNumberGenerator()
+        let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+        guard
+            FileManager.default.createFile(
+                atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
+        else { throw CommandFailure("\(path) cannot be written; may this user write to the folder?") }
+        return secret(from: bytes)
+    }
+
+    private static func secret(from bytes: [UInt8]) -> Secret {
+        func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
+        return Secret(key0: word(0..<8), key1: word(8..<16))
+    }
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPhoneNumber
+import Testing
+
+@testable import Branding
+
+@Suite("Numbers to E.164, RFC 3966 §3 and §5, DESIGN §4")
+struct NumberNormaliserTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let text: String
+        let region: String?
+        let expected: String?
+
+        init(_ text: String, _ region: String?, _ expected: String?) {
+            self.text = text
+            self.region = region
+            self.expected = expected
+        }
+
+        var testDescription: String { "\(text) in \(region ?? "no region")" }
+    }
+
+    static func normalise(_ row: Row) throws -> String? {
+        let region = try row.region.map { try #require(Region($0)) }
+        return NumberNormaliser(region: region).normalise(Array(row.text.utf8))?.description
+    }
+
+    @Test(arguments: [
+        Row("0412345678", "AU", "+61412345678"),
+        Row("0299991234", "AU", "+61299991234"),
+        Row("02079460958", "GB", "+442079460958"),
+        Row("07911123456", "GB", "+447911123456"),
+        Row("030123456", "DE", "+4930123456"),
+        Row("015112345678", "DE", "+4915112345678"),
+        Row("2125551234", "US", "+12125551234"),
+        Row("12125551234", "US", "+12125551234"),
+        Row("094881234", "NZ", "+6494881234"),
+        Row("0612345678", "FR", "+33612345678"),
+        Row("0669811234", "IT", "+390669811234"),
+        Row("131126", "AU", "+61131126"),
+    ])
+    func `a national form is read by the rules of the trunk's region`(row: Row) throws {
+        #expect(try Self.normalise(row) == row.expected)
+    }
+
+    @Test(arguments: [
+        Row("00442079460018", "DE", "+442079460018"),
+        Row("00442079460018", "NZ", "+442079460018"),
+        Row("00442079460018", "FR", "+442079460018"),
+        Row("0061412345678", "GB", "+61412345678"),
+        Row("011442079460018", "US", "+442079460018"),
+        Row("0011442079460018", "AU", "+442079460018"),
+        Row("0011 44 20 7946 0018", "AU", "+442079460018"),
+        Row("61412345678", "AU", "+61412345678"),
+        Row("447911123456", "GB", "+447911123456"),
+        Row("+442079460018", "AU", "+442079460018"),
+        Row("+442079460018", nil, "+442079460018"),
+    ])
+    func `an international form is read behind the prefix of the region, a bare code, or a plus`(row: Row) throws {
+        #expect(try Self.normalise(row) == row.expected)
+    }
+
+    @Test(arguments: [
+        Row("+44-20-7946-0018", nil, "+442079460018"),
+        Row("+44.20.7946.0018", nil, "+442079460018"),
+        Row("+44 (20) 7946 0018", nil, "+442079460018"),
+        Row("+44 (0)20 7946 0018", nil, "+442079460018"),
+        Row(" +442079460018 ", nil, "+442079460018"),
+        Row("(+44)2079460018", nil, "+442079460018"),
+        Row("(020) 7946-0018", "GB", "+442079460018"),
+        Row("+4402079460018", nil, "+442079460018"),
+    ])
+    func `visual separators and a superfluous national prefix do not matter`(row: Row) throws {
+        #expect(try Self.normalise(row) == row.expected)
+    }
+
+    @Test(arguments: [
+        "", "+", "-", "()", "anonymous", "Anonymous", "restricted", "unavailable", "unknown", "asterisk", "sip:1",
+        "*67", "*672125551234", "#31#0412345678", "2125551234#", "911", "112", "000", "999", "110", "12345", "100",
+        "1800FLOWERS", "1-800-MICROSOFT", "+1800FLOWERS", "2125551234x12", "2125551234;ext=12",
+        "2125551234,,12", "+12125551234 ext. 5", "++12125551234", "+1+2125551234", "2125551234+", "+0123456789",
+        "0", "00", "0000000000000000", "+999123456789", "+1212555", "+121255512345", "+1234567890123456",
+        "12345678901234567890", "+61 4 1 2 3 4 5 6 7 8 (((((((((((((((", "٠٤١٢٣٤٥٦٧٨", "＋６１４１２３４５６７８",
+        "+61412345678\0", "+61412345678\r\n", "\t+61412345678", "+61%20412345678",
+    ])
+    func `whatever is not surely one number is refused`(text: String) throws {
+        for region in ["AU", "GB", "DE", "US", "NZ", "FR"] {
+            #expect(try Self.normalise(Row(text, region, nil)) == nil, "in \(region)")
+        }
+        #expect(try Self.normalise(Row(text, nil, nil)) == nil)
+    }
+
+    @Test(arguments: ["AU", "GB", "US", "NZ", "FR"])
+    func `a number without its area is refused`(region: String) throws {
+        #expect(try Self.normalise(Row("5551234", region, nil)) == nil)
+    }
+
+    @Test(arguments: ["0412345678", "442079460018", "00442079460018", "2125551234"])
+    func `without a region only a plus sign makes a number certain`(text: String) throws {
+        #expect(try Self.normalise(Row(text, nil, nil)) == nil)
+    }
+
+    @Test(arguments: [
+        // From abroad with the code in front, or a German national number without its zero; both are allocated.
+        Row("49238900", "DE", nil),
+        Row("492437029049", "DE", nil),
+        // An Italian mobile number; 31234567 behind the code of Italy is in no allocated range.
+        Row("3931234567", "IT", "+393931234567"),
+    ])
+    func `bare digits that may be two different numbers count only if one of them cannot be`(row: Row) throws {
+        #expect(try Self.normalise(row) == row.expected)
+    }
+
+    @Test(arguments: [
+        ("2079460018", "+44", "AU", "+442079460018"),
+        ("02079460018", "+44", "AU", "+442079460018"),
+        ("863-1234", "+1-914", "AU", "+19148631234"),
+        ("0412345678", "example.com", "AU", "+61412345678"),
+        ("0412345678", "", "AU", "+61412345678"),
+        ("+442079460018", "+61", "AU", "+442079460018"),
+        ("+442079460018", "example.com", "AU", "+442079460018"),
+        ("7042", "example.com", "AU", nil),
+        ("7042", "+44", "AU", nil),
+        ("2079460018", "+44;evil", "AU", nil),
+        ("2079460018", "+", "AU", nil),
+        ("2079460018", "+4412345678901234567890123", "AU", nil),
+    ])
+    func `a global phone-context goes in front, a domain leaves the region to decide`(
+        text: String, context: String, region: String, expected: String?
+    ) {
+        let normaliser = NumberNormaliser(region: Region(region))
+        #expect(normaliser.normalise(Array(text.utf8), context: Array(context.utf8))?.description == expected)
+    }
+
+    @Test func `every example number of every region is read in both forms`() throws {
+        var seen = 0
+        for region in Region.all {
+            let normaliser = NumberNormaliser(region: region)
+            for example in Examples.of(region) {
+                seen += 1
+                guard let number = E164Number(digits: example.digits) else { continue }
+                let isPossible = Library.read("+\(example.digits)") == number
+                #expect(normaliser.normalise(Array("+\(example.digits)".utf8)) == (isPossible ? number : nil))
+                let national = Library.read(example.national, region)
+                let answer = normaliser.normalise(Array(example.national.utf8))
+                // Nil where the digits could also be meant as an international number; never another number.
+                #expect(answer == national || answer == nil, "\(example.national) in \(region)")
+                if national == number, !example.national.hasPrefix("\(region.callingCode)") {
+                    #expect(answer == number, "\(example.national) in \(region)")
+                }
+            }
+        }
+        #expect(seen > 1000)
+    }
+
+    @Test func `plain digits get the library's answer without the library`() throws {
+        // Fixed lengths and leading digits around every example number, where plans differ most.
+        let plan = CallingCodePlan.shared
+        var fast = 0
+        for example in Region.all.flatMap(Examples.of) {
+            for text in Examples.neighbours(of: example.digits) {
+                guard let number = E164Number("+\(text)") else { continue }
+                guard plan.accepts(number, digitCount: text.utf8.count) else { continue }
+                fast += 1
+                #expect(Library.read("+\(text)") == number, "+\(text)")
+            }
+        }
+        #expect(fast > 2000)
+    }
+
+    @Test(arguments: [
+        "+61412345678", "+442079460018", "+4915112345678", "+12125551234", "+6494881234", "+33612345678",
+        "+390669811234", "+78123456789",
+    ])
+    func `the usual callers take the fast path unless a national prefix is in sight`(text: String) throws {
+        let number = try #require(E164Number(text))
+        let needsLibrary = text.hasPrefix("+78")
+        #expect(CallingCodePlan.shared.accepts(number, digitCount: text.utf8.count - 1) == !needsLibrary)
+        #expect(try Self.normalise(Row(text, nil, nil)) == text)
+    }
+
+    @Test func `a slice of a larger message is read like a text of its own`() {
+        let message = Array("sip:+61412345678@example.com".utf8)
+        #expect(NumberNormaliser(region: nil).normalise(message[4..<16])?.description == "+61412345678")
+    }
+}
+
+/// The library itself, as the judge of the fast path.
+enum Library {
+    static func read(_ text: String, _ region: Region? = nil) -> E164Number? {
+        var digits: UInt64 = 0
+        let result = text.withCString { text, length in
+            guard let region else { return herald_phone_normalise(text, length, nil, &digits) }
+            return region.withLetters { herald_phone_normalise(text, length, $0, &digits) }
+        }
+        return result == HERALD_PHONE_OK ? E164Number(digits: digits) : nil
+    }
+}
+
+extension String {
+    fileprivate func withCString<Result>(_ body: (UnsafePointer<CChar>, Int) -> Result) -> Result {
+        let length = utf8.count
+        return withCString { body($0, length) }
+    }
+}
+
+/// The library's example numbers.
+enum Examples {
+    struct Example {
+        let digits: UInt64
+        let national: String
+    }
+
+    static func of(_ region: Region) -> [Example] {
+        var examples: [Example] = []
+        var type: CInt = 0
+        while true {
+            var digits: UInt64 = 0
+            var national = [CChar](repeating: 0, count: 24)
+            let result = region.withLetters { herald_phone_example($0, type, &digits, &national) }
+            if result < 0 { return examples }
+            if result == 1 {
+                let text = String(decoding: national.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+                examples.append(Example(digits: digits, national: text))
+            }
+            type += 1
+        }
+    }
+
+    /// The number, one digit shorter and longer, and with every other digit behind the calling code's first.
+    static func neighbours(of digits: UInt64) -> [String] {
+        let text = String(digits)
+        var all = [text, String(text.dropLast()), text + "5"]
+        for position in 1...3 {
+            for digit in 0...9 {
+                var changed = Array(text)
+                changed[position] = Character("\(digit)")
+                all.append(String(changed))
+            }
+        }
+        return all
+    }
+}

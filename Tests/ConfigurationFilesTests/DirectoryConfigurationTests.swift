@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Foundation
+import Testing
+
+@Suite("herald-directory.yaml")
+struct DirectoryConfigurationTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test func `paths start from the file's folder and the rest has defaults`() throws {
+        let path = try folder.write("state: data\nlogos: .\npublic_url: https://d.example.com\n", to: "directory.yaml")
+        let configuration = try DirectoryConfiguration.load(path: path)
+        #expect(configuration.listen.description == "127.0.0.1:8088")
+        #expect(configuration.state == folder.path + "/data")
+        #expect(configuration.logos == folder.path + "/.")
+        #expect(configuration.publicURL == "https://d.example.com")
+        #expect(configuration.log == LogSettings())
+    }
+
+    @Test func `what is wrong is refused with its place`() throws {
+        let path = try folder.write(
+            "lisen: 127.0.0.1:8088\nlogos: nowhere\npublic_url: d.example.com\nlog: {level: inf}\n",
+            to: "directory.yaml")
+        let error = #expect(throws: ConfigurationError.self) { try DirectoryConfiguration.load(path: path) }
+        #expect(
+            error?.problems.map { $0.description.replacing(folder.path + "/", with: "") } == [
+                #"directory.yaml:1:1: lisen: unknown key; did you mean "listen"?"#,
+                "directory.yaml:2:8: logos: nowhere cannot be read; is the path right, and may this user read it?",
+                "directory.yaml:3:13: public_url: must be an http:// or https:// address with a host, and without user, query and fragment",
+                #"directory.yaml:4:14: log.level: "inf" is none of trace, debug, info, notice, warning, error; did you mean "info"?"#,
+            ])
+    }
+}

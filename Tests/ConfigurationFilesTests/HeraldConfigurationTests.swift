@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import ConfigurationFiles
+import Foundation
+import Testing
+
+@Suite("herald.yaml, what it means")
+struct HeraldConfigurationTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    @Test func `six lines are enough and everything else has its default`() throws {
+        let configuration = try folder.load(smallest)
+        #expect(configuration.id == ProcessInfo.processInfo.hostName)
+        #expect(configuration.state == "/var/lib/herald")
+        #expect(configuration.runtime == "/run/herald")
+        #expect(configuration.listen.map(\.name) == ["listen1"])
+        let trunk = try #require(configuration.trunks.first)
+        #expect(trunk.name == "trunk1")
+        #expect(trunk.nextHop == EndpointAddress(host: "203.0.113.5", port: 5060, isIPv6: false))
+        #expect(!trunk.isTrusted)
+        #expect(trunk.region == nil)
+        #expect(trunk.policy == .standard)
+        #expect(trunk.identity == [.pai, .rpid, .from])
+        #expect(trunk.foreignCallInfo == .strip)
+        #expect(trunk.trunkHeader == nil)
+        let pbx = try #require(configuration.pbx.first)
+        #expect(pbx.name == "pbx1")
+        #expect(pbx.address.port == 5060)
+        #expect(pbx.sources.map(\.description) == ["192.0.2.20"])
+        #expect(pbx.largestDatagram == nil)
+        #expect(configuration.branding.isEnabled)
+        #expect(configuration.branding.maxNameBytes == 80)
+        #expect(configuration.directory == nil)
+        #expect(configuration.outcomes.returnedWindow == .seconds(72 * 3600))
+        #expect(configuration.timers.c == .seconds(181))
+        #expect(configuration.limits.maxTransactions == 200_000)
+        #expect(configuration.strangers == .refuse)
+        #expect(configuration.admin?.description == "127.0.0.1:9470")
+        #expect(configuration.log == LogSettings())
+    }
+
+    @Test func `every kind of value is read`() throws {
+        let configuration = try folder.load(
+            """
+            gateway: {id: edge-1, state: data, runtime: /dev/shm/herald}
+            listen:
+              - {name: four, address: 0.0.0.0:5070, advertise: 198.51.100.10}
+              - {name: six, address: "[2001:db8::10]:5060"}
+            trunks:
+              - name: one
+                sources: ["203.0.113.0/24", "127.0.0.1:5060"]
+                next_hop: 203.0.113.5:5062
+                region: AU
+                trusted: true
+                policy: strict
+                identity: [from, pai]
+                trunk_header: true
+                pbx: second
+              - name: two
+                sources: "[2001:db8:1::]/48"
+                next_hop: "[2001:db8:1::5]:5080"
+                listen: six
+                trunk_header: X-Line
+                foreign_call_info: keep
+            pbx:
+              - {name: first, address: 192.0.2.20, max_datagram: 4000}
+              - {name: second, address: "192.0.2.21:5080", sources: [192.0.2.21, "192.0.2.22:5080"]}
+            directory: {url: http://127.0.0.1:8088/api, api_key_file: api-key, sync_interval: 90s, acknowledge: true}
+            outcomes:
+              returned_originals: any
+              retention: 30d
+              vocabulary: {returned: call_returned}
+            timers: {t1: 50ms, t2: 400ms}
+            strangers: drop
+            admin: {enabled: false}
+            log: {level: debug, format: json}
+            """)
+        #expect(configuration.id == "edge-1")
+        #expect(configuration.state == folder.path + "/data")
+        #expect(configuration.runtime == "/dev/shm/herald")
+        #expect(configuration.listen[0].advertise?.description == "198.51.100.10:5060")
+        #expect(configuration.listen[1].address.description == "[2001:db8::10]:5060")
+        let (one, two) = (configuration.trunks[0], configuration.trunks[1])
+        #expect(one.sources.map(\.description) == ["203.0.113.0/24", "127.0.0.1:5060"])
+        #expect(one.sources[1].port == 5060)
+        #expect(one.region == Region("AU"))
+        #expect(one.policy == .strict)
+        #expect(one.identity == [.from, .pai])
+        #expect(one.foreignCallInfo == .keep)
+        #expect(one.trunkHeader == "X-Herald-Trunk")
+        #expect(one.pbx == 1)
+        #expect(two.sources.map(\.prefixLength) == [48])
+        #expect(two.nextHop == EndpointAddress(host: "2001:db8:1::5", port: 5080, isIPv6: true))
+        #expect(two.listener == 1)
+        #expect(two.trunkHeader == "X-Line")
+        #expect(two.foreignCallInfo == .keep)
+        #expect(configuration.pbx[0].largestDatagram == 4000)
+        #expect(configuration.pbx[1].sources.map(\.description) == ["192.0.2.21", "192.0.2.22:5080"])
+        let directory = try #require(configuration.directory)
+        #expect(directory.key.reveal() == "key-of-the-test")
+        #expect(directory.syncInterval == .seconds(90))
+        #expect(directory.acknowledges)
+        #expect(configuration.outcomes.returnedOriginals == .any)
+        #expect(configuration.outcomes.retention == .seconds(30 * 86_400))
+        #expect(configuration.outcomes.vocabulary == ["returned": "call_returned"])
+        #expect(configuration.timers.t1 == .milliseconds(50))
+        #expect(configuration.strangers == .drop)
+        #expect(configuration.admin == nil)
+        #expect(configuration.log.level == .debug)
+        #expect(configuration.log.format == .json)
+    }
+
+    @Test func `one machine can be trunk and PBX when both say their ports`() throws {
+        let configuration = try folder.load(
+            """
+            listen: [{address: "127.0.0.1:5070"}]
+            trunks: [{sources: ["127.0.0.1:5060"]}]
+            pbx: [{address: "127.0.0.1:5080", sources: ["127.0.0.1:5080"]}]
+            """)
+        #expect(configuration.trunks[0].nextHop.port == 5060)
+    }
+
+    @Test func `remarks name what is allowed but worth a look`() throws {
+        #expect(
+            try folder.load(smallest + "admin: {listen: 0.0.0.0}").remarks == [
+                "neither directory nor brands is configured: every call passes unbranded",
+                "admin.listen is 0.0.0.0:9470: the page has no login, keep strangers away from it",
+                "trunk trunk1 is not trusted: its calls are not branded",
+            ])
+        let far = try folder.load(
+            smallest.replacing("[203.0.113.5]", with: "[203.0.113.5]\n    trusted: true")
+                + "directory: {url: http://198.51.100.1, api_key_file: api-key}")
+        #expect(far.remarks == ["directory.url is http: the key travels unencrypted"])
+    }
+
+    @Test func `the summary says what would run`() throws {
+        let configuration = try folder.load(smallest + "gateway: {id: edge}\nbrands: {file: brands.psv}")
+        #expect(
+            ConfigurationSummary(configuration).text == """
+                gateway edge, state in /var/lib/herald
+                listen  listen1: UDP 192.0.2.10:5060
+                trunk   trunk1: from 203.0.113.5, next hop 203.0.113.5:5060 by listen1, to pbx pbx1, not trusted, \
+                policy standard, no region
+                pbx     pbx1: 192.0.2.20:5060 by listen1, from 192.0.2.20
+                brands  from the file \(folder.path)/brands.psv
+                admin   http://127.0.0.1:9470
+                note    trunk trunk1 is not trusted: its calls are not branded
+
+                """)
+    }
+}

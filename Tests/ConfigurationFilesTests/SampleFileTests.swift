@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Foundation
+import Testing
+
+@testable import ConfigurationFiles
+
+@Suite("Sample files in Config")
+struct SampleFileTests {
+    private static let folder =
+        URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path + "/Config"
+
+    @Test func `the sample is accepted as it stands and has the defaults it says`() throws {
+        let sample = try HeraldConfiguration.load(path: Self.folder + "/herald.yaml", secrets: .ignored)
+        let plain = try TemporaryFolder().load(smallest)
+        #expect(sample.state == plain.state)
+        #expect(sample.runtime == plain.runtime)
+        #expect("\(sample.branding)" == "\(plain.branding)")
+        #expect("\(sample.timers)" == "\(plain.timers)")
+        #expect("\(sample.limits)" == "\(plain.limits)")
+        #expect(sample.strangers == plain.strangers)
+        #expect(sample.admin == plain.admin)
+        #expect(sample.log == plain.log)
+        var outcomes = sample.outcomes
+        for (word, own) in outcomes.vocabulary { #expect(word == own) }
+        outcomes.vocabulary = [:]
+        #expect("\(outcomes)" == "\(plain.outcomes)")
+        let directory = try #require(sample.directory)
+        let usual = HeraldConfiguration.DirectoryAccess(url: directory.url, key: directory.key)
+        #expect("\(directory)" == "\(usual)")
+    }
+
+    @Test func `the directory's sample is accepted and has the defaults it says`() throws {
+        let sample = try DirectoryConfiguration.load(path: Self.folder + "/herald-directory.yaml")
+        #expect("\(sample)" == "\(DirectoryConfiguration())")
+    }
+
+    @Test func `every key the program knows stands in the sample`() throws {
+        let text = try String(contentsOfFile: Self.folder + "/herald.yaml", encoding: .utf8)
+        let words = Set(text.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == ":") }.map(String.init))
+        let keys = try knownKeys()
+        #expect(keys.count > 50)
+        for key in keys where key != "api_key" {
+            #expect(words.contains(key + ":"), "Config/herald.yaml does not explain \(key)")
+        }
+    }
+
+    /// All keys that are asked for while a file with every section is read.
+    private func knownKeys() throws -> Set<String> {
+        let folder = try TemporaryFolder()
+        let yaml =
+            smallest + """
+                gateway: {}
+                branding: {}
+                directory: {}
+                brands: {}
+                outcomes: {vocabulary: {}}
+                timers: {}
+                limits: {}
+                admin: {}
+                log: {}
+                """
+        let file = try ConfigurationFile(path: try folder.write(yaml, to: "herald.yaml"), environment: [:])
+        var keys: Set<String> = []
+        _ = try? file.read { root -> HeraldConfiguration? in
+            root.noteKeys { keys.insert($0) }
+            return HeraldSchema(file: file, root: root, secrets: .ignored).read()
+        }
+        return keys
+    }
+}

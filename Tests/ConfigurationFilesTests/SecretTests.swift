@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Foundation
+import Testing
+
+@Suite("Secrets in configuration")
+struct SecretTests {
+    private let folder: TemporaryFolder
+    private let secret = "sk-4f1c-do-not-show-9a7e"
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func directory(_ lines: String) -> String {
+        smallest + "directory:\n  url: http://127.0.0.1:8088\n  " + lines
+    }
+
+    @Test func `a key comes from a file or from the environment`() throws {
+        try folder.write("  \(secret)\n", to: "other-key")
+        let fromFile = try folder.load(directory("api_key_file: other-key"))
+        #expect(fromFile.directory?.key.reveal() == secret)
+        let fromEnvironment = try folder.load(
+            directory("api_key_env: HERALD_API_KEY"), environment: ["HERALD_API_KEY": secret])
+        #expect(fromEnvironment.directory?.key.reveal() == secret)
+    }
+
+    @Test func `commands that need no secret read none`() throws {
+        let configuration = try folder.load(directory("api_key_file: /nowhere/key"), secrets: .ignored)
+        #expect(configuration.directory?.key.reveal() == "")
+    }
+
+    @Test func `a key never shows when it is printed, dumped or interpolated`() throws {
+        try folder.write(secret, to: "other-key")
+        let configuration = try folder.load(directory("api_key_file: other-key"))
+        var dumped = ""
+        dump(configuration, to: &dumped)
+        let texts = [
+            dumped, "\(configuration)", String(reflecting: configuration), String(describing: configuration.directory),
+            configuration.directory.map { "\($0.key) \($0.key.debugDescription)" } ?? "",
+            ConfigurationSummary(configuration).text,
+        ]
+        for text in texts { #expect(!text.contains(secret)) }
+        #expect(texts[4] == "<redacted> <redacted>")
+    }
+
+    @Test(arguments: [
+        BadFile(
+            "api_key: SECRET",
+            "herald.yaml:12:12: directory.api_key: a secret does not stand in this file, which many read and copy; use api_key_file or api_key_env"
+        ),
+        BadFile(
+            "api_key: SECRET\n  api_key_file: api-key",
+            "herald.yaml:12:12: directory.api_key: a secret does not stand in this file, which many read and copy; use api_key_file or api_key_env"
+        ),
+        BadFile(
+            "api_kye: SECRET",
+            "herald.yaml:11:3: directory.api_key_file: is missing; write api_key_file: /etc/herald/api-key",
+            #"herald.yaml:12:3: directory.api_kye: unknown key; did you mean "api_key"?"#),
+        BadFile(
+            "api_key_file: SECRET",
+            "herald.yaml:12:17: directory.api_key_file: the file cannot be read; is the path right, and may this user read it?"
+        ),
+        BadFile(
+            "api_key_file: /nowhere/key",
+            "herald.yaml:12:17: directory.api_key_file: /nowhere/key cannot be read; is the path right, and may this user read it?"
+        ),
+        BadFile(
+            "api_key_env: SECRET", "herald.yaml:12:16: directory.api_key_env: the environment has no such variable"),
+        BadFile(
+            "api_key_env: EMPTY",
+            "herald.yaml:12:16: directory.api_key_env: the variable holds no key: one line of 1 to 1024 visible ASCII characters is expected"
+        ),
+        BadFile(
+            "api_key_env: A\n  api_key_file: api-key",
+            "herald.yaml:12:16: directory.api_key_env: cannot stand beside api_key_file: the secret comes from one place"
+        ),
+        BadFile("api_key_file: [SECRET]", "herald.yaml:12:17: directory.api_key_file: must be text"),
+    ])
+    func `a key in the wrong place is refused and not repeated`(bad: BadFile) throws {
+        let problems = try folder.problems(
+            in: directory(bad.yaml).replacing("SECRET", with: secret), environment: ["EMPTY": " \n"])
+        #expect(problems == bad.lines)
+        #expect(!problems.joined().contains(secret))
+    }
+
+    @Test func `a file the YAML parser refuses is not quoted`() throws {
+        let problems = try folder.problems(in: directory("api_key: \(secret)\n   x: [\(secret)"))
+        #expect(!problems.isEmpty)
+        #expect(!problems.joined().contains(secret))
+    }
+
+    @Test func `a URL with a password in it is refused and not repeated`() throws {
+        let yaml = smallest + "directory: {url: \"https://u:\(secret)@d.example.com\", api_key_file: api-key}"
+        let problems = try folder.problems(in: yaml)
+        #expect(
+            problems == [
+                "herald.yaml:10:18: directory.url: must be an http:// or https:// address with a host, and without user, query and fragment"
+            ])
+    }
+}

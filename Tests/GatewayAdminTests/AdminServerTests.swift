@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayAdmin
+import Logging
+import Testing
+
+@Suite("Admin server", .timeLimit(.minutes(1)))
+struct AdminServerTests {
+    @Test func `the page answers on a real socket and metrics carry their content type`() async throws {
+        try await withServer(FixedStatus()) { port in
+            let health = try await LoopbackClient.get("/healthz", port: port)
+            #expect(health == Answer(status: 200, type: "text/plain; charset=utf-8", body: "ok\n"))
+            let metrics = try await LoopbackClient.get("/metrics", port: port)
+            #expect(metrics.status == 200)
+            #expect(metrics.type == "text/plain; version=0.0.4; charset=utf-8")
+            #expect(metrics.body.contains("# TYPE herald_brand_numbers gauge\nherald_brand_numbers 3\n"))
+            #expect(try await LoopbackClient.get("/elsewhere", port: port).status == 404)
+        }
+    }
+
+    @Test func `readiness follows the gateway while health stays`() async throws {
+        let source = FixedStatus()
+        source.change {
+            $0.listening = []
+            $0.branding.isSettled = false
+        }
+        try await withServer(source) { port in
+            #expect(try await LoopbackClient.get("/readyz", port: port).status == 503)
+            #expect(try await LoopbackClient.get("/readyz", port: port).body == "not ready: no socket is listening\n")
+            #expect(try await LoopbackClient.get("/healthz", port: port).status == 200)
+
+            source.change { $0.listening = ["127.0.0.1:5060"] }
+            let second = try await LoopbackClient.get("/readyz", port: port)
+            #expect(second.status == 503)
+            #expect(second.body == "not ready: no brands yet: the first sync with the directory has not ended\n")
+
+            source.change { $0.branding.isSettled = true }
+            let third = try await LoopbackClient.get("/readyz", port: port)
+            #expect(third == Answer(status: 200, type: second.type, body: "ready\n"))
+
+            source.change { $0.listening = [] }
+            #expect(try await LoopbackClient.get("/readyz", port: port).status == 503)
+        }
+    }
+
+    @Test func `a closed gate and a failed sync leave the gateway ready`() async throws {
+        let source = FixedStatus()
+        source.change {
+            $0.branding.gate = "gated:unauthorised"
+            $0.sync = .init(result: "unauthorised", failuresInARow: 3, lastError: "the key was refused")
+        }
+        try await withServer(source) { port in
+            let answer = try await LoopbackClient.get("/readyz", port: port)
+            #expect(answer.status == 200)
+        }
+    }
+
+    @Test func `the status is JSON with everything that is known and nothing that is not`() async throws {
+        let source = FixedStatus()
+        source.change {
+            $0.sync = .init(result: "failed", lastSuccess: 1_700_000_100, failuresInARow: 2, lastError: "no answer")
+            $0.outbox = .init(waiting: 4, refused: 1)
+            $0.transactions = 9
+        }
+        try await withServer(source) { port in
+            let answer = try await LoopbackClient.get("/status", port: port)
+            #expect(answer.type == "application/json; charset=utf-8")
+            let json = try #require(
+                try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any])
+            #expect(json["gateway"] as? String == "edge-1")
+            #expect(json["started_at"] as? Int == 1_700_000_000)
+            #expect(json["transactions"] as? Int == 9)
+            let branding = try #require(json["branding"] as? [String: Any])
+            #expect(branding["settled"] as? Bool == true)
+            #expect(branding["gate"] == nil)
+            let sync = try #require(json["sync"] as? [String: Any])
+            #expect(sync["last_success"] as? Int == 1_700_000_100)
+            #expect(sync["last_error"] as? String == "no answer")
+            #expect(sync["next_at"] == nil)
+            let outbox = try #require(json["outbox"] as? [String: Any])
+            #expect(outbox["refused"] as? Int == 1)
+        }
+    }
+
+    @Test func `an address in use ends the run with an error`() async throws {
+        try await withServer(FixedStatus()) { port in
+            let second = AdminServer(
+                host: "127.0.0.1", port: port, source: FixedStatus(), logger: Logger(label: "test"))
+            await #expect(throws: (any Error).self) { try await second.run() }
+        }
+    }
+}
+
+/// Runs a server on a port the system chose, for as long as `body` takes.
+private func withServer(
+    _ source: FixedStatus, _ body: @escaping @Sendable (_ port: Int) async throws -> Void
+) async throws {
+    let (ports, announced) = AsyncStream.makeStream(of: Int.self)
+    var logger = Logger(label: "test")
+    logger.logLevel = .error
+    let server = AdminServer(host: "127.0.0.1", port: 0, source: source, logger: logger) { announced.yield($0) }
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+            defer { announced.finish() }
+            try await server.run()
+        }
+        var iterator = ports.makeAsyncIterator()
+        let port = try #require(await iterator.next(), "the server ended before it listened")
+        try await body(port)
+        group.cancelAll()
+        _ = try? await group.next()
+    }
+}

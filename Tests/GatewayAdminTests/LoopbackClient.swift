@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+
+/// One answer of a server.
+struct Answer: Equatable {
+    var status: Int
+    var type: String
+    var body: String
+}
+
+/// Asks a server on 127.0.0.1 and reads until it closes the connection.
+enum LoopbackClient {
+    struct NoAnswer: Error {}
+
+    /// Asks on a thread of its own: a blocked one of the pool would be missing to the server.
+    static func get(_ path: String, port: Int) async throws -> Answer {
+        try await withCheckedThrowingContinuation { done in
+            Thread.detachNewThread { done.resume(with: Result { try ask(path, port: port) }) }
+        }
+    }
+
+    private static func ask(_ path: String, port: Int) throws -> Answer {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let isConnected = withUnsafeBytes(of: &address) { raw in
+            raw.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, 16) == 0 }
+        }
+        guard isConnected else { throw NoAnswer() }
+        let request = Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".utf8)
+        guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
+            throw NoAnswer()
+        }
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { received += buffer[..<count] }
+        return try answer(String(decoding: received, as: UTF8.self))
+    }
+
+    private static func answer(_ text: String) throws -> Answer {
+        guard let end = text.range(of: "\r\n\r\n") else { throw NoAnswer() }
+        let head = text[..<end.lowerBound].components(separatedBy: "\r\n")
+        guard let status = head.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+            throw NoAnswer()
+        }
+        let type = head.first { $0.lowercased().hasPrefix("content-type: ") }?.dropFirst("content-type: ".count)
+        return Answer(status: status, type: type.map(String.init) ?? "", body: String(text[end.upperBound...]))
+    }
+}

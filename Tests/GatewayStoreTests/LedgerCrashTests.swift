@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Gateway
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Recorder: kill, restart, a disk that refuses")
+struct LedgerCrashTests {
+    private let ledger: LedgerFixture
+
+    init() throws { ledger = try LedgerFixture() }
+
+    /// Three calls, each at another point of its life.
+    private func play(_ ring: SignalRing) {
+        let answered = LedgerPlay(ring, 1)
+        answered.invite()
+        answered.rings(at: 1)
+        answered.answered(at: 5)
+        LedgerPlay(ring, 2).missed()
+        LedgerPlay(ring, 3).invite()
+        answered.bye(at: 50)
+    }
+
+    @Test func `killed before the first round, nothing is lost`() throws {
+        play(ledger.ring)
+        try ledger.restart()
+        #expect(ledger.ring.opening == .resumed(pending: 8, capacity: 256))
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == ["ANSWERED", "MISSED", nil])
+        #expect(try ledger.keys().count == 4)
+    }
+
+    @Test(arguments: 0...8)
+    func `killed after any signal, the story is the same as without`(stored: Int) throws {
+        let whole = try LedgerFixture()
+        play(whole.ring)
+        try whole.recorder.drain()
+
+        play(ledger.ring)
+        if stored > 0 { try ledger.recorder.drain(limit: stored) }
+        try ledger.restart()
+        try ledger.recorder.drain()
+        #expect(try ledger.rows().map(Self.withoutIDs).sorted() == whole.rows().map(Self.withoutIDs).sorted())
+    }
+
+    /// Row numbers may differ: events are numbered in the order in which rounds saw them.
+    private static func withoutIDs(_ row: String) -> String {
+        row.replacing(#/\b(id|shown_event|end_event):(\d+|NULL) ?/#, with: "")
+    }
+
+    @Test func `killed between commit and freeing the slots, nothing is doubled`() throws {
+        play(ledger.ring)
+        try ledger.recorder.drain()
+        let before = try ledger.rows()
+        // The database has it all, the ring knows nothing of that.
+        ledger.ring.release(through: 0)
+        try ledger.restart()
+        #expect(ledger.ring.opening == .resumed(pending: 8, capacity: 256))
+        #expect(try ledger.recorder.drain().signals == 0)
+        #expect(try ledger.rows() == before)
+        #expect(ledger.ring.released == 0 || ledger.ring.released == 8)
+    }
+
+    @Test func `killed inside the transaction, nothing of it is there and all of it comes again`() throws {
+        play(ledger.ring)
+        // A trigger that refuses the third call stands for a kill in the middle of a transaction.
+        try ledger.database.ledger.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TRIGGER stop BEFORE INSERT ON event WHEN NEW.outcome = 'missed'
+                    BEGIN SELECT RAISE(ABORT, 'stopped'); END
+                    """)
+        }
+        #expect(throws: DatabaseError.self) { try ledger.recorder.drain() }
+        #expect(try ledger.rows() == [])
+        #expect(ledger.ring.released == 0)
+        try ledger.database.ledger.write { try $0.execute(sql: "DROP TRIGGER stop") }
+        try ledger.restart()
+        #expect(try ledger.recorder.drain() == .init(signals: 8, calls: 3, events: 4, skipped: 0))
+        #expect(Set(try ledger.keys()).count == 4)
+        #expect(try ledger.recorder.drain() == .init())
+    }
+
+    @Test func `a restart finishes the story of an open call`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        try ledger.recorder.drain()
+        try ledger.restart()
+        #expect(try ledger.calls().map(\.outcome) == [nil])
+        let later = LedgerPlay(ledger.ring, 1)
+        later.invite(at: 3)  // its sender repeats it: the call is known
+        later.answered(at: 10)
+        try ledger.recorder.drain()
+        try ledger.restart()
+        LedgerPlay(ledger.ring, 1).bye(at: 25)
+        try ledger.recorder.drain()
+        let row = try #require(try ledger.calls().first)
+        #expect(row.outcome == "ANSWERED")
+        #expect(row.ringSeconds == 8)
+        #expect(row.callSeconds == 15)
+        #expect(row.brandName == "Acme \"Bank\"")
+        #expect(try ledger.keys() == ["displayed:\(call.id)", "call_seen:\(call.id)"])
+        #expect(row.events.count == 2)
+    }
+
+    @Test func `a new ring after a power cut does not confuse the old position`() throws {
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        let ring = try SignalRing(path: ledger.folder + "/fresh.ring", capacity: 256)
+        let clock = ledger.clock
+        let recorder = try OutcomeRecorder(
+            database: ledger.database, ring: ring, now: { clock.now })
+        LedgerPlay(ring, 2).missed(from: 60)
+        try recorder.drain()
+        #expect(try ledger.calls().count == 2)
+        #expect(try ledger.keys().count == 4)
+    }
+
+    @Test func `a full disk stops nothing, loses nothing and mends itself`() throws {
+        let pages = try ledger.database.ledger.write { database in
+            try Int.fetchOne(database, sql: "PRAGMA page_count") ?? 0
+        }
+        try limit(pages + 2)
+        var failures = 0
+        for number in 1...40 {
+            LedgerPlay(ledger.ring, UInt64(number)).missed()
+            do { try ledger.recorder.drain() } catch let error as DatabaseError {
+                #expect(error.resultCode == .SQLITE_FULL)
+                failures += 1
+            }
+        }
+        #expect(failures > 0)
+        let stored = try ledger.calls().count
+        #expect(stored < 40)
+        #expect(ledger.ring.released == UInt64(stored) * 3)
+        #expect(try ledger.keys().count == stored * 2)
+
+        try limit(1_000_000)
+        while try ledger.recorder.drain().signals > 0 {}
+        #expect(try ledger.calls().count == 40)
+        #expect(Set(try ledger.keys()).count == 80)
+        #expect(ledger.ring.released == 120)
+    }
+
+    @Test func `killed with a full disk, the next start tells the whole story`() throws {
+        let pages = try ledger.database.ledger.write { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+        try limit(pages)
+        for number in 1...40 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        #expect(throws: DatabaseError.self) { try ledger.recorder.drain() }
+        try ledger.restart()
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().count == 40)
+        #expect(Set(try ledger.keys()).count == 80)
+    }
+
+    private func limit(_ pages: Int) throws {
+        try ledger.database.ledger.write { _ = try Int.fetchOne($0, sql: "PRAGMA max_page_count = \(pages)") }
+    }
+}

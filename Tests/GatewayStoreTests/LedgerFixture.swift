@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import GRDB
+import Gateway
+import GatewayStore
+import Synchronization
+
+/// A gateway's outcome side in a folder of its own, with a clock the test moves.
+///
+/// `restart` is what a kill and a new start are: the ring file as it stands and the database as it was committed.
+final class LedgerFixture {
+    let folder: String
+    let clock = Clock()
+    var settings: OutcomeRecorder.Settings
+    private(set) var database: HeraldDatabase
+    private(set) var ring: SignalRing
+    private(set) var recorder: OutcomeRecorder
+    private let capacity: Int
+    private var generation = 0
+
+    /// Microseconds since 1970, moved by hand.
+    final class Clock: Sendable {
+        static let start: Int64 = 1_767_225_600_000_000  // 2026-01-01T00:00:00Z
+        private let time = Mutex(Clock.start)
+        var now: Int64 { time.withLock { $0 } }
+        func advance(seconds: Int64) { time.withLock { $0 += seconds * 1_000_000 } }
+    }
+
+    init(capacity: Int = 256, _ change: (inout OutcomeRecorder.Settings) -> Void = { _ in }) throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "ledger-\(UUID().uuidString)").path
+        var settings = OutcomeRecorder.Settings()
+        settings.trunks = ["carrier", "second"]
+        change(&settings)
+        self.settings = settings
+        self.capacity = capacity
+        database = try HeraldDatabase(folder: folder)
+        ring = try SignalRing(path: folder + "/0.ring", capacity: capacity)
+        recorder = try Self.recorder(database, ring, settings, clock)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    private static func recorder(
+        _ database: HeraldDatabase, _ ring: SignalRing, _ settings: OutcomeRecorder.Settings, _ clock: Clock
+    ) throws -> OutcomeRecorder {
+        try OutcomeRecorder(
+            database: database, ring: ring, settings: settings, now: { clock.now })
+    }
+
+    /// Kills this process's part at once and starts the next on what it left.
+    func restart() throws {
+        let old = folder + "/\(generation).ring"
+        generation += 1
+        let new = folder + "/\(generation).ring"
+        try FileManager.default.copyItem(atPath: old, toPath: new)
+        database = try HeraldDatabase(folder: folder)
+        ring = try SignalRing(path: new, capacity: capacity)
+        recorder = try Self.recorder(database, ring, settings, clock)
+    }
+
+    /// Everything in the tables, so that two ways to the same state can be compared row by row.
+    func rows() throws -> [String] {
+        try database.ledger.read { database in
+            try ["call", "event"].flatMap { table in
+                try Row.fetchAll(database, sql: "SELECT * FROM \(table) ORDER BY id").map { "\(table) \($0)" }
+            }
+        }
+    }
+
+    func keys() throws -> [String] {
+        try database.ledger.read { try String.fetchAll($0, sql: "SELECT key FROM event ORDER BY id") }
+    }
+
+    func calls(_ filter: LedgerReader.CallFilter = .init()) throws -> [LedgerCallRow] {
+        try LedgerReader(database.ledger).calls(matching: filter, limit: 100).reversed()
+    }
+
+    func events() throws -> [LedgerEventRow] {
+        try LedgerReader(database.ledger).events(limit: 100).reversed()
+    }
+}
+
+/// A call as a test plays it: each word goes into the ring at its second.
+struct LedgerPlay {
+    let ring: SignalRing
+    let id: CallIdentifier
+    var direction = CallSignal.Direction.inbound
+    var caller: UInt64 = 4_930_123_456
+    var destination: UInt64 = 61_291_234_567
+    var subscriber = "1001"
+    var reason: PassThroughReason?
+    var sipCallID = "c1@carrier"
+
+    init(_ ring: SignalRing, _ number: UInt64) {
+        self.ring = ring
+        id = CallIdentifier(high: 0xabcd, low: number)
+    }
+
+    /// The call the subscriber makes to the brand.
+    static func outbound(_ ring: SignalRing, _ number: UInt64) -> LedgerPlay {
+        var play = LedgerPlay(ring, number)
+        play.direction = .outbound
+        play.reason = .outbound
+        (play.caller, play.destination) = (play.destination, play.caller)
+        return play
+    }
+
+    func invite(at second: Int64 = 0) {
+        let texts = CallTexts(
+            sipCallID: Array(sipCallID.utf8), brandName: Array("Acme \"Bank\"".utf8), brandID: Array("b-7".utf8),
+            subscriber: Array(subscriber.utf8))
+        ring.append(signal(.invite, second), texts: texts)
+    }
+
+    func rings(at second: Int64) { ring.append(signal(.provisional, second, 180)) }
+    func answered(at second: Int64) { ring.append(signal(.answered, second, 200)) }
+    func bye(at second: Int64) { ring.append(signal(.bye, second)) }
+    func failed(_ status: UInt16, at second: Int64) { ring.append(signal(.failed, second, status)) }
+
+    /// INVITE, ringing, no answer.
+    func missed(from second: Int64 = 0) {
+        invite(at: second)
+        rings(at: second + 1)
+        failed(480, at: second + 31)
+    }
+
+    private func signal(_ kind: CallSignal.Kind, _ second: Int64, _ status: UInt16 = 0) -> CallSignal {
+        CallSignal(
+            kind: kind, direction: direction, call: id,
+            wallMicroseconds: LedgerFixture.Clock.start + second * 1_000_000, status: status, caller: caller,
+            destination: destination, reason: reason)
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import GRDB
+import Gateway
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Ledger: the operator's view, opening, retention")
+struct LedgerReaderTests {
+    private let ledger: LedgerFixture
+
+    init() throws { ledger = try LedgerFixture() }
+
+    @Test func `calls are found by number, trunk, outcome, time, id and brand`() throws {
+        LedgerPlay(ledger.ring, 1).missed()
+        var other = LedgerPlay(ledger.ring, 2)
+        other.caller = 14_155_550_100
+        other.reason = .noMatch
+        other.sipCallID = "c2@carrier"
+        other.invite(at: 100)
+        other.answered(at: 110)
+        other.bye(at: 120)
+        try ledger.recorder.drain()
+
+        func ids(_ change: (inout LedgerReader.CallFilter) -> Void) throws -> [String] {
+            var filter = LedgerReader.CallFilter()
+            change(&filter)
+            return try ledger.calls(filter).map { String($0.callID.suffix(1)) }
+        }
+        let start = LedgerFixture.Clock.start / 1_000_000
+        #expect(try ids { _ in } == ["1", "2"])
+        #expect(try ids { $0.number = E164Number("+14155550100") } == ["2"])
+        #expect(try ids { $0.number = E164Number("+61291234567") } == ["1", "2"])
+        #expect(try ids { $0.trunk = "carrier" } == ["1", "2"])
+        #expect(try ids { $0.trunk = "second" } == [])
+        #expect(try ids { $0.outcome = "MISSED" } == ["1"])
+        #expect(try ids { $0.outcome = "OPEN" } == [])
+        #expect(try ids { $0.since = start + 100 } == ["2"])
+        #expect(try ids { $0.until = start + 99 } == ["1"])
+        #expect(try ids { $0.isBranded = true } == ["1"])
+        #expect(try ids { $0.callID = "c2@carrier" } == ["2"])
+        #expect(try ids { $0.callID = other.id.description } == ["2"])
+        let newest = try LedgerReader(ledger.database.ledger).calls(limit: 1)
+        #expect(newest.map(\.sipCallID) == ["c2@carrier"])
+    }
+
+    @Test func `a command reads the ledger while the gateway writes it`() throws {
+        let reader = LedgerReader(try HeraldDatabase.ledgerReader(folder: ledger.folder))
+        #expect(try reader.calls(limit: 10).isEmpty)
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        #expect(try reader.calls(limit: 10).count == 1)
+        #expect(try reader.events(limit: 10).count == 2)
+        LedgerPlay(ledger.ring, 2).invite(at: 100)
+        try ledger.recorder.drain()
+        #expect(
+            try reader.counts() == LedgerCounts(calls: ["MISSED": 1, "OPEN": 1], waiting: 2, delivered: 0, refused: 0))
+        #expect(throws: DatabaseError.self) {
+            try HeraldDatabase.ledgerReader(folder: ledger.folder).read {
+                try $0.execute(sql: "DELETE FROM call")
+            }
+        }
+    }
+
+    @Test func `a ledger closed and opened again is the same`() throws {
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        let rows = try ledger.rows()
+        try ledger.database.close()
+        #expect(throws: (any Error).self) { try ledger.rows() }
+        try ledger.restart()
+        #expect(try ledger.rows() == rows)
+    }
+
+    @Test func `a commit to the ledger waits for the disk, a sync does not`() throws {
+        let sql = "PRAGMA synchronous"  // 2 is FULL, 1 is NORMAL
+        #expect(try ledger.database.ledger.write { try Int.fetchOne($0, sql: sql) } == 2)
+        #expect(try ledger.database.brands.write { try Int.fetchOne($0, sql: sql) } == 1)
+    }
+
+    @Test func `a folder without a ledger is said with the path`() {
+        let error = #expect(throws: HeraldDatabaseError.self) { try HeraldDatabase.ledgerReader(folder: "/nowhere") }
+        #expect(error?.problem == .missing)
+        #expect(error?.description.contains("/nowhere/herald.sqlite") == true)
+    }
+
+    @Test func `a ledger of a newer herald is left alone`() throws {
+        try ledger.database.ledger.write {
+            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('ledger 99')")
+        }
+        let error = #expect(throws: HeraldDatabaseError.self) { try HeraldDatabase(folder: ledger.folder) }
+        #expect(error?.problem == .newer)
+    }
+
+    @Test func `a file that is no database is named`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "ledger-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: folder) }
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data(repeating: 0x41, count: 8192).write(to: folder.appending(path: "herald.sqlite"))
+        let error = #expect(throws: HeraldDatabaseError.self) { try HeraldDatabase(folder: folder.path) }
+        #expect(error?.description.contains(folder.appending(path: "herald.sqlite").path) == true)
+    }
+
+    @Test func `retention takes ended calls and delivered events, never waiting or refused ones`() async throws {
+        let outbox = EventOutboxStore(ledger.database)
+        for number in 1...4 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        LedgerPlay(ledger.ring, 5).invite()
+        try ledger.recorder.drain()
+        let start = LedgerFixture.Clock.start / 1_000_000
+        let keys = try ledger.keys()
+        try await outbox.markDelivered(key: keys[0], receipt: EventReceipt(counted: true), now: start)
+        try await outbox.markDelivered(key: keys[1], receipt: EventReceipt(counted: true), now: start + 86_400 * 60)
+        try await outbox.markRefused(key: keys[2], status: 400, reason: "no", now: start)
+        ledger.clock.advance(seconds: 86_400 * 90)
+        LedgerPlay(ledger.ring, 6).missed(from: 86_400 * 90)
+        #expect(try ledger.recorder.prune() == 0)
+        ledger.clock.advance(seconds: 86_400)
+        try ledger.recorder.drain()
+        #expect(try ledger.recorder.prune() == 1 + 4)
+        #expect(Set(try ledger.keys()).isSuperset(of: keys[1...]))
+        #expect(try ledger.keys().contains(keys[0]) == false)
+        #expect(try ledger.calls().map { String($0.callID.suffix(1)) } == ["5", "6"])
+        #expect(try ledger.recorder.prune() == 0)
+    }
+
+    @Test func `row numbers are not used again after retention`() throws {
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 86_400 * 91)
+        #expect(try ledger.recorder.prune() == 0)
+        try ledger.restart()
+        LedgerPlay(ledger.ring, 2).missed(from: 86_400 * 91)
+        try ledger.recorder.drain()
+        #expect(try ledger.recorder.prune() == 1)
+        let ids = try ledger.database.ledger.read { try Int.fetchAll($0, sql: "SELECT id FROM call") }
+        #expect(ids == [2])
+    }
+}

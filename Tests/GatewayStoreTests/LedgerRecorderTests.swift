@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import GRDB
+import Gateway
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Recorder: from signals to calls and events")
+struct LedgerRecorderTests {
+    private let ledger: LedgerFixture
+
+    init() throws { ledger = try LedgerFixture() }
+
+    @Test func `a branded answered call is one row and two events`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        call.answered(at: 9)
+        call.bye(at: 69)
+        #expect(try ledger.recorder.drain() == .init(signals: 4, calls: 1, events: 2, skipped: 0))
+
+        let row = try #require(try ledger.calls().first)
+        #expect(row.callID == call.id.description)
+        #expect(row.sipCallID == "c1@carrier")
+        #expect(row.direction == "inbound")
+        #expect(row.trunk == "carrier")
+        #expect(row.caller == "+4930123456")
+        #expect(row.destination == "+61291234567")
+        #expect(row.subscriber == "1001")
+        #expect(row.brandID == "b-7")
+        #expect(row.brandName == "Acme \"Bank\"")
+        #expect(row.decision == "matched")
+        #expect(row.outcome == "ANSWERED")
+        #expect(row.ringSeconds == 7)
+        #expect(row.callSeconds == 60)
+        #expect(row.events.map(\.key) == ["displayed:\(call.id)", "call_seen:\(call.id)"])
+        #expect(row.events.allSatisfy { $0.state == .waiting })
+    }
+
+    @Test func `a call told in pieces ends as the same row and events`() throws {
+        let other = try LedgerFixture()
+        for (fixture, stops) in [(ledger, true), (other, false)] {
+            let call = LedgerPlay(fixture.ring, 1)
+            for step in [{ call.invite() }, { call.rings(at: 2) }, { call.answered(at: 9) }, { call.bye(at: 69) }] {
+                step()
+                if stops { try fixture.recorder.drain() }
+            }
+            try fixture.recorder.drain()
+        }
+        #expect(try ledger.rows() == other.rows())
+    }
+
+    @Test func `a call in progress is a row of its own kind`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        try ledger.recorder.drain()
+        var filter = LedgerReader.CallFilter()
+        filter.outcome = "OPEN"
+        #expect(try ledger.calls(filter).count == 1)
+        #expect(ledger.recorder.totals.openCalls == 1)
+        #expect(try ledger.keys() == ["displayed:\(call.id)"])
+    }
+
+    @Test func `an unbranded call is recorded and says nothing`() throws {
+        var call = LedgerPlay(ledger.ring, 1)
+        call.reason = .noMatch
+        call.missed()
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == ["MISSED"])
+        #expect(try ledger.calls().map(\.decision) == ["no_match"])
+        #expect(try ledger.keys() == [])
+    }
+
+    @Test func `a gated call says so once, at its INVITE`() throws {
+        var call = LedgerPlay(ledger.ring, 1)
+        call.reason = .gatedCapReached
+        call.missed()
+        try ledger.recorder.drain()
+        #expect(try ledger.keys() == ["branding_disabled:\(call.id)"])
+    }
+
+    @Test func `a withheld caller appears in no column of any table`() throws {
+        var call = LedgerPlay(ledger.ring, 1)
+        call.reason = .privacy
+        call.missed()
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.caller) == [nil])
+        #expect(try ledger.rows().contains { $0.contains("4930123456") } == false)
+        #expect(try ledger.keys() == [])
+    }
+
+    @Test func `a BYE from the called side finds its call`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.answered(at: 3)
+        ledger.ring.append(
+            CallSignal(
+                kind: .bye, direction: .inbound, call: CallIdentifier(high: 9, low: 9), alternative: call.id,
+                wallMicroseconds: LedgerFixture.Clock.start + 8_000_000))
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == ["ANSWERED"])
+        #expect(try ledger.calls().map(\.callSeconds) == [5])
+    }
+
+    @Test func `repetitions of a call that ended begin no new one`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.missed()
+        call.invite(at: 32)
+        call.bye(at: 32)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().count == 1)
+        #expect(ledger.recorder.totals.unclaimed == 2)
+    }
+
+    @Test func `signals of a call whose INVITE was shed are counted and make nothing`() throws {
+        LedgerPlay(ledger.ring, 1).answered(at: 1)
+        LedgerPlay(ledger.ring, 1).bye(at: 2)
+        try ledger.recorder.drain()
+        #expect(try ledger.rows() == [])
+        #expect(ledger.recorder.totals.unclaimed == 2)
+    }
+
+    @Test func `an answered call whose BYE never comes is closed by the clock`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        call.answered(at: 5)
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 14_404)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == [nil])
+        ledger.clock.advance(seconds: 6)
+        try ledger.recorder.drain()
+        let row = try #require(try ledger.calls().first)
+        #expect(row.outcome == "ANSWERED")
+        #expect(row.ringSeconds == 3)
+        #expect(row.callSeconds == nil)
+        #expect(try ledger.keys() == ["displayed:\(call.id)", "call_seen:\(call.id)"])
+        #expect(ledger.recorder.totals.openCalls == 0)
+    }
+
+    @Test func `more signals than one transaction takes are drained in several`() throws {
+        for number in 1...20 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        #expect(try ledger.recorder.drain(limit: 50).signals == 50)
+        #expect(try ledger.recorder.drain(limit: 50).signals == 10)
+        #expect(try ledger.recorder.drain(limit: 50).signals == 0)
+        #expect(try ledger.calls().count == 20)
+        #expect(ledger.ring.released == 60)
+    }
+
+    @Test func `the running recorder stores what comes and what is left when it stops`() async throws {
+        let recorder = ledger.recorder
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        let task = Task { await recorder.run() }
+        call.rings(at: 1)
+        while recorder.totals.openCalls == 0 { await Task.yield() }
+        call.failed(480, at: 31)
+        task.cancel()
+        await task.value
+        #expect(try ledger.calls().map(\.outcome) == ["MISSED"])
+        #expect(try ledger.keys().count == 2)
+    }
+}

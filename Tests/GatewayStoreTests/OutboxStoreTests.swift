@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Gateway
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Event outbox")
+struct OutboxStoreTests {
+    private let ledger: LedgerFixture
+    private let outbox: EventOutboxStore
+    private let now = LedgerFixture.Clock.start / 1_000_000
+
+    init() throws {
+        ledger = try LedgerFixture()
+        outbox = EventOutboxStore(ledger.database)
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+    }
+
+    private var id: String { LedgerPlay(ledger.ring, 1).id.description }
+
+    @Test func `waiting events are offered oldest first with everything they carry`() async throws {
+        let due = try await outbox.dueEvents(limit: 10, now: now)
+        #expect(due.map(\.event.key) == ["displayed:\(id)", "missed:\(id)"])
+        #expect(due.allSatisfy { $0.attempts == 0 && $0.event.callID == id && $0.event.surface == "sip" })
+        let meta = try #require(due.last).event.meta
+        #expect(meta.callEventID == id)
+        #expect(meta.callOutcome == "MISSED")
+        #expect(meta.ringDuration == 30)
+        #expect(meta.callDuration == nil)
+        #expect(meta.trunk == "carrier")
+        #expect(try await outbox.dueEvents(limit: 1, now: now).count == 1)
+        #expect(try await outbox.dueEvents(limit: 10, now: now - 1).isEmpty)
+    }
+
+    @Test func `a delivered event is not offered again and keeps the directory's answer`() async throws {
+        try await outbox.markDelivered(
+            key: "missed:\(id)", receipt: EventReceipt(eventID: "evt", counted: false, reason: "cap_reached"), now: 99)
+        #expect(try await outbox.dueEvents(limit: 10, now: now).map(\.event.key) == ["displayed:\(id)"])
+        let event = try #require(try ledger.events().last)
+        #expect(event.state == .delivered)
+        #expect(event.eventID == "evt")
+        #expect(event.isCounted == false)
+        #expect(event.reason == "cap_reached")
+        #expect(event.settledAt == 99)
+        #expect(event.attempts == 1)
+    }
+
+    @Test func `a postponed event comes back at its time with one more attempt`() async throws {
+        try await outbox.postpone(key: "displayed:\(id)", until: now + 60, reason: "timeout")
+        try await outbox.postpone(key: "missed:\(id)", until: now + 30, reason: "timeout")
+        #expect(try await outbox.dueEvents(limit: 10, now: now + 29).isEmpty)
+        let due = try await outbox.dueEvents(limit: 10, now: now + 60)
+        #expect(due.map(\.event.key) == ["missed:\(id)", "displayed:\(id)"])
+        #expect(due.map(\.attempts) == [1, 1])
+    }
+
+    @Test func `a refused event stays for the operator, who can send it again under the same key`() async throws {
+        try await outbox.markRefused(key: "displayed:\(id)", status: 400, reason: "bad number", now: 99)
+        try await outbox.markRefused(key: "missed:\(id)", status: 422, reason: "bad meta", now: 99)
+        #expect(try await outbox.dueEvents(limit: 10, now: now).isEmpty)
+        let reader = LedgerReader(ledger.database.ledger)
+        #expect(try reader.backlog() == (waiting: 0, refused: 2))
+        #expect(try reader.events(state: .refused, limit: 10).map(\.status) == [422, 400])
+        #expect(try await outbox.retry(key: "displayed:\(id)", now: now + 5))
+        #expect(try await outbox.retry(key: "displayed:\(id)", now: now + 5) == false)
+        #expect(try await outbox.dueEvents(limit: 10, now: now + 5).map(\.event.key) == ["displayed:\(id)"])
+        #expect(try await outbox.retryAllRefused(now: now + 5) == 1)
+        #expect(try reader.backlog() == (waiting: 2, refused: 0))
+    }
+
+    @Test func `an answer for an event that no longer waits changes nothing`() async throws {
+        try await outbox.markDelivered(key: "missed:\(id)", receipt: EventReceipt(counted: true), now: 1)
+        try await outbox.markRefused(key: "missed:\(id)", status: 400, reason: "late", now: 2)
+        try await outbox.postpone(key: "missed:\(id)", until: 3, reason: "later")
+        try await outbox.postpone(key: "nothing", until: 3, reason: "later")
+        let event = try #require(try ledger.events().last)
+        #expect(event.state == .delivered)
+        #expect(event.settledAt == 1)
+        #expect(event.attempts == 1)
+    }
+
+    @Test func `answers that arrive together are all stored`() async throws {
+        for number in 2...60 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        try ledger.recorder.drain()
+        let due = try await outbox.dueEvents(limit: 1_000, now: now)
+        #expect(due.count == 120)
+        try await withThrowingTaskGroup(of: Void.self) { [outbox, now] group in
+            for event in due {
+                group.addTask {
+                    try await outbox.markDelivered(
+                        key: event.event.key, receipt: EventReceipt(eventID: event.event.key, counted: true), now: now)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let events = try LedgerReader(ledger.database.ledger).events(state: .delivered, limit: 200)
+        #expect(events.count == 120)
+        #expect(events.allSatisfy { $0.eventID == $0.key })
+        // The recorder's promise needs commits that wait for the disk.
+        #expect(try await ledger.database.ledger.write { try Int.fetchOne($0, sql: "PRAGMA synchronous") } == 2)
+    }
+
+    @Test func `a database that refuses says so and the event stays`() async throws {
+        try await ledger.database.ledger.write { database in
+            try database.execute(
+                sql: """
+                    CREATE TRIGGER stop BEFORE UPDATE ON event BEGIN SELECT RAISE(ABORT, 'stopped'); END
+                    """)
+        }
+        await #expect(throws: DatabaseError.self) {
+            try await outbox.markDelivered(key: "missed:\(id)", receipt: EventReceipt(counted: true), now: now)
+        }
+        try await ledger.database.ledger.write { try $0.execute(sql: "DROP TRIGGER stop") }
+        #expect(try await outbox.dueEvents(limit: 10, now: now).count == 2)
+        try await outbox.markDelivered(key: "missed:\(id)", receipt: EventReceipt(counted: true), now: now)
+        #expect(try await outbox.dueEvents(limit: 10, now: now).count == 1)
+    }
+
+    @Test func `meta survives its own JSON, whatever the texts hold`() throws {
+        var meta = OutcomeEvent.Meta()
+        meta.callEventID = "id"
+        meta.callerNumber = "+4930123456"
+        meta.destinationNumber = "+61291234567"
+        meta.observedAt = "2026-01-01T00:00:00Z"
+        meta.brandingApplied = true
+        meta.brandingProfileID = "quote \" backslash \\ tab \t nul \u{0} ä 🏦"
+        meta.identityType = "brand"
+        meta.ringDuration = 0
+        meta.callDuration = 1_234
+        meta.callOutcome = "ANSWERED"
+        meta.returnCallDetected = false
+        meta.returnCallLatency = 600
+        meta.displayEvidence = "alerting"
+        meta.decision = "matched"
+        meta.sipStatus = 200
+        meta.q850Cause = 16
+        meta.trunk = "carrier \u{1b}[31m"
+        meta.originalEventID = "evt"
+        var json = OutboxMeta()
+        for expected in [meta, OutcomeEvent.Meta()] {
+            json.encode(expected)
+            #expect(try OutboxMeta.decode(String(decoding: json.bytes, as: UTF8.self)) == expected)
+        }
+        #expect(String(decoding: json.bytes, as: UTF8.self) == "{}")
+    }
+}

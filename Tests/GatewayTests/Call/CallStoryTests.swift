@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import SIPCore
+import Testing
+
+@Suite("The story of one call, DESIGN §2 and §3")
+struct CallStoryTests {
+    private static let brand = E164Number("+61491570156")
+    private static let quotedName = #""Acme \"Bank\"""#
+
+    private func gateway(_ change: (inout GatewayUnderTest.Options) -> Void = { _ in }) throws -> GatewayUnderTest {
+        var options = GatewayUnderTest.Options()
+        change(&options)
+        return try GatewayUnderTest(numbers: [try #require(Self.brand)], options: options)
+    }
+
+    private func request(
+        _ method: String, from name: String = #""Carrier" "#, extra: String = "", toTag: String = "",
+        branch: String = "1",
+        sequence: Int = 1, body: String = ""
+    ) -> String {
+        """
+        \(method) sip:100@192.0.2.20 SIP/2.0
+        Via: SIP/2.0/UDP 203.0.113.5:5060;branch=z9hG4bK\(branch);rport
+        Max-Forwards: 70
+        From: \(name)<sip:+61491570156@carrier.example>;tag=a
+        To: <sip:100@192.0.2.20>\(toTag)
+        Call-ID: story@carrier.example
+        CSeq: \(sequence) \(method)
+        \(extra)Content-Length: \(body.utf8.count)
+
+        \(body)
+        """
+    }
+
+    /// What the PBX answers to a forwarded request.
+    private func response(_ status: String, to forwarded: String, extra: String = "") -> String {
+        let kept = forwarded.split(separator: "\r\n").filter {
+            $0.hasPrefix("Via:") || $0.hasPrefix("Record-Route:") || $0.hasPrefix("From:") || $0.hasPrefix("Call-ID:")
+                || $0.hasPrefix("CSeq:")
+        }
+        return "SIP/2.0 \(status)\n" + kept.joined(separator: "\n")
+            + "\nTo: <sip:100@192.0.2.20>;tag=p\n\(extra)Content-Length: 0\n\n"
+    }
+
+    @Test func `the trunk gets its own From back in every response, RFC 3261 §8.2.6.2`() throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        #expect(invite.contains(Self.quotedName))
+        for status in ["180 Ringing", "200 OK"] {
+            let back = gateway.receive(response(status, to: invite), from: GatewayUnderTest.pbx).to(
+                GatewayUnderTest.trunk)
+            let answer = try #require(back.first)
+            #expect(answer.hasPrefix("SIP/2.0 \(status)"))
+            #expect(answer.contains("From: \"Carrier\" <sip:+61491570156@carrier.example>;tag=a"))
+            #expect(!answer.contains("192.0.2.10:5060;branch"), "the gateway's own Via must be off")
+        }
+    }
+
+    @Test func `CANCEL waits for a provisional answer and carries the forwarded From, RFC 3261 §9.1`() throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let early = gateway.receive(
+            request("CANCEL", extra: "Reason: SIP;cause=200;text=\"Call completed elsewhere\"\n"),
+            from: GatewayUnderTest.trunk)
+        #expect(early.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
+        #expect(early.to(GatewayUnderTest.pbx).isEmpty)
+        let ringing = gateway.receive(response("180 Ringing", to: invite), from: GatewayUnderTest.pbx)
+        let cancel = try #require(ringing.to(GatewayUnderTest.pbx).first)
+        #expect(cancel.hasPrefix("CANCEL sip:100@192.0.2.20 SIP/2.0\r\n"))
+        #expect(cancel.contains(Self.quotedName))
+        #expect(cancel.contains("Reason: SIP;cause=200"))
+        #expect(cancel.contains("CSeq: 1 CANCEL"))
+        let cancelled = gateway.signals().first { $0.kind == .cancelled }
+        #expect(cancelled?.sipCause == 200)
+    }
+
+    @Test func `a refused INVITE is acknowledged hop by hop, RFC 3261 §17.1.1.3`() throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let out = gateway.receive(
+            response("486 Busy Here", to: invite, extra: "Reason: Q.850;cause=17\n"), from: GatewayUnderTest.pbx)
+        let ack = try #require(out.to(GatewayUnderTest.pbx).first)
+        #expect(ack.hasPrefix("ACK sip:100@192.0.2.20"))
+        #expect(ack.contains("tag=p"))
+        #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 486") == true)
+        #expect(gateway.signals().last?.q850Cause == 17)
+        #expect(gateway.receive(request("ACK", toTag: ";tag=p"), from: GatewayUnderTest.trunk).isEmpty)
+    }
+
+    @Test func `a target's 503 goes upstream as 500, RFC 3261 §16.7 step 6`() throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let out = gateway.receive(response("503 Service Unavailable", to: invite), from: GatewayUnderTest.pbx)
+        #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 500 Server Internal Error\r\n") == true)
+    }
+
+    @Test func `a retransmission gets the last answer and goes no further, RFC 3261 §17.2.1`() throws {
+        let gateway = try gateway()
+        let first = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        #expect(first.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 100 Trying") == true)
+        let again = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        #expect(again.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 100 Trying") == true)
+        #expect(again.to(GatewayUnderTest.pbx).isEmpty)
+        #expect(gateway.signals().filter { $0.kind == .invite }.count == 1)
+    }
+
+    @Test func `a silent target is given up after 64 T1 with 408, RFC 3261 §16.8`() throws {
+        let gateway = try gateway()
+        _ = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        var answers: [String] = []
+        for _ in 0..<40 { answers += gateway.pass(.seconds(1)).to(GatewayUnderTest.trunk) }
+        #expect(answers.first?.hasPrefix("SIP/2.0 408 Request Timeout") == true)
+        #expect(gateway.signals().last?.status == 408)
+    }
+
+    @Test func `later requests of a branded dialog carry the name too, and after a restart`() throws {
+        let before = try gateway()
+        let invite = try #require(
+            before.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let recordRoute = try #require(invite.split(separator: "\r\n").first { $0.hasPrefix("Record-Route: ") })
+        let route = "Route: \(recordRoute.dropFirst("Record-Route: ".count))\n"
+        let after = try gateway()
+        let bye = after.receive(
+            request("BYE", extra: route, toTag: ";tag=p", branch: "2", sequence: 2), from: GatewayUnderTest.trunk)
+        let forwarded = try #require(bye.to(GatewayUnderTest.pbx).first)
+        #expect(forwarded.contains(Self.quotedName))
+        #expect(!forwarded.contains("Route:"))
+        let signal = try #require(after.signals().first)
+        #expect(signal.kind == .bye)
+        #expect(signal.call == before.signals().first?.call, "the BYE names the call its INVITE opened")
+    }
+
+    @Test(arguments: ["0ib0000000000000000", "", "9ib", "0ibffffffffffffffff", "abc"])
+    func `a forged dialog note changes nothing`(note: String) throws {
+        let gateway = try gateway()
+        let route = "Route: <sip:192.0.2.10:5060;lr;hd=\(note)>\n"
+        let bye = gateway.receive(
+            request("BYE", extra: route, toTag: ";tag=p", branch: "2", sequence: 2), from: GatewayUnderTest.trunk)
+        #expect(bye.to(GatewayUnderTest.pbx).first?.contains("From: \"Carrier\" <sip:") == true)
+    }
+
+    @Test func `a response nobody remembers goes back statelessly, to known peers only, RFC 3261 §16.11`() throws {
+        let before = try gateway()
+        let invite = try #require(
+            before.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let after = try gateway()
+        let answer = response("200 OK", to: invite)
+        #expect(after.receive(answer, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).count == 1)
+        #expect(after.signals().first?.call == before.signals().first?.call)
+        let astray = answer.replacing("203.0.113.5", with: "198.51.100.9")
+        #expect(after.receive(astray, from: GatewayUnderTest.pbx).isEmpty)
+        #expect(after.counters.count(.responsesDropped) == 1)
+    }
+
+    @Test func `a stranger is refused and counted, and leads no response anywhere`() throws {
+        let gateway = try gateway()
+        let out = gateway.receive(request("INVITE"), from: GatewayUnderTest.stranger)
+        #expect(out.map(\.destination) == [GatewayUnderTest.stranger])
+        #expect(out.to(GatewayUnderTest.stranger).first?.hasPrefix("SIP/2.0 403 Forbidden") == true)
+        #expect(gateway.counters.count(.strangersRefused) == 1)
+        #expect(gateway.receive("SIP/2.0 200 OK\n\n", from: GatewayUnderTest.stranger).isEmpty)
+    }
+
+    @Test func `an untrusted trunk brings no identity, no verstat and no logo of its own`() throws {
+        let gateway = try gateway {
+            $0.isTrusted = false; $0.keepsForeignCallInfo = false
+        }
+        let claims = """
+            P-Asserted-Identity: "Bank" <sip:+61491570156@carrier.example>
+            Remote-Party-ID: "Bank" <sip:+61491570156@carrier.example>
+            P-Preferred-Identity: "Bank" <sip:+61491570156@carrier.example>
+            Call-Info: <https://evil.example/bank.png>;purpose=icon, <sip:x>;answer-after=0
+            X-AUTH-IP: 192.0.2.1
+
+            """
+        let text = request("INVITE", extra: claims).replacing(
+            "+61491570156@carrier.example>;tag", with: "+61491570156;verstat=TN-Validation-Passed@carrier.example>;tag")
+        let sent = try #require(gateway.receive(text, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        for word in ["P-Asserted", "Remote-Party", "P-Preferred", "Call-Info", "X-AUTH-IP", "verstat", "Acme"] {
+            #expect(!sent.contains(word), "\(word)")
+        }
+        #expect(gateway.signals().first?.reason == .untrusted)
+    }
+
+    @Test func `what does not fit the target's datagrams goes in order: logo, reason, name`() throws {
+        let plain = try #require(
+            try gateway().receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let full = plain.utf8.count
+        let expected: [(Int, Bool, Bool, Bool)] = [
+            (full, true, true, true), (full - 1, false, true, true), (full - 60, false, false, true),
+            (full - 150, false, false, false),
+        ]
+        for (limit, logo, reason, name) in expected {
+            let sent = try #require(
+                try gateway { $0.largestDatagram = limit }.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+                    .to(GatewayUnderTest.pbx).first)
+            #expect(sent.contains("purpose=icon") == logo, "\(limit)")
+            #expect(sent.contains("call-reason") == reason, "\(limit)")
+            #expect(sent.contains(Self.quotedName) == name, "\(limit)")
+            #expect(!name || sent.utf8.count <= limit)
+        }
+    }
+
+    @Test func `a closed gate lets the call pass as it came, with the gate as the reason`() throws {
+        let gateway = try gateway { $0.gates.brandingEnabled = false }
+        let sent = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        #expect(sent.contains("From: \"Carrier\" <sip:+61491570156@carrier.example>;tag=a"))
+        #expect(gateway.signals().first?.reason == .gatedBrandingDisabled)
+    }
+
+    @Test func `the PBX can tell trunks apart, and nobody outside can pretend`() throws {
+        let gateway = try gateway { $0.trunkHeader = "X-Herald-Trunk" }
+        let sent = try #require(
+            gateway.receive(request("INVITE", extra: "x-herald-trunk: other\n"), from: GatewayUnderTest.trunk)
+                .to(GatewayUnderTest.pbx).first)
+        #expect(sent.contains("X-Herald-Trunk: carrier\r\n"))
+        #expect(!sent.contains("other"))
+    }
+
+    @Test func `a call from the PBX passes to the trunk as it came`() throws {
+        let gateway = try gateway()
+        let out = gateway.receive(
+            request("INVITE").replacing("192.0.2.20 SIP", with: "203.0.113.5 SIP"), from: GatewayUnderTest.pbx)
+        let sent = try #require(out.to(GatewayUnderTest.trunk).first)
+        #expect(sent.contains("From: \"Carrier\" <sip:+61491570156@carrier.example>;tag=a"))
+        #expect(gateway.signals().first?.direction == .outbound)
+    }
+
+    @Test func `a request routed elsewhere still goes to the configured peer: no open relay`() throws {
+        let gateway = try gateway()
+        let out = gateway.receive(
+            request("INVITE", extra: "Route: <sip:198.51.100.9;lr>\n").replacing(
+                "sip:100@192.0.2.20 SIP", with: "sip:100@198.51.100.9 SIP"),
+            from: GatewayUnderTest.trunk)
+        #expect(out.requests("INVITE").count == 1)
+        #expect(out.to(GatewayUnderTest.pbx).count == 1)
+        #expect(out.to(GatewayUnderTest.stranger).isEmpty)
+    }
+
+    @Test func `a full table refuses new requests with 503 and Retry-After`() throws {
+        let gateway = try gateway { $0.mostTransactions = 1 }
+        _ = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        let second = gateway.receive(request("INVITE", branch: "other"), from: GatewayUnderTest.trunk)
+        let answer = try #require(second.to(GatewayUnderTest.trunk).first)
+        #expect(answer.hasPrefix("SIP/2.0 503 Service Unavailable"))
+        #expect(answer.contains("Retry-After: 5"))
+    }
+
+    @Test func `nothing is left when every timer has run`() throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(response("200 OK", to: invite), from: GatewayUnderTest.pbx)
+        for _ in 0..<40 { _ = gateway.pass(.seconds(1)) }
+        #expect(gateway.counters.transactionsInMemory == 0)
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import Gateway
+import SIPCore
+
+/// The call path with real parts and no sockets: bytes in by `receive`, datagrams out of `sent`, time by hand.
+final class GatewayUnderTest {
+    static let trunk = PeerAddress(ipv4: 0xCB00_7105, port: 5060)  // 203.0.113.5
+    static let pbx = PeerAddress(ipv4: 0xC000_0214, port: 5060)  // 192.0.2.20
+    static let local = PeerAddress(ipv4: 0xC000_020A, port: 5060)  // 192.0.2.10
+    static let stranger = PeerAddress(ipv4: 0xC633_6409, port: 5060)  // 198.51.100.9
+
+    let gateway: SIPGateway
+    let counters = GatewayCounters()
+    let branding: CurrentBranding
+    let ring: SignalRing
+    let index: BrandIndex
+    private(set) var now = Moment(milliseconds: 1_000_000, wallMicroseconds: 1_800_000_000_000_000)
+    private let folder: String
+
+    /// How the trunk of the test is set up.
+    struct Options {
+        var isTrusted = true
+        var policy = BrandingPolicy.standard
+        var keepsForeignCallInfo = true
+        var trunkHeader: String?
+        var largestDatagram: Int?
+        var gates = BrandingGates()
+        var secret = Secret(key0: 7, key1: 8)
+        var mostTransactions = 10_000
+    }
+
+    init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
+        folder = NSTemporaryDirectory() + "herald-call-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        ring = try SignalRing(path: folder + "/signals.ring", capacity: 1024)
+        var builder = BrandIndexBuilder(profile: RenderingProfile(), generation: 1, expectedCount: 100)
+        for number in numbers {
+            builder.add(
+                BrandRecord(
+                    number: number, name: "Acme \"Bank\"", brandID: "acme",
+                    logoURL: "https://logos.example/acme-256x256.png",
+                    callReason: "Your appointment", updatedAt: "2026-01-01T00:00:00Z"))
+        }
+        index = builder.finish()
+        branding = CurrentBranding(BrandingSnapshot(index: index, gates: options.gates))
+        gateway = SIPGateway(
+            settings: Self.settings(options), branding: branding, counters: counters, signals: ring, now: now)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Hands a datagram in and gives what the gateway sends for it.
+    func receive(_ bytes: [UInt8], from source: PeerAddress) -> [OutgoingDatagram] {
+        gateway.receive(bytes, from: source, on: 0, at: now)
+        return sent()
+    }
+
+    func receive(_ text: String, from source: PeerAddress) -> [OutgoingDatagram] {
+        receive(Array(text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n").utf8), from: source)
+    }
+
+    /// Lets time pass and gives what timers send.
+    func pass(_ time: Duration) -> [OutgoingDatagram] {
+        let milliseconds =
+            UInt64(time.components.seconds) * 1000 + UInt64(time.components.attoseconds / 1_000_000_000_000_000)
+        now.milliseconds += milliseconds
+        now.wallMicroseconds += Int64(milliseconds) * 1000
+        gateway.fireTimers(at: now)
+        return sent()
+    }
+
+    /// The signals written so far, oldest first.
+    func signals() -> [CallSignal] {
+        var all: [CallSignal] = []
+        _ = ring.read(after: 0, limit: 1000) { signal, _ in all.append(signal) }
+        return all
+    }
+
+    private func sent() -> [OutgoingDatagram] {
+        defer { gateway.outgoing.removeAll() }
+        return gateway.outgoing
+    }
+
+    private static func settings(_ options: Options) -> GatewaySettings {
+        func source(_ address: PeerAddress) -> PeerSource { PeerSource(network: address, prefixLength: 32, port: nil) }
+        let trunk = TrunkPeer(
+            position: 0, name: "carrier", sources: [source(trunk)], nextHop: trunk, socket: 0,
+            isTrusted: options.isTrusted,
+            policy: options.policy, normaliser: NumberNormaliser(region: Region("AU")),
+            identityOrder: [.pAssertedIdentity, .remotePartyID, .from],
+            keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: 0)
+        let pbx = PBXPeer(
+            position: 0, name: "office", sources: [source(pbx)], address: pbx, socket: 0,
+            largestDatagram: options.largestDatagram)
+        return GatewaySettings(
+            topology: GatewayTopology(
+                sockets: [LocalSocket(position: 0, address: local)], trunks: [trunk], pbxs: [pbx]),
+            secret: options.secret, timers: .standard, limits: SIPLimits(), mostTransactions: options.mostTransactions,
+            strangers: .refuse, brands: true, writesCallInfo: true)
+    }
+}
+
+extension [OutgoingDatagram] {
+    /// The one datagram that goes to an address.
+    func to(_ address: PeerAddress) -> [String] {
+        filter { $0.destination == address }.map { String(decoding: $0.bytes, as: UTF8.self) }
+    }
+
+    /// The forwarded requests of a method.
+    func requests(_ method: String) -> [[UInt8]] {
+        map(\.bytes).filter { String(decoding: $0.prefix(method.utf8.count + 1), as: UTF8.self) == method + " " }
+    }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Testing
+
+@testable import Gateway
+
+@Suite("Events of a call, securenode-endpoint-contract §7")
+struct EventMinterTests {
+    private let call = OutcomeSignals()
+    private let minter = EventMinter()
+
+    private func record(_ signals: [CallSignal]) -> CallRecord { OutcomeMachine(after: signals).record }
+
+    @Test func `displayed carries its evidence and the brand`() throws {
+        let record = record([call.invite(), call.provisional(183, at: 2.7), call.provisional(180, at: 4)])
+        let event = try #require(minter.displayed(record, callID: "id"))
+        #expect(event.key == "displayed:id")
+        #expect(event.number == "+4930123456")
+        #expect(event.outcome == "displayed")
+        #expect(event.surface == "sip")
+        #expect(event.displayedAt == "2026-01-01T00:00:02Z")
+        var meta = OutcomeEvent.Meta()
+        meta.callEventID = "id"
+        meta.callerNumber = "+4930123456"
+        meta.destinationNumber = "+61291234567"
+        meta.observedAt = "2026-01-01T00:00:02Z"
+        meta.brandingApplied = true
+        meta.brandingProfileID = "b-7"
+        meta.identityType = "brand"
+        meta.displayEvidence = "alerting"
+        meta.decision = "matched"
+        meta.sipStatus = 180
+        meta.trunk = "carrier"
+        #expect(event.meta == meta)
+    }
+
+    @Test func `the end of an answered call carries both durations`() throws {
+        let record = record([
+            call.invite(), call.provisional(180, at: 1), call.answered(at: 13), call.bye(at: 193),
+        ])
+        let event = try #require(minter.ended(record, callID: "id"))
+        #expect(event.key == "call_seen:id")
+        #expect(event.displayedAt == "2026-01-01T00:00:01Z")
+        #expect(event.meta.observedAt == "2026-01-01T00:03:13Z")
+        #expect(event.meta.callOutcome == "ANSWERED")
+        #expect(event.meta.ringDuration == 12)
+        #expect(event.meta.callDuration == 180)
+        #expect(event.meta.returnCallDetected == false)
+    }
+
+    @Test(arguments: [
+        (486, false, "BUSY", "missed"), (480, true, "MISSED", "missed"), (603, true, "REJECTED", "call_seen"),
+        (608, false, "BLOCKED", "call_seen"), (404, false, "FAILED", "error"),
+    ])
+    func `the word follows the outcome and branding is claimed only with evidence`(
+        status: UInt16, rings: Bool, outcome: String, word: String
+    ) throws {
+        let signals = [call.invite()] + (rings ? [call.provisional(180, at: 1)] : [])
+        let record = record(signals + [call.failed(status, q850: status == 486 ? 17 : 0, at: 5)])
+        let event = try #require(minter.ended(record, callID: "id"))
+        #expect(event.outcome == word)
+        #expect(event.key == word + ":id")
+        #expect(event.meta.callOutcome == outcome)
+        #expect(event.meta.brandingApplied == rings)
+        #expect(event.meta.sipStatus == Int(status))
+        #expect(event.meta.q850Cause == (status == 486 ? 17 : nil))
+        #expect(event.meta.callDuration == nil)
+        #expect((minter.displayed(record, callID: "id") != nil) == rings)
+    }
+
+    @Test func `the same record gives the same event`() {
+        let record = record([call.invite(), call.provisional(180, at: 1), call.failed(486, at: 5)])
+        #expect(minter.ended(record, callID: "id") == minter.ended(record, callID: "id"))
+    }
+
+    @Test(arguments: PassThroughReason.allCases)
+    func `an unbranded call tells the directory nothing but that its gates were closed`(reason: PassThroughReason) {
+        var call = call
+        call.reason = reason
+        let record = record([call.invite(), call.provisional(180, at: 1), call.answered(at: 2), call.bye(at: 3)])
+        let event = minter.passedThrough(record, callID: "id")
+        #expect(event?.key == (reason.isGate ? "branding_disabled:id" : nil))
+        #expect(event?.meta.decision == (reason.isGate ? reason.description : nil))
+        #expect(event?.meta.brandingApplied == (reason.isGate ? false : nil))
+        #expect(minter.displayed(record, callID: "id") == nil)
+        #expect(minter.ended(record, callID: "id") == nil)
+    }
+
+    @Test func `a gated call without a number says nothing`() {
+        var call = call
+        call.reason = .gatedCapReached
+        call.caller = 0
+        #expect(minter.passedThrough(record([call.invite()]), callID: "id") == nil)
+    }
+
+    @Test func `no match is reported only where the operator wants it`() {
+        var call = call
+        call.reason = .noMatch
+        var vocabulary = EventVocabulary()
+        vocabulary.reportsNoMatch = true
+        let event = EventMinter(vocabulary: vocabulary).passedThrough(record([call.invite()]), callID: "id")
+        #expect(event?.key == "no_match:id")
+        #expect(event?.meta.brandingProfileID == nil)
+        #expect(event?.meta.identityType == nil)
+    }
+
+    @Test func `another directory's words are words and keys`() throws {
+        var vocabulary = EventVocabulary()
+        vocabulary.returned = "call_returned"
+        vocabulary.surface = "voip"
+        let original = ReturnedOriginal(
+            callID: "first", number: try #require(E164Number("+4930123456")), brandID: "b-7",
+            endedAt: OutcomeSignals.start, eventID: "evt-1")
+        var outbound = call
+        outbound.direction = .outbound
+        outbound.reason = .outbound
+        outbound.caller = 61_291_234_567
+        outbound.destination = 4_930_123_456
+        let record = record([outbound.invite(at: 60), outbound.provisional(180, at: 62)])
+        let event = EventMinter(vocabulary: vocabulary).returned(record, original: original, latency: 60)
+        #expect(event.key == "call_returned:first")
+        #expect(event.callID == "first")
+        #expect(event.surface == "voip")
+        #expect(event.number == "+4930123456")
+        #expect(event.meta.callEventID == "first")
+        #expect(event.meta.callerNumber == "+61291234567")
+        #expect(event.meta.destinationNumber == "+4930123456")
+        #expect(event.meta.returnCallDetected == true)
+        #expect(event.meta.returnCallLatency == 60)
+        #expect(event.meta.originalEventID == "evt-1")
+        #expect(event.displayedAt == "2026-01-01T00:01:02Z")
+    }
+
+    @Test(arguments: [
+        (0, "1970-01-01T00:00:00Z"), (951_782_400, "2000-02-29T00:00:00Z"), (1_767_225_599, "2025-12-31T23:59:59Z"),
+        (1_772_323_200, "2026-03-01T00:00:00Z"), (4_107_542_400, "2100-03-01T00:00:00Z"),
+        (253_402_300_799, "9999-12-31T23:59:59Z"), (-5, "1970-01-01T00:00:00Z"),
+    ])
+    func `moments are written in UTC with whole seconds`(seconds: Int64, text: String) {
+        #expect(UTCTimestamp.string(microseconds: seconds * 1_000_000 + (seconds < 0 ? 0 : 999_999)) == text)
+    }
+}

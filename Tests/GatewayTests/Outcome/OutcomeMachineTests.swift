@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Testing
+
+@testable import Gateway
+
+@Suite("Outcome machine: races, retries, durations")
+struct OutcomeMachineTests {
+    private let call = OutcomeSignals()
+
+    @Test func `an answered call has both durations in whole seconds`() {
+        let record = OutcomeMachine(after: [
+            call.invite(), call.provisional(180, at: 1), call.answered(at: 6.9), call.bye(at: 70.2),
+        ]).record
+        #expect(record.outcome == .answered)
+        #expect(record.ringSeconds == 5)
+        #expect(record.callSeconds == 63)
+        #expect(record.status == 200)
+    }
+
+    @Test func `ringing counts from the first 180 even if early media came before`() {
+        let record = OutcomeMachine(after: [
+            call.invite(), call.provisional(183, at: 1), call.provisional(180, at: 4), call.provisional(180, at: 5),
+            call.answered(at: 10), call.bye(at: 20),
+        ]).record
+        #expect(record.ringSeconds == 6)
+        #expect(record.displayEvidence == .alerting)
+    }
+
+    @Test(arguments: [182, 183] as [UInt16])
+    func `without a 180 it counts from the first 182 or 183`(status: UInt16) {
+        let record = OutcomeMachine(after: [
+            call.invite(), call.provisional(status, at: 2), call.provisional(status, at: 5), call.answered(at: 10),
+            call.bye(at: 11),
+        ]).record
+        #expect(record.ringSeconds == 8)
+    }
+
+    @Test(arguments: [100, 181, 199] as [UInt16])
+    func `answers that prove no phone are no alerting`(status: UInt16) {
+        var machine = OutcomeMachine(after: [call.invite()])
+        #expect(machine.receive(call.provisional(status, at: 1)) == [])
+        #expect(machine.record.alertedAt == nil)
+        #expect(machine.record.displayEvidence == nil)
+    }
+
+    @Test func `reaching the phone is said once, by the first 18x`() {
+        var machine = OutcomeMachine(after: [call.invite()])
+        #expect(machine.receive(call.provisional(183, at: 1)) == [.changed, .reached])
+        #expect(machine.receive(call.provisional(180, at: 2)) == .changed)
+        #expect(machine.receive(call.answered(at: 3)) == .changed)
+    }
+
+    @Test func `an answer without ringing is the evidence itself and has no ring duration`() {
+        var machine = OutcomeMachine(after: [call.invite()])
+        #expect(machine.receive(call.answered(at: 3)) == [.changed, .reached])
+        #expect(machine.receive(call.bye(at: 5)) == [.changed, .ended])
+        #expect(machine.record.displayEvidence == .answered)
+        #expect(machine.record.ringSeconds == nil)
+        #expect(machine.record.callSeconds == 2)
+    }
+
+    @Test func `an answer that crosses the CANCEL wins`() {
+        let record = OutcomeMachine(after: [
+            call.invite(), call.provisional(180, at: 1), call.cancelled(at: 5), call.answered(at: 5.1),
+            call.failed(487, at: 5.2), call.bye(at: 5.3),
+        ]).record
+        #expect(record.outcome == .answered)
+        #expect(record.callSeconds == 0)
+    }
+
+    @Test func `a challenge and the INVITE that answers it are one call`() {
+        var machine = OutcomeMachine(after: [call.invite()])
+        #expect(machine.receive(call.failed(401, at: 0.1)) == .changed)
+        #expect(machine.record.outcome == nil)
+        #expect(machine.receive(call.invite(at: 0.2)) == .changed)
+        _ = machine.receive(call.provisional(180, at: 1))
+        _ = machine.receive(call.answered(at: 2))
+        _ = machine.receive(call.bye(at: 9))
+        #expect(machine.record.outcome == .answered)
+        #expect(machine.record.attempts == 2)
+        #expect(machine.record.inviteAt == OutcomeSignals.start)
+    }
+
+    @Test func `a challenge nobody answers fails the call where it stood`() {
+        var machine = OutcomeMachine(after: [call.invite(), call.failed(407, at: 1)])
+        #expect(machine.expire(now: OutcomeSignals.start + 32_900_000, limits: .init()) == [])
+        #expect(machine.expire(now: OutcomeSignals.start + 33_000_000, limits: .init()) == [.changed, .ended])
+        #expect(machine.record.outcome == .failed)
+        #expect(machine.record.endedAt == OutcomeSignals.start + 1_000_000)
+    }
+
+    @Test func `repeated and late signals change nothing`() {
+        var machine = OutcomeMachine(after: [
+            call.invite(), call.provisional(180, at: 1), call.answered(at: 2),
+        ])
+        let before = machine
+        for signal in [
+            call.invite(at: 3), call.answered(at: 3), call.provisional(180, at: 3), call.failed(486, at: 3),
+            call.cancelled(at: 3),
+        ] { #expect(machine.receive(signal) == []) }
+        #expect(machine == before)
+        _ = machine.receive(call.bye(at: 10))
+        let ended = machine
+        #expect(machine.receive(call.bye(at: 11)) == [])
+        #expect(machine.receive(call.answered(at: 12)) == [])
+        #expect(machine.expire(now: .max, limits: .init()) == [])
+        #expect(machine == ended)
+    }
+
+    @Test func `a BYE in an early dialog is the caller giving up`() {
+        let record = OutcomeMachine(after: [
+            call.invite(), call.provisional(180, at: 1), call.bye(at: 4), call.failed(487, at: 4.1),
+        ]).record
+        #expect(record.outcome == .missed)
+        #expect(record.ringSeconds == 3)
+    }
+
+    @Test func `a BYE that never comes ends the call as answered without a duration`() {
+        var machine = OutcomeMachine(after: [call.invite(), call.provisional(180, at: 1), call.answered(at: 5)])
+        let limits = OutcomeMachine.Limits(answered: 600)
+        #expect(machine.expire(now: OutcomeSignals.start + 604_000_000, limits: limits) == [])
+        #expect(machine.expire(now: OutcomeSignals.start + 605_000_000, limits: limits) == [.changed, .ended])
+        #expect(machine.record.outcome == .answered)
+        #expect(machine.record.callSeconds == nil)
+        #expect(machine.record.ringSeconds == 4)
+    }
+
+    @Test(arguments: [(true, CallOutcome.missed), (false, .failed)])
+    func `a call whose every further word was lost ends in the end`(rings: Bool, outcome: CallOutcome) {
+        var machine = OutcomeMachine(after: rings ? [call.invite(), call.provisional(180, at: 1)] : [call.invite()])
+        #expect(machine.expire(now: OutcomeSignals.start + 901_000_000, limits: .init()) == [.changed, .ended])
+        #expect(machine.record.outcome == outcome)
+        #expect(machine.record.ringSeconds == nil)
+    }
+
+    @Test func `a wall clock set back gives no duration rather than a wrong one`() {
+        let record = OutcomeMachine(after: [
+            call.invite(), call.provisional(180, at: 10), call.answered(at: 5), call.bye(at: 8),
+        ]).record
+        #expect(record.ringSeconds == nil)
+        #expect(record.callSeconds == 3)
+    }
+
+    @Test func `a brand name cut in the middle of a character loses that character`() {
+        var bytes = Array(String(repeating: "ä", count: 60).utf8)
+        bytes.removeLast(bytes.count - 99)
+        let texts = CallTexts(brandName: bytes)
+        let record = CallRecord(call.invite(), texts: texts, trunk: nil)
+        #expect(record.brandName == String(repeating: "ä", count: 49))
+    }
+
+    @Test func `a withheld number that slipped into a signal is not kept`() {
+        var withheld = call
+        withheld.reason = .privacy
+        let record = CallRecord(withheld.invite(), texts: CallTexts(brandID: Array("b".utf8)), trunk: nil)
+        #expect(record.caller == nil)
+        #expect(record.brandID == nil)
+    }
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+
+@testable import Gateway
+
+/// The signals of one call, written as a test reads them: what happened after how many seconds.
+struct OutcomeSignals {
+    static let start: Int64 = 1_767_225_600_000_000  // 2026-01-01T00:00:00Z
+    var call = CallIdentifier(high: 1, low: 2)
+    var direction = CallSignal.Direction.inbound
+    var caller: UInt64 = 4_930_123_456
+    var destination: UInt64 = 61_291_234_567
+    var reason: PassThroughReason?
+
+    func invite(at seconds: Double = 0) -> CallSignal { signal(.invite, seconds) }
+    func provisional(_ status: UInt16, at seconds: Double) -> CallSignal { signal(.provisional, seconds, status) }
+    func answered(at seconds: Double) -> CallSignal { signal(.answered, seconds, 200) }
+    func bye(at seconds: Double) -> CallSignal { signal(.bye, seconds) }
+
+    func failed(_ status: UInt16, q850: UInt16 = 0, sip: UInt16 = 0, at seconds: Double) -> CallSignal {
+        signal(.failed, seconds, status, q850, sip)
+    }
+
+    func cancelled(q850: UInt16 = 0, sip: UInt16 = 0, at seconds: Double) -> CallSignal {
+        signal(.cancelled, seconds, 0, q850, sip)
+    }
+
+    private func signal(
+        _ kind: CallSignal.Kind, _ seconds: Double, _ status: UInt16 = 0, _ q850: UInt16 = 0, _ sip: UInt16 = 0
+    ) -> CallSignal {
+        CallSignal(
+            kind: kind, direction: direction, call: call,
+            wallMicroseconds: Self.start + Int64(seconds * 1_000_000), status: status, q850Cause: q850, sipCause: sip,
+            caller: caller, destination: destination, reason: reason)
+    }
+}
+
+extension OutcomeMachine {
+    /// A machine that has taken an INVITE and then the given signals.
+    init(after signals: [CallSignal]) {
+        let texts = CallTexts(
+            sipCallID: Array("a1@trunk".utf8), brandName: Array("Acme Bank".utf8), brandID: Array("b-7".utf8),
+            subscriber: Array("1001".utf8))
+        self.init(CallRecord(signals[0], texts: texts, trunk: "carrier"))
+        for signal in signals.dropFirst() { _ = receive(signal) }
+    }
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import Testing
+
+@testable import Gateway
+
+/// A ring file in a folder of its own that goes with the test.
+final class RingFolder {
+    let folder: URL
+    var path: String { folder.appending(path: "signals.ring").path }
+
+    init() throws {
+        folder = FileManager.default.temporaryDirectory.appending(path: "ring-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    /// The file as a process killed at this instant would leave it.
+    func killed() throws -> String {
+        let copy = folder.appending(path: "killed-\(UUID().uuidString).ring").path
+        try Data(contentsOf: URL(filePath: path)).write(to: URL(filePath: copy))
+        return copy
+    }
+
+    /// Overwrites eight bytes of a ring file nobody has open.
+    static func poke(_ path: String, at offset: UInt64, _ value: UInt64) throws {
+        let file = try FileHandle(forUpdating: URL(filePath: path))
+        try file.seek(toOffset: offset)
+        try file.write(contentsOf: withUnsafeBytes(of: value) { Data($0) })
+        try file.close()
+    }
+}
+
+@Suite("Signal ring")
+struct SignalRingTests {
+    private let folder: RingFolder
+    private let call = OutcomeSignals()
+    private let texts = CallTexts(
+        sipCallID: Array("c4a1@192.0.2.1".utf8), brandName: Array("Acme Bänk".utf8), brandID: Array("b-7".utf8),
+        subscriber: Array("1001".utf8))
+
+    init() throws { folder = try RingFolder() }
+
+    private func contents(_ ring: SignalRing, after: UInt64 = 0) -> (signals: [CallSignal], skipped: Int) {
+        var signals: [CallSignal] = []
+        let result = ring.read(after: after, limit: .max) { signal, _ in signals.append(signal) }
+        return (signals, result.skipped)
+    }
+
+    @Test func `what goes in comes out, in order and with its texts`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        #expect(ring.opening == .created)
+        var gated = call
+        gated.reason = .gatedCapReached
+        let signals = [
+            call.invite(), call.provisional(180, at: 1), call.cancelled(q850: 26, sip: 200, at: 2), gated.invite(),
+            CallSignal(
+                kind: .bye, direction: .outbound, call: CallIdentifier(high: .max, low: 1),
+                alternative: CallIdentifier(high: 2, low: .max), wallMicroseconds: .max, status: 699, trunk: 65_535),
+        ]
+        for signal in signals { #expect(ring.append(signal, texts: signal.kind == .invite ? texts : nil)) }
+        var read: [CallSignal] = []
+        var readTexts: [CallTexts?] = []
+        let (position, skipped) = ring.read(after: 0, limit: 100) {
+            read.append($0)
+            readTexts.append($1)
+        }
+        #expect(read == signals)
+        #expect(readTexts == [texts, nil, nil, texts, nil])
+        #expect(position == 5)
+        #expect(skipped == 0)
+        #expect(contents(ring, after: position).signals.isEmpty)
+    }
+
+    @Test func `texts longer than their place are cut, not spilled`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let long = [UInt8](repeating: 0x61, count: 400)
+        ring.append(call.invite(), texts: CallTexts(sipCallID: long, brandName: long, brandID: long, subscriber: long))
+        var cut: CallTexts?
+        _ = ring.read(after: 0, limit: 1) { cut = $1 }
+        #expect(cut?.sipCallID.count == 160)
+        #expect(cut?.brandName.count == 100)
+        #expect(cut?.brandID.count == 64)
+        #expect(cut?.subscriber.count == 64)
+    }
+
+    @Test func `a ring goes round many times`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 8)
+        var position: UInt64 = 0
+        for second in 0..<100 {
+            #expect(ring.append(call.bye(at: Double(second))))
+            let (next, _) = ring.read(after: position, limit: 10) { signal, _ in
+                #expect(signal.wallMicroseconds == OutcomeSignals.start + Int64(second) * 1_000_000)
+            }
+            #expect(next == position + 1)
+            position = next
+            ring.release(through: position)
+        }
+        #expect(ring.shed == .init(unbranded: 0, branded: 0))
+    }
+
+    @Test func `a process killed with signals in the ring loses none of them`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let signals = (0..<5).map { call.bye(at: Double($0)) }
+        for signal in signals { ring.append(signal) }
+        ring.release(through: 2)
+        let next = try SignalRing(path: try folder.killed(), capacity: 16)
+        #expect(next.opening == .resumed(pending: 3, capacity: 16))
+        #expect(next.ringID == ring.ringID)
+        #expect(contents(next, after: 2).signals == Array(signals[2...]))
+        next.append(call.invite(), texts: texts)
+        #expect(contents(next, after: 5).signals == [call.invite()])
+    }
+
+    @Test func `a ring closed and opened again goes on`() throws {
+        var ring: SignalRing? = try SignalRing(path: folder.path, capacity: 16)
+        ring?.append(call.invite(), texts: texts)
+        ring = nil
+        let next = try SignalRing(path: folder.path, capacity: 16)
+        #expect(next.opening == .resumed(pending: 1, capacity: 16))
+        #expect(contents(next).signals == [call.invite()])
+    }
+
+    @Test func `a slot whose writer died is skipped, one whose writer lives is waited for`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        for second in 0..<3 { ring.append(call.bye(at: Double(second))) }
+        // The writer of number 2 claimed its number and died before publishing it.
+        let path = try folder.killed()
+        try RingFolder.poke(path, at: 4096 + 512, 0)
+        let next = try SignalRing(path: path, capacity: 16)
+        #expect(contents(next).signals.map(\.wallMicroseconds) == [0, 2_000_000].map { OutcomeSignals.start + $0 })
+        #expect(contents(next).skipped == 1)
+
+        // A number claimed by a writer of this process: it is at work, nothing after it is read yet.
+        try RingFolder.poke(path, at: 64, 5)
+        #expect(contents(next, after: 3).signals.isEmpty)
+        #expect(contents(next, after: 3).skipped == 0)
+    }
+
+    @Test func `a slot with impossible bytes is skipped`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        for second in 0..<3 { ring.append(call.bye(at: Double(second))) }
+        let path = try folder.killed()
+        try RingFolder.poke(path, at: 4096 + 512 + 72, 0xFFFF_FFFF_FFFF_FFFF)
+        let next = try SignalRing(path: path, capacity: 16)
+        #expect(contents(next).signals.count == 2)
+        #expect(contents(next).skipped == 1)
+    }
+
+    @Test func `a nearly full ring sheds unbranded signals at the door, a full one all, and counts both`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        var unbranded = call
+        unbranded.reason = .noMatch
+        for second in 0..<14 { #expect(ring.append(unbranded.invite(at: Double(second)), texts: texts)) }
+        #expect(!ring.append(unbranded.invite(at: 14), texts: texts))
+        #expect(ring.append(call.invite(at: 15), texts: texts))
+        #expect(ring.append(call.invite(at: 16), texts: texts))
+        #expect(!ring.append(call.invite(at: 17), texts: texts))
+        #expect(!ring.append(unbranded.invite(at: 18), texts: texts))
+        #expect(ring.shed == .init(unbranded: 2, branded: 1))
+        let kept = contents(ring).signals
+        #expect(kept.count == 16)
+        #expect(kept.last == call.invite(at: 16))
+        ring.release(through: 16)
+        #expect(ring.append(unbranded.invite(at: 19), texts: texts))
+    }
+
+    @Test(
+        arguments: [
+            (0, 0x1234, "does not begin as a signal ring"), (8, 9, "is of version 9"), (16, 15, "has a damaged header"),
+            (24, 7, "has a damaged header"), (128, 99, "has a damaged header"),
+        ] as [(UInt64, UInt64, String)])
+    func `a file that is no ring of this version is set aside and said`(
+        offset: UInt64, value: UInt64, problem: String
+    ) throws {
+        do {
+            let ring = try SignalRing(path: folder.path, capacity: 16)
+            ring.append(call.invite(), texts: texts)
+        }
+        try RingFolder.poke(folder.path, at: offset, value)
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        guard case .replaced(let aside, let reason) = ring.opening else {
+            Issue.record("\(ring.opening)")
+            return
+        }
+        #expect(reason.hasPrefix(problem))
+        #expect(FileManager.default.fileExists(atPath: aside))
+        #expect(contents(ring).signals.isEmpty)
+        #expect(ring.append(call.invite(), texts: texts))
+    }
+
+    @Test func `a file cut short is set aside`() throws {
+        try Data("not a ring".utf8).write(to: URL(filePath: folder.path))
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        #expect(
+            ring.opening
+                == .replaced(setAside: folder.path + ".aside", problem: "is 10 bytes long, which no signal ring is"))
+    }
+
+    @Test func `another size takes effect once the ring is empty`() throws {
+        do {
+            let ring = try SignalRing(path: folder.path, capacity: 16)
+            ring.append(call.bye(at: 1))
+        }
+        do {
+            let ring = try SignalRing(path: folder.path, capacity: 32)
+            #expect(ring.opening == .resumed(pending: 1, capacity: 16))
+            ring.release(through: 1)
+        }
+        let ring = try SignalRing(path: folder.path, capacity: 32)
+        #expect(ring.opening == .created)
+        #expect(ring.capacity == 32)
+    }
+
+    @Test func `two gateways cannot share a ring`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let error = #expect(throws: SignalRingError.self) { _ = try SignalRing(path: folder.path, capacity: 16) }
+        #expect(error?.problem == .inUse)
+        #expect(error?.description.contains(folder.path) == true)
+        #expect(ring.append(call.bye(at: 1)))
+    }
+
+    @Test func `a folder that is not there is said with the path`() {
+        let path = folder.folder.appending(path: "none/signals.ring").path
+        let error = #expect(throws: SignalRingError.self) { _ = try SignalRing(path: path, capacity: 16) }
+        #expect(error?.description.contains(path) == true)
+    }
+
+    @Test func `writer and reader on two threads see every signal once and whole`() async throws {
+        let ring = try SignalRing(path: folder.path, capacity: 64)
+        let total: UInt64 = 20_000
+        let writer = Task.detached {
+            for number in 1...total {
+                let call = CallIdentifier(high: number, low: ~number)
+                let signal = CallSignal(
+                    kind: .bye, direction: .inbound, call: call, wallMicroseconds: Int64(number), caller: number)
+                while !ring.append(signal) { await Task.yield() }
+            }
+        }
+        var position: UInt64 = 0
+        while position < total {
+            var expected = position
+            let (next, skipped) = ring.read(after: position, limit: 100) { signal, _ in
+                expected += 1
+                let isWhole =
+                    signal.call == CallIdentifier(high: expected, low: ~expected) && signal.alternative == signal.call
+                    && signal.wallMicroseconds == Int64(expected) && signal.caller == expected
+                if !isWhole { Issue.record("signal \(expected) is \(signal)") }
+            }
+            #expect(skipped == 0)
+            position = next
+            ring.release(through: position)
+            await Task.yield()
+        }
+        await writer.value
+        #expect(contents(ring, after: position).signals.isEmpty)
+    }
+}

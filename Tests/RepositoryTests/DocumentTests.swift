@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@Suite("Documents")
+struct DocumentTests {
+    @Test func `the README is short and names the two commands`() throws {
+        let lines = try Repository.lines("README.md")
+        #expect(lines.count <= 150)
+        let text = try Repository.text("README.md")
+        #expect(text.contains("Deploy/demo"))
+        #expect(text.contains("Deploy/test"))
+    }
+
+    @Test func `every file the README names exists`() throws {
+        let folders = ["Config/", "Deploy/", "Tests/", "Sources/", ".ci/", "docs/"]
+        let separators: Set<Character> = [" ", "\n", "`", "(", ")", "|", ",", ";", "\"", "'"]
+        let words = try Repository.text("README.md").split { separators.contains($0) }
+        let paths = words.filter { word in folders.contains { word.hasPrefix($0) } }
+            .map { word in String(word.last == "." || word.last == ":" ? word.dropLast() : word) }
+        #expect(paths.count > 5)
+        for path in Set(paths) {
+            #expect(Repository.exists(path), "README.md names \(path), which does not exist")
+        }
+    }
+
+    @Test func `the licence is the whole Apache licence`() throws {
+        let text = try Repository.text("LICENSE")
+        #expect(text.contains("Version 2.0, January 2004"))
+        #expect(text.contains("END OF TERMS AND CONDITIONS"))
+    }
+
+    @Test func `the pipeline runs the one test command`() throws {
+        #expect(try Repository.text(".ci/run").contains("Deploy/test"))
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Testing
+
+@Suite("Source files")
+struct SourceFileTests {
+    private static let code = [".swift", ".c", ".cpp", ".h", ".sh", ".py"]
+
+    @Test func `sources are found at all`() {
+        #expect(Repository.paths(under: "Sources", endingWith: [".swift"]).count > 20)
+        #expect(Repository.exists("Package.swift"))
+    }
+
+    @Test func `no file is longer than four hundred lines`() throws {
+        for path in Repository.paths(under: "", endingWith: Self.code + [".yaml", ".md"]) {
+            let count = try Repository.lines(path).count
+            #expect(count <= 400, "\(path) has \(count) lines; split it by what its parts are about")
+        }
+    }
+
+    @Test func `every source file names its licence in its first line`() throws {
+        for path in Repository.paths(under: "", endingWith: Self.code) {
+            // SwiftPM wants its tools version in the first line of a manifest.
+            let head = try Repository.lines(path).prefix(path == "Package.swift" || path.hasSuffix(".py") ? 2 : 1)
+            #expect(
+                head.contains { $0.contains("SPDX-License-Identifier: Apache-2.0") },
+                "\(path) does not begin with its SPDX line")
+        }
+    }
+
+    @Test func `every script names its licence under its first line`() throws {
+        for path in Repository.paths(under: "Deploy") + [".ci/run", "Tests/Scenarios/run"] {
+            let head = try Repository.lines(path).prefix(2)
+            guard head.first?.hasPrefix("#!") == true else { continue }
+            #expect(head.last == "# SPDX-License-Identifier: Apache-2.0", "\(path) has no SPDX line")
+        }
+    }
+
+    @Test func `no name says only that things lie together`() {
+        let words = ["Util", "Helper", "Extensions", "Common", "Manager", "Misc"]
+        for path in Repository.paths() {
+            for word in words {
+                #expect(!path.lowercased().contains(word.lowercased()), "\(path): name it by what it is about")
+            }
+        }
+    }
+
+    @Test func `nothing is left for later in a comment`() throws {
+        // Put together here so that this file does not find itself.
+        let marks = ["TO" + "DO", "FIX" + "ME", "XX" + "X:", "HA" + "CK:"]
+        for path in Repository.paths(under: "", endingWith: Self.code + [".yaml", ".xml", ".md"]) {
+            let text = try Repository.text(path)
+            for mark in marks {
+                #expect(!text.contains(mark), "\(path) has a \(mark); do it, or open an issue")
+            }
+        }
+    }
+
+    @Test func `every SIPCore file cites the rules it follows`() throws {
+        for path in Repository.paths(under: "Sources/SIPCore", endingWith: [".swift"]) {
+            let text = try Repository.text(path)
+            #expect(text.contains("RFC ") && text.contains("§"), "\(path) cites no section of an RFC")
+        }
+    }
+}

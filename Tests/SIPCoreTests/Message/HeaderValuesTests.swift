@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+import Testing
+
+@Suite("Lists and parameters in header fields, RFC 3261 §7.3.1 and §25.1")
+struct HeaderValuesTests {
+    @Test(arguments: [
+        ("a", ["a"]), ("a,b", ["a", "b"]), (" a ,\t b\r\n ", ["a", "b"]), ("", []), (" , ,, ", []), (",a,", ["a"]),
+        ("\"a,b\" <sip:c>, <sip:d>", ["\"a,b\" <sip:c>", "<sip:d>"]),
+        ("\"a\\\",b\" <sip:c>,d", ["\"a\\\",b\" <sip:c>", "d"]),
+        ("<data:a,b>;purpose=icon,<c>", ["<data:a,b>;purpose=icon", "<c>"]),
+        ("<sip:a\",\"b>,c", ["<sip:a\",\"b>", "c"]), ("\"never closed, b", ["\"never closed, b"]),
+        ("\"ends in a backslash\\", ["\"ends in a backslash\\"]), ("<never closed, b", ["<never closed, b"]),
+        ("a;b=\"1,2\",c", ["a;b=\"1,2\"", "c"]), ("\"", ["\""]), ("<", ["<"]), ("\\", ["\\"]),
+    ])
+    func `commas part values outside quotes and brackets`(field: String, values: [String]) {
+        let bytes = Array("##\(field)##".utf8)
+        let found = HeaderValues(bytes, 2..<(bytes.count - 2)).map { text(bytes[$0]) }
+        #expect(found == values)
+    }
+
+    @Test(arguments: [
+        (";a=1;b=2", "b", "2"), (";A = 1 ; b", "a", "1"), (";a;b", "a", ""), (";a=", "a", ""), (";ab=1", "a", nil),
+        (";a=\"x;b=no\";b=yes", "b", "yes"), ("x;a=1", "x", nil), (";a=1;a=2", "a", "1"), ("", "a", nil),
+        (";", "a", nil),
+        (";;;a=1", "a", "1"), (";=1", "a", nil), (";a=b=c", "a", "b=c"), (";a=\"never closed;b=1", "b", nil),
+        (";a=\"\\", "a", "\"\\"), (";\r\n a\t=\r\n 1\r\n ", "a", "1"),
+    ])
+    func `a parameter is found by its name`(field: String, name: String, value: String?) {
+        // Room behind the range shows that nothing is read past it.
+        let bytes = Array("\(field);\(name)=outside".utf8)
+        let found = HeaderParameters(bytes, 0..<field.utf8.count).first { text(bytes[$0.name]).lowercased() == name }
+        #expect(found.map { text(bytes[$0.value]) } == value)
+    }
+
+    @Test func `a parameter is found without case by what a caller names`() {
+        let bytes = Array(";CAUSE=16;text=\"Normal; cause=17\"".utf8)
+        #expect(HeaderParameters.find("cause", in: bytes, bytes.indices).map { text(bytes[$0]) } == "16")
+        #expect(HeaderParameters.find("caus", in: bytes, bytes.indices) == nil)
+    }
+
+    @Test func `sixty thousand separators are walked once`() {
+        // One walk is some 60,000 steps; a walk per value would be 3.6 billion and outlast any patience.
+        for separator in [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "<")] {
+            let bytes = [UInt8](repeating: separator, count: 60_000)
+            #expect(HeaderValues(bytes, bytes.indices).reduce(0) { count, _ in count + 1 } <= 1)
+            #expect(HeaderParameters(bytes, bytes.indices).reduce(0) { count, _ in count + 1 } <= 60_000)
+        }
+        let list = Array(String(repeating: "a,", count: 30_000).utf8)
+        #expect(HeaderValues(list, list.indices).reduce(0) { count, _ in count + 1 } == 30_000)
+    }
+
+    @Test(arguments: [
+        ("0", 0), ("00070", 70), ("2147483647", 2_147_483_647), ("2147483648", nil), ("9999999999", nil),
+        ("00000000001", nil), ("", nil), ("-1", nil), ("+1", nil), ("1 ", nil), ("\u{661}", nil), ("0x1", nil),
+    ])
+    func `a number is digits below 2 to the 31`(digits: String, number: Int?) {
+        let bytes = Array(digits.utf8)
+        #expect(DecimalNumber.read(bytes, bytes.indices) == number)
+    }
+
+    @Test func `numbers are written as they are read`() {
+        var bytes: [UInt8] = []
+        bytes.append(decimal: 0)
+        bytes.append("|")
+        bytes.append(decimal: UInt16.max)
+        bytes.append("|")
+        bytes.append(hex: 0x0123_4567_89ab_cdef)
+        #expect(text(bytes) == "0|65535|0123456789abcdef")
+    }
+
+    @Test(arguments: [("Ab-1", "aB-1", true), ("a", "ab", false), ("", "", true), ("@", "`", false), ("[", "{", false)])
+    func `only letters have case`(one: String, other: String, isEqual: Bool) {
+        #expect(Array(one.utf8)[...].equalsIgnoringCase(Array(other.utf8)[...]) == isEqual)
+    }
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+import Testing
+
+/// An owner that passes every answer on as it came, and answers 408 for a silent target.
+final class PassingUser: TransactionUser {
+    let table: ProxyTransactions
+    var delivered: [Int] = []
+    var timeouts = 0
+
+    init(_ table: ProxyTransactions) {
+        self.table = table
+        table.user = self
+    }
+
+    func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {
+        delivered.append(response.status ?? 0)
+        table.respond(response.status ?? 0, response.bytes, in: transaction, at: now)
+    }
+
+    func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
+        timeouts += 1
+        guard let request = transaction.pendingRequest else { return }
+        let bytes = LocalMessages.response(
+            to: request, status: 408, phrase: "Request Timeout", toTag: 1, source: transaction.source)
+        table.respond(408, bytes, in: transaction, at: now)
+    }
+}
+
+/// One table, one owner and one request on its way, with a clock that the test turns.
+struct ProxyRun {
+    static let source = PeerAddress(ipv4: 0xc633_6407, port: 5060)
+    static let target = PeerAddress(ipv4: 0xc000_0263, port: 5060)
+    let table: ProxyTransactions
+    let user: PassingUser
+    let request: SIPMessage
+    let transaction: ProxyTransaction
+    var now = Moment(milliseconds: 1_000_000, wallMicroseconds: 0)
+
+    /// Opens and forwards a request, and forgets what that sent unless asked to keep it.
+    init(_ method: String = "INVITE", more: [(name: String, line: String?)] = [], keepsStart: Bool = false) throws {
+        table = ProxyTransactions(timers: .standard, capacity: 2, now: now)
+        user = PassingUser(table)
+        let changes: [(name: String, line: String?)] = [
+            ("INVITE", "\(method) sip:+4930987654@192.0.2.10 SIP/2.0"), ("CSeq", "CSeq: 1 \(method)"),
+        ]
+        request = try WireMessage.message(WireMessage.invite(changes + more))
+        let via = try #require(ViaValue.top(of: request))
+        let branch = Branch(of: request, via: via.value, secret: Secret(key0: 1, key1: 2))
+        transaction = ProxyTransaction(
+            branch: branch, request: request, source: Self.source, sourceSocket: 0,
+            note: DialogNote(trunk: 0, isInbound: true, isBranded: false), call: (0, 0), originalFrom: [])
+        table.open(transaction, at: now)
+        table.forward(transaction, as: request.bytes, to: Self.target, from: 1, at: now)
+        if !keepsStart { table.outgoing = [] }
+    }
+
+    /// A response of the target, in the transaction's own words.
+    func response(_ status: Int, for method: String = "INVITE") throws -> SIPMessage {
+        try WireMessage.message([
+            "SIP/2.0 \(status) Reason", "Via: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bKx",
+            "To: <sip:+4930987654@192.0.2.10>;tag=314", "CSeq: 1 \(method)",
+        ])
+    }
+
+    /// Lets the target answer; the datagrams that follow.
+    func answer(_ status: Int, forCancel: Bool = false) throws -> [String] {
+        let method = forCancel ? "CANCEL" : "INVITE"
+        table.receive(try response(status, for: method), in: transaction, isForCancel: forCancel, at: now)
+        return sent()
+    }
+
+    /// What waits to be sent: first words of each datagram and whether it goes up or down.
+    func sent() -> [String] {
+        defer { table.outgoing = [] }
+        return table.outgoing.map { datagram in
+            let words = text(datagram.bytes).split(separator: " ")
+            let isUp = datagram.destination == Self.source && datagram.socket == 0
+            let isDown = datagram.destination == Self.target && datagram.socket == 1
+            return "\(isUp ? "up" : isDown ? "down" : "astray") \(words[0] == "SIP/2.0" ? words[1] : words[0])"
+        }
+    }
+
+    /// Turns the clock on, deadline by deadline; the datagrams that were sent meanwhile.
+    mutating func wait(milliseconds: UInt64) -> [String] {
+        let end = now.milliseconds + milliseconds
+        while let deadline = table.nextDeadline, deadline <= end {
+            now.milliseconds = max(now.milliseconds, deadline)
+            table.fireTimers(at: now)
+        }
+        now.milliseconds = end
+        return sent()
+    }
+
+    /// Turns the clock until no timer runs.
+    mutating func waitForEnd() {
+        while table.nextDeadline != nil { _ = wait(milliseconds: 10_000) }
+    }
+}
+
+@Suite("Proxy transactions, RFC 3261 §16 and §17, RFC 6026")
+struct ProxyTransactionsTests {
+    @Test func `an INVITE is answered 100 and sent on`() throws {
+        let run = try ProxyRun(keepsStart: true)
+        #expect(run.sent() == ["up 100", "down INVITE"])  // §17.2.1, §16.6 step 10
+        #expect(run.table[run.transaction.branch] === run.transaction)
+        #expect(run.transaction.isPending)
+    }
+
+    @Test func `a request other than INVITE is not answered by us`() throws {
+        let run = try ProxyRun("BYE", keepsStart: true)
+        #expect(run.sent() == ["down BYE"])  // RFC 4320 §4.1
+    }
+
+    @Test func `a retransmission gets the last answer again and goes no further`() throws {
+        var run = try ProxyRun()
+        #expect(!run.table.absorb(run.request, in: run.transaction, at: run.now))
+        #expect(run.sent() == ["up 100"])
+        #expect(try run.answer(180) == ["up 180"])
+        #expect(!run.table.absorb(run.request, in: run.transaction, at: run.now))
+        #expect(run.sent() == ["up 180"])
+        run.waitForEnd()
+    }
+
+    @Test func `a call is answered, and forgotten when its timers ran out`() throws {
+        var run = try ProxyRun()
+        #expect(try run.answer(100) == [])  // §16.7 step 5: a 100 ends here
+        #expect(try run.answer(180) == ["up 180"])
+        #expect(try run.answer(200) == ["up 200"])
+        #expect(try run.answer(200) == ["up 200"])  // RFC 6026 §7.2: every 2xx goes up
+        #expect(run.user.delivered == [180, 200, 200])
+        #expect(!run.transaction.isPending)
+        #expect(run.transaction.pendingRequest == nil)
+        #expect(run.wait(milliseconds: 31_999) == [])
+        #expect(run.table.count == 1)
+        run.waitForEnd()
+        #expect(run.table.count == 0)
+    }
+
+    @Test func `the ACK of a 2xx is the owner's to forward`() throws {
+        let run = try ProxyRun()
+        _ = try run.answer(200)
+        let ack = try WireMessage.message(
+            WireMessage.invite([("INVITE", "ACK sip:a@b SIP/2.0"), ("CSeq", "CSeq: 1 ACK")]))
+        #expect(run.table.absorb(ack, in: run.transaction, at: run.now))
+        #expect(run.sent() == [])
+    }
+
+    @Test func `a refusal is acknowledged on its hop and repeated until the caller's ACK`() throws {
+        var run = try ProxyRun()
+        #expect(try run.answer(486) == ["down ACK", "up 486"])  // §17.1.1.3
+        #expect(try run.answer(486) == ["down ACK"])
+        #expect(run.wait(milliseconds: 1_500) == ["up 486", "up 486"])  // §17.2.1: timer G at 0.5 s and 1.5 s
+        let ack = try WireMessage.message(
+            WireMessage.invite([("INVITE", "ACK sip:a@b SIP/2.0"), ("CSeq", "CSeq: 1 ACK")]))
+        #expect(!run.table.absorb(ack, in: run.transaction, at: run.now))
+        #expect(run.wait(milliseconds: 20_000) == [])
+        run.waitForEnd()
+        #expect(run.table.count == 0)
+        #expect(run.user.delivered == [486])
+    }
+
+    @Test func `a CANCEL before any answer waits for one`() throws {
+        var run = try ProxyRun()
+        let cancel = try WireMessage.message(["CANCEL sip:a@b SIP/2.0", "Reason: SIP;cause=200"])
+        run.table.cancel(run.transaction, with: cancel, at: run.now)
+        #expect(run.sent() == [])  // §9.1
+        #expect(try run.answer(100) == ["down CANCEL"])
+        #expect(try run.answer(180) == ["up 180"])
+        #expect(run.wait(milliseconds: 500) == ["down CANCEL"])  // timer E of its own transaction
+        #expect(try run.answer(200, forCancel: true) == [])  // §16.10: the answer ends here
+        #expect(try run.answer(487) == ["down ACK", "up 487"])
+        run.waitForEnd()
+        #expect(run.table.count == 0)
+        #expect(run.user.delivered == [180, 487])
+    }
+
+    @Test func `a CANCEL carries the caller's reason and goes out once`() throws {
+        let run = try ProxyRun()
+        _ = try run.answer(180)
+        let cancel = try WireMessage.message(["CANCEL sip:a@b SIP/2.0", "Reason: SIP;cause=200"])
+        run.table.cancel(run.transaction, with: cancel, at: run.now)
+        #expect(run.table.outgoing.count == 1)
+        #expect(run.table.outgoing.contains { text($0.bytes).contains("\r\nReason: SIP;cause=200\r\n") })
+        _ = run.sent()
+        run.table.cancel(run.transaction, with: nil, at: run.now)
+        #expect(run.sent() == [])
+    }
+
+    @Test func `a request at the limits is cancelled and acknowledged all the same`() throws {
+        // The gateway's own Via and Record-Route take it past what is accepted from outside.
+        let many = (0..<200).map { (name: "X-\($0):", line: "X-\($0): a" as String?) }
+        let lines = WireMessage.invite(many)
+        let run = try ProxyRun()
+        run.table.forward(
+            run.transaction, as: WireMessage.bytes(lines), to: ProxyRun.target, from: 1, at: run.now)
+        _ = run.sent()
+        _ = try run.answer(180)
+        run.table.cancel(run.transaction, with: nil, at: run.now)
+        #expect(run.sent() == ["down CANCEL"])
+        #expect(try run.answer(487) == ["down ACK", "up 487"])
+    }
+
+    @Test func `a silent target is tried for 32 seconds, then the owner is told`() throws {
+        var run = try ProxyRun()
+        // §17.1.1.2: timer A at 0.5, 1.5, 3.5, 7.5, 15.5 and 31.5 s, timer B at 32 s.
+        #expect(run.wait(milliseconds: 31_999) == Array(repeating: "down INVITE", count: 6))
+        #expect(run.wait(milliseconds: 1) == ["up 408"])
+        #expect(run.user.timeouts == 1)
+        run.waitForEnd()
+        #expect(run.table.count == 0)
+        #expect(run.user.timeouts == 1)
+    }
+
+    @Test func `a target that rings for three minutes is cancelled`() throws {
+        var run = try ProxyRun()
+        _ = try run.answer(180)
+        #expect(run.wait(milliseconds: 180_999) == [])
+        #expect(run.wait(milliseconds: 1) == ["down CANCEL"])  // §16.8: timer C
+        #expect(run.wait(milliseconds: 32_000).last == "up 408")  // §9.1: and no final answer after that
+        run.waitForEnd()
+        #expect(run.table.count == 0)
+    }
+
+    @Test func `another request is retried, timed out in silence and forgotten`() throws {
+        var run = try ProxyRun("INFO")
+        let sent = run.wait(milliseconds: 32_000)
+        #expect(sent.filter { $0 == "down INFO" }.count == 10)  // §17.1.2.2: timer E up to T2, timer F
+        #expect(sent.filter { $0.hasPrefix("up") } == ["up 100"])  // RFC 4320 §4.1 and §4.2: a late 100, never a 408
+        #expect(run.user.timeouts == 1)
+        run.waitForEnd()
+        #expect(run.table.count == 0)
+    }
+
+    @Test func `another request is answered, and its retransmission gets the answer`() throws {
+        var run = try ProxyRun("BYE")
+        #expect(try run.answer(200) == ["up 200"])
+        #expect(!run.table.absorb(run.request, in: run.transaction, at: run.now))
+        #expect(run.sent() == ["up 200"])
+        run.waitForEnd()
+        #expect(run.table.count == 0)
+    }
+
+    @Test func `answers go to the port the caller listens on`() throws {
+        // RFC 3261 §18.2.2: without rport, to the source address and the port of the Via.
+        let run = try ProxyRun(
+            more: [("Via", "Via: SIP/2.0/UDP 198.51.100.7:5099;branch=z9hG4bKa")], keepsStart: true)
+        #expect(run.table.outgoing.first?.destination == ProxyRun.source.with(port: 5099))
+    }
+
+    @Test func `a full table says so`() throws {
+        let run = try ProxyRun()
+        #expect(!run.table.isFull)
+        let other = try WireMessage.message(WireMessage.invite([("Call-ID", "Call-ID: other")]))
+        let via = try #require(ViaValue.top(of: other))
+        let second = ProxyTransaction(
+            branch: Branch(of: other, via: via.value, secret: Secret(key0: 1, key1: 2)), request: other,
+            source: ProxyRun.source, sourceSocket: 0, note: run.transaction.note, call: (0, 0), originalFrom: [])
+        run.table.open(second, at: run.now)
+        #expect(run.table.isFull)
+        #expect(run.table.count == 2)
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `whatever happens, the table is empty in the end`(seed: UInt64) throws {
+        var random = SplitMix(state: seed)
+        var run = try ProxyRun(seed % 4 == 0 ? "INFO" : "INVITE")
+        for _ in 0..<30 {
+            switch random.next() % 5 {
+            case 0: _ = run.wait(milliseconds: random.next() % 40_000)
+            case 1: run.table.cancel(run.transaction, with: nil, at: run.now)
+            case 2: _ = run.table.absorb(run.request, in: run.transaction, at: run.now)
+            case 3: _ = try run.answer(200, forCancel: true)
+            default: _ = try run.answer([100, 180, 183, 200, 302, 404, 487, 503][Int(random.next() % 8)])
+            }
+        }
+        run.waitForEnd()
+        #expect(run.table.count == 0)
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+import Testing
+
+@Suite("Request forwarding, RFC 3261 §16.6 and §18.2.1, RFC 3581 §4")
+struct RequestForwardingTests {
+    static let source = PeerAddress(ipv4: 0xc633_6407, port: 40_000)  // 198.51.100.7:40000
+    static let source6 = PeerAddress(ipv6High: 0x2001_0db8_0000_0000, low: 7, port: 40_000)
+    static let socket = LocalSocket(position: 0, address: PeerAddress(ipv4: 0xc000_020a, port: 5060))
+    static let secret = Secret(key0: 1, key1: 2)
+
+    @Test(arguments: [
+        // RFC 3261 §18.2.1: received when the host is a name or another address.
+        ("SIP/2.0/UDP 198.51.100.7", "SIP/2.0/UDP 198.51.100.7"),
+        ("SIP/2.0/UDP pbx.example;branch=a", "SIP/2.0/UDP pbx.example;branch=a;received=198.51.100.7"),
+        ("SIP/2.0/UDP 10.0.0.1:5062;branch=a", "SIP/2.0/UDP 10.0.0.1:5062;branch=a;received=198.51.100.7"),
+        // RFC 3581 §4: rport is filled in, and received is there even when it is the same.
+        ("SIP/2.0/UDP 198.51.100.7;rport", "SIP/2.0/UDP 198.51.100.7;rport=40000;received=198.51.100.7"),
+        ("SIP/2.0/UDP 10.0.0.1;rport;branch=a", "SIP/2.0/UDP 10.0.0.1;rport=40000;branch=a;received=198.51.100.7"),
+        ("SIP/2.0/UDP 10.0.0.1;rport=;a", "SIP/2.0/UDP 10.0.0.1;rport=40000;a;received=198.51.100.7"),
+        ("SIP/2.0/UDP 10.0.0.1;rport=5060", "SIP/2.0/UDP 10.0.0.1;rport=5060;received=198.51.100.7"),
+        // A received that the sender wrote itself says nothing.
+        ("SIP/2.0/UDP 10.0.0.1;received=10.9.9.9;rport", "SIP/2.0/UDP 10.0.0.1;received=198.51.100.7;rport=40000"),
+        ("SIP/2.0/UDP 10.0.0.1;received", "SIP/2.0/UDP 10.0.0.1;received=198.51.100.7"),
+        ("SIP/2.0/UDP 10.0.0.1;received=;a", "SIP/2.0/UDP 10.0.0.1;received=198.51.100.7;a"),
+        // The next value on the line stays as it is.
+        (
+            "SIP/2.0/UDP a;rport , SIP/2.0/UDP b;rport",
+            "SIP/2.0/UDP a;rport=40000;received=198.51.100.7 , SIP/2.0/UDP b;rport"
+        ),
+    ])
+    func `the source is noted in the topmost Via`(via: String, noted: String) throws {
+        let lines = WireMessage.invite([("Via", "Via: \(via)")])
+        let message = try WireMessage.message(lines)
+        var splices = Splices()
+        RequestForwarding.noteSource(
+            Self.source, in: message, via: try #require(ViaValue.top(of: message)).value, into: &splices)
+        let expected = WireMessage.invite([("Via", "Via: \(noted)")])
+        #expect(splices.applied(to: message.bytes) == WireMessage.bytes(expected))
+    }
+
+    @Test(arguments: [
+        ("SIP/2.0/UDP [2001:db8::7]", "SIP/2.0/UDP [2001:db8::7]"),
+        ("SIP/2.0/UDP [2001:DB8:0::7]:5060;rport", "SIP/2.0/UDP [2001:DB8:0::7]:5060;rport=40000;received=2001:db8::7"),
+        ("SIP/2.0/UDP [2001:db8::8]", "SIP/2.0/UDP [2001:db8::8];received=2001:db8::7"),
+    ])
+    func `an IPv6 source is noted without brackets`(via: String, noted: String) throws {
+        let message = try WireMessage.message(WireMessage.invite([("Via", "Via: \(via)")]))
+        var splices = Splices()
+        RequestForwarding.noteSource(
+            Self.source6, in: message, via: try #require(ViaValue.top(of: message)).value, into: &splices)
+        #expect(message.text(with: splices).contains("\r\nVia: \(noted)\r\n"))
+    }
+
+    @Test(arguments: [
+        ("Max-Forwards: 70", "Max-Forwards: 69"), ("max-forwards : 0068", "max-forwards : 67"),
+        ("Max-Forwards: 1", "Max-Forwards: 0"), ("Max-Forwards: 0", "Max-Forwards: 0"),
+    ])
+    func `a hop is counted`(line: String, counted: String) throws {
+        let message = try WireMessage.message(WireMessage.invite([("Max-Forwards", line)]))
+        var splices = Splices()
+        RequestForwarding.countHop(message, into: &splices)
+        let expected = WireMessage.invite([("Max-Forwards", counted)])
+        #expect(splices.applied(to: message.bytes) == WireMessage.bytes(expected))
+    }
+
+    @Test func `a missing Max-Forwards is added with 70`() throws {
+        let message = try WireMessage.message(WireMessage.invite([("Max-Forwards", nil)]))
+        var splices = Splices()
+        RequestForwarding.countHop(message, into: &splices)
+        #expect(message.text(with: splices).contains("\r\nMax-Forwards: 70\r\nVia: "))
+    }
+
+    @Test func `Via and Record-Route stand above those that are there`() throws {
+        // §16.6 steps 4 and 8; some senders write Record-Route before Via.
+        let lines = WireMessage.invite([("INVITE", nil)])
+        let message = try WireMessage.message(
+            ["INVITE sip:a@b SIP/2.0", "Record-Route: <sip:198.51.100.7;lr>"] + lines)
+        let top = message.headers[0]
+        let branch = Branch(of: message, via: try #require(ViaValue.top(of: message)).value, secret: Self.secret)
+        let note = DialogNote(trunk: 7, isInbound: true, isBranded: false)
+        let callID = try #require(message.first(.callID))
+        let entry = RecordRoute(socket: Self.socket, note: note, callID: message[callID.value], secret: Self.secret)
+        var splices = Splices()
+        RequestForwarding.addVia(Self.socket, branch: branch, before: top, into: &splices)
+        RequestForwarding.addRecordRoute(entry, before: top, into: &splices)
+        let forwarded = try SIPMessage.index(splices.applied(to: message.bytes))
+        #expect(forwarded.headers.prefix(4).map(\.name) == [.via, .recordRoute, .recordRoute, .via])
+        let via = try #require(ViaValue.top(of: forwarded)).value
+        #expect(forwarded.text(via.host) == "192.0.2.10")
+        #expect(via.port == 5060)
+        #expect(via.branch.flatMap { Branch(forwarded[$0]) } == branch)
+        #expect(via.rport?.isEmpty == true)
+        let route = forwarded.text(forwarded.headers[1].value)
+        #expect(route.hasPrefix("<sip:192.0.2.10:5060;lr;hd=7ip"))
+        #expect(splices.growth == forwarded.bytes.count - message.bytes.count)
+    }
+}

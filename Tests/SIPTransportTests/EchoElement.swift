@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+import SIPTransport
+import Synchronization
+
+/// What the test may read of elements that live on their workers' threads.
+final class Observed: Sendable {
+    let received = Mutex<[[UInt8]]>([])
+    let timers = Atomic<Int>(0)
+    let troubles = Mutex<[DatagramTrouble]>([])
+
+    /// Waits until what was observed is so; false when it is not after ten seconds.
+    func wait(until isSo: @Sendable (Observed) -> Bool) async throws -> Bool {
+        for _ in 0..<10_000 {
+            if isSo(self) { return true }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        return false
+    }
+}
+
+/// Sends every datagram back where it came from.
+final class EchoElement: SIPElement {
+    var outgoing: [OutgoingDatagram] = []
+    let nextDeadline: UInt64? = nil
+    private let observed: Observed
+
+    init(_ observed: Observed) { self.observed = observed }
+
+    func receive(_ datagram: [UInt8], from source: PeerAddress, on socket: Int, at now: Moment) {
+        observed.received.withLock { $0.append(datagram) }
+        outgoing.append(OutgoingDatagram(bytes: datagram, destination: source, socket: socket))
+    }
+
+    func note(_ trouble: DatagramTrouble) { observed.troubles.withLock { $0.append(trouble) } }
+
+    func fireTimers(at now: Moment) {}
+}
+
+/// Sends what it was given when its first timer fires, and keeps what comes back; its timer fires every 5 ms.
+final class CallerElement: SIPElement {
+    var outgoing: [OutgoingDatagram] = []
+    var nextDeadline: UInt64? = 0
+    private var waiting: [OutgoingDatagram]
+    private let observed: Observed
+
+    init(sending waiting: [OutgoingDatagram], _ observed: Observed) {
+        self.waiting = waiting
+        self.observed = observed
+    }
+
+    func receive(_ datagram: [UInt8], from source: PeerAddress, on socket: Int, at now: Moment) {
+        observed.received.withLock { $0.append(datagram) }
+    }
+
+    func note(_ trouble: DatagramTrouble) { observed.troubles.withLock { $0.append(trouble) } }
+
+    func fireTimers(at now: Moment) {
+        outgoing += waiting
+        waiting = []
+        observed.timers.add(1, ordering: .relaxed)
+        nextDeadline = now.milliseconds + 5
+    }
+}

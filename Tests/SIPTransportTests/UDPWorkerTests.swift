@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+import SIPTransport
+import Synchronization
+import Testing
+
+@Suite("UDP worker over loopback", .timeLimit(.minutes(1)))
+struct UDPWorkerTests {
+    static let families = [UDPSocketTests.loopback, UDPSocketTests.loopback6]
+
+    /// Sends datagrams from one worker to an echoing one; what came back, in order.
+    private func echo(
+        _ datagrams: [[UInt8]], at address: PeerAddress, expecting count: Int
+    ) async throws -> (returned: [[UInt8]], echo: Observed, caller: Observed) {
+        let server = try UDPSocket(address: address)
+        let client = try UDPSocket(address: address)
+        let (echoed, called) = (Observed(), Observed())
+        let workers = [UDPWorker(sockets: [server]), UDPWorker(sockets: [client])]
+        defer { for worker in workers { worker.stop() } }
+        workers[0].start { EchoElement(echoed) }
+        let outgoing = datagrams.map { OutgoingDatagram(bytes: $0, destination: server.address, socket: 0) }
+        workers[1].start { CallerElement(sending: outgoing, called) }
+        let isDone = try await called.wait { $0.received.withLock { $0.count } >= count }
+        #expect(isDone)
+        return (called.received.withLock { $0 }, echoed, called)
+    }
+
+    @Test(arguments: families)
+    func `a burst comes back whole and in order`(address: PeerAddress) async throws {
+        let datagrams = (0..<200).map { number in Array("OPTIONS \(number)".utf8) + [0, 13, 10, 255] }
+        let result = try await echo(datagrams, at: address, expecting: 200)
+        #expect(result.returned == datagrams)
+        #expect(result.echo.troubles.withLock { $0.isEmpty })
+    }
+
+    @Test(arguments: families)
+    func `a datagram of 60,000 bytes comes back, and so does one of none`(address: PeerAddress) async throws {
+        let large = (0..<60_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let result = try await echo([large, [], [1]], at: address, expecting: 3)
+        #expect(result.returned == [large, [], [1]])
+    }
+
+    @Test func `a datagram too large to send is told and holds up nothing`() async throws {
+        let tooLarge = [UInt8](repeating: 1, count: 65_520)
+        let result = try await echo([[1], tooLarge, [2]], at: UDPSocketTests.loopback, expecting: 2)
+        #expect(result.returned == [[1], [2]])
+        #expect(result.caller.troubles.withLock { $0 } == [.unsent(errno: 90)])  // EMSGSIZE
+    }
+
+    @Test func `two sockets of both families are served by one worker`() async throws {
+        let sockets = try Self.families.map { try UDPSocket(address: $0) }
+        let servers = try Self.families.map { try UDPSocket(address: $0) }
+        let (echoed, called) = (Observed(), Observed())
+        let workers = [UDPWorker(sockets: servers), UDPWorker(sockets: sockets)]
+        defer { for worker in workers { worker.stop() } }
+        workers[0].start { EchoElement(echoed) }
+        let outgoing = (0..<10).map { number in
+            OutgoingDatagram(bytes: [UInt8(number)], destination: servers[number % 2].address, socket: number % 2)
+        }
+        workers[1].start { CallerElement(sending: outgoing, called) }
+        #expect(try await called.wait { $0.received.withLock { $0.count } >= 10 })
+        #expect(called.received.withLock { Set($0) } == Set((0..<10).map { [UInt8($0)] }))
+    }
+
+    @Test func `timers fire without any datagram`() async throws {
+        let observed = Observed()
+        let worker = UDPWorker(sockets: [try UDPSocket(address: UDPSocketTests.loopback)])
+        worker.start { CallerElement(sending: [], observed) }
+        #expect(try await observed.wait { $0.timers.load(ordering: .relaxed) >= 3 })
+        worker.stop()
+        #expect(try await observed.wait { _ in worker.hasFinished })
+    }
+
+    @Test func `stop ends the thread that waits for nothing`() async throws {
+        let observed = Observed()
+        let worker = UDPWorker(sockets: [try UDPSocket(address: UDPSocketTests.loopback)])
+        worker.start { EchoElement(observed) }
+        #expect(!worker.hasFinished)
+        worker.stop()
+        #expect(try await observed.wait { _ in worker.hasFinished })
+    }
+
+    @Test func `the clocks are those of the system`() {
+        let earlier = Moment.now()
+        let later = Moment.now()
+        #expect(later.milliseconds >= earlier.milliseconds)
+        #expect(earlier.wallMicroseconds > 1_700_000_000_000_000)
+        #expect(Moment.monotonicMilliseconds() >= earlier.milliseconds)
+    }
+}
