@@ -44,19 +44,21 @@ extension SIPGateway {
         _ arrival: Arrival, _ branch: Branch, _ decision: BrandingDecision, _ index: BrandIndex, from trunk: TrunkPeer,
         to pbx: PBXPeer
     ) -> DressedInvite {
-        guard case .show(let entry) = decision else {
-            guard case .passThrough(let reason) = decision else { preconditionFailure("a decision has two cases") }
+        func undressed(_ reason: PassThroughReason) -> DressedInvite {
             let bytes = splice(arrival, branch, nil, .nothing, index, from: trunk, to: pbx)
             return DressedInvite(bytes: bytes, entry: nil, reason: reason, dress: .nothing)
         }
-        for dress in BrandDress.allCases where dress != .nothing {
-            let bytes = splice(arrival, branch, entry, dress, index, from: trunk, to: pbx)
-            if bytes.count <= pbx.largestDatagram ?? .max {
-                return DressedInvite(bytes: bytes, entry: entry, reason: nil, dress: dress)
+        switch decision {
+        case .passThrough(let reason): return undressed(reason)
+        case .show(let entry):
+            for dress in BrandDress.allCases where dress != .nothing {
+                let bytes = splice(arrival, branch, entry, dress, index, from: trunk, to: pbx)
+                if bytes.count <= pbx.largestDatagram ?? .max {
+                    return DressedInvite(bytes: bytes, entry: entry, reason: nil, dress: dress)
+                }
             }
+            return undressed(.trimmed)
         }
-        let bytes = splice(arrival, branch, nil, .nothing, index, from: trunk, to: pbx)
-        return DressedInvite(bytes: bytes, entry: nil, reason: .trimmed, dress: .nothing)
     }
 
     /// Notes every edit of one INVITE and applies them to the received bytes.

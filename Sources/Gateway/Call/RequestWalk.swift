@@ -27,8 +27,8 @@ extension SIPGateway {
 
     /// A request of a transaction in memory: CANCEL, ACK or a retransmission.
     private func meetAgain(_ transaction: ProxyTransaction, _ arrival: Arrival, from peer: GatewayTopology.Peer) {
-        if arrival.message.method == .cancel, transaction.isInvite {
-            // RFC 3261 §9.2: the CANCEL has its own answer, whatever becomes of the INVITE.
+        if arrival.message.method == .cancel {
+            // RFC 3261 §9.2: the CANCEL has its own answer, whatever becomes of what it cancels; only an INVITE can be.
             answer(arrival, status: 200, phrase: "OK")
             if transaction.isPending {
                 reporter.cancelled(transaction, by: arrival.message, at: arrival.now)

@@ -19,7 +19,12 @@ extension SIPGateway: TransactionUser {
             return
         }
         let isForCancel = response[sequence.method].elementsEqual("CANCEL".utf8)
-        if let transaction = transactions[branch], transaction.isInvite || !isForCancel {
+        let isForInvite = isForCancel || response[sequence.method].elementsEqual("INVITE".utf8)
+        // RFC 3261 §17.1.3: branch and CSeq method name the transaction. One that has ended on the target's side lets a
+        // late 2xx pass statelessly (§16.7 step 5).
+        if let transaction = transactions[branch], transaction.isInvite == isForInvite,
+            isForCancel || transaction.awaitsResponses
+        {
             transactions.receive(response, in: transaction, isForCancel: isForCancel, at: arrival.now)
         } else {
             returnStatelessly(arrival, top.value, top.field, from: peer)

@@ -101,6 +101,7 @@ package final class ProxyTransactions {
         self.now = now
         if status >= 200 { transaction.releaseRequest() }
         perform(serverEffects(.respond(status), transaction), .server, transaction, nil, responding: bytes)
+        if status >= 200 { transaction.releaseMessages(afterFinal: status) }
     }
 
     /// Takes a response from the target; deliveries go to the owner.

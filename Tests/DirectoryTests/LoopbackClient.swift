@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import Glibc
+
+/// One answer of the server.
+struct Answer {
+    var status: Int
+    /// Names in lower case.
+    var headers: [String: String]
+    var body: [UInt8]
+
+    var text: String { String(decoding: body, as: UTF8.self) }
+
+    func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(body))
+    }
+
+    /// The fields of a JSON object; empty when the body is something else.
+    var object: [String: JSONValue] {
+        guard case .object(let fields) = try? decoded(JSONValue.self) else { return [:] }
+        return fields
+    }
+
+    /// True for the contract's error envelope with a text and this code.
+    func isEnvelope(_ code: String) -> Bool {
+        guard case .string(let message) = object["error"] else { return false }
+        return object["success"] == .bool(false) && object["code"] == .string(code) && !message.isEmpty
+            && headers["content-type"]?.hasPrefix("application/json") == true
+    }
+}
+
+/// A request written to the letter: no library mends a path or a length on the way.
+struct RawRequest: Sendable {
+    var method = "GET"
+    var path: String
+    var headers: [(name: String, value: String)] = []
+    var body: [UInt8] = []
+    /// Sends the body in chunks, so that its size is not announced.
+    var isChunked = false
+    /// The size to announce; nil for the size it has.
+    var announced: Int?
+
+    fileprivate var bytes: [UInt8] {
+        var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
+        for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        if isChunked {
+            head += "Transfer-Encoding: chunked\r\n\r\n\(String(body.count, radix: 16))\r\n"
+            return Array(head.utf8) + body + Array("\r\n0\r\n\r\n".utf8)
+        }
+        if method != "GET", method != "HEAD" { head += "Content-Length: \(announced ?? body.count)\r\n" }
+        return Array((head + "\r\n").utf8) + body
+    }
+}
+
+/// Asks a server on 127.0.0.1 over a connection of its own.
+enum LoopbackClient {
+    struct NoAnswer: Error {
+        let received: String
+    }
+
+    /// Asks on a thread of its own: a blocked one of the pool would be missing to the server.
+    static func ask(_ request: RawRequest, port: Int) async throws -> Answer {
+        try await withCheckedThrowingContinuation { done in
+            Thread.detachNewThread { done.resume(with: Result { try exchange(request, port: port) }) }
+        }
+    }
+
+    private static func exchange(_ request: RawRequest, port: Int) throws -> Answer {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let isConnected = withUnsafeBytes(of: &address) { raw in
+            raw.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, 16) == 0 }
+        }
+        guard isConnected else { throw NoAnswer(received: "no connection") }
+        var rest = request.bytes[...]
+        // A server may turn a request down before it has all of it.
+        while !rest.isEmpty {
+            let sent = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+            guard sent > 0 else { break }
+            rest = rest.dropFirst(sent)
+        }
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
+            received += buffer[..<count]
+            if let answer = try? answer(received), answer.isComplete { return answer.answer }
+        }
+        return try answer(received).answer
+    }
+
+    private static func answer(_ bytes: [UInt8]) throws -> (answer: Answer, isComplete: Bool) {
+        guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
+            throw NoAnswer(received: String(decoding: bytes.prefix(200), as: UTF8.self))
+        }
+        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(
+                in: .whitespaces)
+        }
+        let body = Array(bytes[end.upperBound...])
+        if headers["transfer-encoding"] == "chunked" {
+            let isComplete = body.suffix(5) == Array("0\r\n\r\n".utf8)
+            return (Answer(status: status, headers: headers, body: isComplete ? joined(body) : body), isComplete)
+        }
+        let isComplete = headers["content-length"].flatMap { Int($0) }.map { body.count >= $0 } ?? false
+        return (Answer(status: status, headers: headers, body: body), isComplete)
+    }
+
+    /// The data of all chunks.
+    private static func joined(_ body: [UInt8]) -> [UInt8] {
+        var data: [UInt8] = []
+        var rest = body[...]
+        while let line = rest.firstRange(of: [13, 10]),
+            let size = Int(String(decoding: rest[..<line.lowerBound], as: UTF8.self), radix: 16), size > 0
+        {
+            data += rest[line.upperBound...].prefix(size)
+            rest = rest[line.upperBound...].dropFirst(size + 2)
+        }
+        return data
+    }
+}
