@@ -262,4 +262,31 @@ struct CallStoryTests {
         for _ in 0..<40 { _ = gateway.pass(.seconds(1)) }
         #expect(gateway.counters.transactionsInMemory == 0)
     }
+
+    @Test func `a 2xx that comes after the caller was told 408 still goes on, RFC 3261 §16.7 step 5`() throws {
+        let gateway = try gateway()
+        let sent = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        let invite = try #require(sent.to(GatewayUnderTest.pbx).first)
+        for _ in 0..<33 { _ = gateway.pass(.seconds(1)) }
+        let late = gateway.receive(response("200 OK", to: invite), from: GatewayUnderTest.pbx)
+        #expect(late.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
+    }
+
+    @Test func `a CANCEL of anything but an INVITE is answered and changes nothing, RFC 3261 §9.2`() throws {
+        let gateway = try gateway()
+        let first = gateway.receive(request("MESSAGE", branch: "m"), from: GatewayUnderTest.trunk)
+        #expect(first.to(GatewayUnderTest.pbx).count == 1)
+        let out = gateway.receive(request("CANCEL", branch: "m"), from: GatewayUnderTest.trunk)
+        #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
+        #expect(out.to(GatewayUnderTest.pbx).isEmpty)
+    }
+
+    @Test func `a response of another method than its request's is nobody's, RFC 3261 §17.1.3`() throws {
+        let gateway = try gateway()
+        let sent = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        let invite = try #require(sent.to(GatewayUnderTest.pbx).first)
+        let other = response("200 OK", to: invite.replacing("CSeq: 1 INVITE", with: "CSeq: 1 BYE"))
+        _ = gateway.receive(other, from: GatewayUnderTest.pbx)
+        #expect(!gateway.signals().contains { $0.kind == .answered })
+    }
 }
