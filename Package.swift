@@ -117,7 +117,7 @@ let package = Package(
             name: "GatewayAdminTests", dependencies: ["GatewayAdmin", "Gateway", "Branding", log],
             swiftSettings: strict),
         .testTarget(
-            name: "DirectoryTests", dependencies: ["Directory", "BrandingAPI", "Branding", httpClient, nio, log],
+            name: "DirectoryTests", dependencies: ["Directory", "BrandingAPI", "Branding", log],
             swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),

@@ -11,8 +11,12 @@ package enum Timestamp {
     }
 
     /// Reads whole seconds since 1970, a fraction cut off; nil when it is no such time.
+    ///
+    /// Foundation's reader is not used: it takes what follows the time, and days that no month has.
     package static func seconds(from text: String) -> Int64? {
-        let instant = UpdateTime(text).microseconds
-        return instant == .min ? nil : Int64((Double(instant) / 1_000_000).rounded(.down))
+        let microseconds = UpdateTime(text).microseconds
+        guard microseconds != .min else { return nil }
+        let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        return rest < 0 ? seconds - 1 : seconds
     }
 }

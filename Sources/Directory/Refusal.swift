@@ -43,6 +43,15 @@ struct ErrorEnvelopes: RouterMiddleware {
         _ request: Request, context: KeyedContext,
         next: @concurrent (Request, KeyedContext) async throws -> Response
     ) async throws -> Response {
+        let response = try await answer(request, context, next)
+        // A body behind the answer to HEAD would be taken for the next answer (RFC 9110 §9.3.2).
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(
+        _ request: Request, _ context: KeyedContext,
+        _ next: @concurrent (Request, KeyedContext) async throws -> Response
+    ) async throws -> Response {
         do {
             return try await next(request, context)
         } catch let refusal as Refusal {

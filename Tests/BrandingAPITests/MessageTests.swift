@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import Testing
+
+@Suite("Messages of the contract")
+struct MessageTests {
+    private func read<Value: Decodable>(_ type: Value.Type, _ json: String) throws -> Value {
+        try JSONDecoder().decode(type, from: Data(json.utf8))
+    }
+
+    private func json(_ value: some Encodable) throws -> [String: JSONValue] {
+        try JSONDecoder().decode([String: JSONValue].self, from: JSONEncoder().encode(value))
+    }
+
+    @Test(arguments: ["null", "true", "-3", "1.5", #""ü\n\"""#, "[1,[],{}]", #"{"a":{"b":[null,false]},"c":""}"#])
+    func `any JSON value survives reading and writing`(text: String) throws {
+        let value = try read([JSONValue].self, "[\(text)]")
+        let again = try JSONDecoder().decode([JSONValue].self, from: JSONEncoder().encode(value))
+        #expect(value == again)
+        #expect(value.count == 1)
+    }
+
+    @Test func `one and true are different values`() throws {
+        #expect(try read([JSONValue].self, "[1,true,0,false]") == [.int(1), .bool(true), .int(0), .bool(false)])
+    }
+
+    @Test func `an event is written with the contract's names and nothing it does not have`() throws {
+        let event = EventRequest(
+            phoneNumber: "+61491570156", outcome: "displayed", surface: "sip", deviceID: "g", displayedAt: "t",
+            eventKey: "k",
+            meta: ["ring_duration_seconds": .int(12)])
+        #expect(
+            try json(event) == [
+                "phone_number_e164": .string("+61491570156"), "outcome": .string("displayed"),
+                "surface": .string("sip"),
+                "device_id": .string("g"), "displayed_at": .string("t"), "event_key": .string("k"),
+                "meta": .object(["ring_duration_seconds": .int(12)]),
+            ])
+        #expect(try json(EventRequest(phoneNumber: "+61491570156", outcome: "missed")).count == 2)
+    }
+
+    @Test func `an answer to an event needs no more than success`() throws {
+        let short = try read(EventResponse.self, #"{"success":true}"#)
+        #expect(short == EventResponse(success: true))
+        #expect(throws: DecodingError.self) { try read(EventResponse.self, #"{"counted":true}"#) }
+    }
+
+    @Test func `an answer to an event is read in every spelling`() throws {
+        let read = try read(
+            EventResponse.self,
+            #"""
+            {"success":true,"event_id":77,"outcome":"displayed","counted":"false","reason":"cap_reached","displayed_at":"t",
+             "imprint_id":null,"accepted":1,"partial":false,"config":"none","warning_code":"w","limits":{}}
+            """#)
+        var expected = EventResponse(success: true)
+        (expected.eventID, expected.outcome, expected.counted) = ("77", "displayed", false)
+        (expected.reason, expected.displayedAt, expected.accepted, expected.partial) = ("cap_reached", "t", true, false)
+        #expect(read == expected)
+    }
+
+    @Test func `device messages have the contract's names`() throws {
+        #expect(
+            try json(
+                DeviceRegistration(deviceID: "g", platform: "linux", osVersion: "o", appVersion: "a", sdkVersion: "s"))
+                == [
+                    "device_id": .string("g"), "platform": .string("linux"), "os_version": .string("o"),
+                    "app_version": .string("a"), "sdk_version": .string("s"),
+                ])
+        #expect(
+            try json(DeviceUpdate(deviceID: "g", platform: "linux", lastSeen: "t"))
+                == ["device_id": .string("g"), "platform": .string("linux"), "last_seen": .string("t")])
+        #expect(
+            try json(Presence(deviceID: "g", observedAt: "t", lastSyncedAt: "u"))
+                == ["device_id": .string("g"), "observed_at": .string("t"), "last_synced_at": .string("u")])
+        #expect(
+            try json(SyncAcknowledgement(lastSyncedAt: "t", numbers: ["+61491570156"]))
+                == ["last_synced_at": .string("t"), "e164_numbers": .array([.string("+61491570156")])])
+    }
+
+    @Test func `a sync answer survives reading and writing`() throws {
+        let answer = SyncResponse(
+            success: true, branding: [BrandingItem(phoneNumber: "+61491570156", brandName: "Acme")], syncedAt: "t",
+            config: DirectoryConfig())
+        #expect(try JSONDecoder().decode(SyncResponse.self, from: JSONEncoder().encode(answer)) == answer)
+    }
+
+    @Test func `an empty lookup means no match`() throws {
+        let empty = try read(LookupResponse.self, "{}")
+        #expect(empty.brandName == nil)
+        let miss = try json(LookupResponse(e164: "+61491570156", item: nil, config: nil))
+        #expect(miss["brand_name"] == .null)
+        #expect(miss["logo_url"] == .null)
+        let written = LookupResponse(
+            e164: "+61491570156", item: BrandingItem(phoneNumber: "+61491570156", brandName: "Acme"), config: nil)
+        #expect(try JSONDecoder().decode(LookupResponse.self, from: JSONEncoder().encode(written)) == written)
+    }
+
+    @Test(arguments: [nil, BrandingItem(phoneNumber: "+61491570156", brandName: "Acme", callReason: "Your order")])
+    func `the public form survives reading and writing`(item: BrandingItem?) throws {
+        let written = PublicLookupResponse(item)
+        #expect(try JSONDecoder().decode(PublicLookupResponse.self, from: JSONEncoder().encode(written)) == written)
+    }
+
+    @Test(arguments: [
+        (#"{"success":false,"error":"No","code":"e"}"#, ErrorEnvelope(error: "No", code: "e")),
+        (#"{"success":false,"error":"No","code":null}"#, ErrorEnvelope(error: "No", code: nil)),
+        (
+            #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Too many","retry_guidance":"Wait 45 seconds","details":{}}}"#,
+            ErrorEnvelope(error: "Too many", code: "RATE_LIMIT_EXCEEDED", retryGuidance: "Wait 45 seconds")
+        ),
+        (#"{"error":{"code":"GONE"}}"#, ErrorEnvelope(error: "GONE", code: "GONE")),
+    ])
+    func `errors are read in both shapes`(json: String, expected: ErrorEnvelope) throws {
+        #expect(try read(ErrorEnvelope.self, json) == expected)
+    }
+
+    @Test func `an error is written with its code even when there is none`() throws {
+        #expect(
+            try json(ErrorEnvelope(error: "No", code: nil))
+                == ["success": .bool(false), "error": .string("No"), "code": .null])
+    }
+}

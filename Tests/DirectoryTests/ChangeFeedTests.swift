@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import BrandingAPI
+import Foundation
+import Synchronization
+import Testing
+
+@testable import Directory
+
+@Suite("The feed of changes", .timeLimit(.minutes(2)))
+struct ChangeFeedTests {
+    @Test func `what changes during the walk is not in this answer but in the next`() async throws {
+        let folder = try TemporaryFolder()
+        let database = try DirectoryDatabase(folder: folder.path)
+        let entries = BrandEntries(database)
+        let all = try (0..<1500).map { try entry("+6149157\(1000 + $0)", "before") }
+        _ = try entries.put(all, now: 1)
+        let feed = try await ChangeFeed(database, account: .first, since: nil, now: 2)
+        let first = try await feed.page(after: nil)
+        #expect(first.items.count == 1000)
+        _ = try entries.put([entry("+61491572499", "after"), entry("+61491570999", "new")], now: 3)
+        #expect(try entries.deactivate(#require(E164Number("+61491572400")), now: 3))
+        let second = try await feed.page(after: first.last)
+        #expect(second.items.count == 500)
+        #expect((first.items + second.items).allSatisfy { $0.brandName == "before" && $0.isActive == nil })
+        #expect(try await feed.page(after: second.last).items.isEmpty)
+
+        let next = try await ChangeFeed(database, account: .first, since: SyncCursor(feed.cursor.text), now: 4)
+        let changed = try await next.page(after: nil).items
+        #expect(changed.map(\.phoneNumber) == ["+61491572499", "+61491570999", "+61491572400"])
+        #expect(changed.map(\.isActive) == [nil, nil, false])
+    }
+
+    @Test func `with writers at work no version of an entry comes twice and none is missed`() async throws {
+        try await RunningDirectory.run { directory in
+            let copy = SyncedCopy(directory)
+            let writers = Writers()
+            try await withThrowingTaskGroup { group in
+                for writer in 0..<4 {
+                    group.addTask {
+                        defer { writers.left.withLock { $0 -= 1 } }
+                        var generator = SeededGenerator(seed: UInt64(writer) + 1)
+                        for version in 0..<60 {
+                            try Self.change(directory, "writer \(writer), version \(version)", &generator)
+                            await Task.yield()
+                        }
+                    }
+                }
+                group.addTask {
+                    while writers.left.withLock({ $0 }) > 0 { try await copy.sync() }
+                }
+                try await group.waitForAll()
+            }
+            _ = try await copy.sync()
+            let truth = try BrandEntries(directory.database).active(limit: 1000)
+            #expect(await copy.held == Dictionary(uniqueKeysWithValues: truth.map { ($0.phoneNumber, $0.brandName) }))
+            #expect(await copy.repeated == [])
+            #expect(try await copy.sync() == 0)
+        }
+    }
+
+    /// Writes or removes one of twenty entries; the name tells versions apart.
+    private static func change(
+        _ directory: RunningDirectory, _ name: String, _ generator: inout SeededGenerator
+    ) throws {
+        let number = try #require(E164Number("+614915701\(Int.random(in: 10..<30, using: &generator))"))
+        let entries = BrandEntries(directory.database)
+        if Int.random(in: 0..<4, using: &generator) == 0 {
+            _ = try entries.deactivate(number, now: ManualTime.start)
+        } else {
+            _ = try entries.put(
+                [BrandEntries.Entry(number: number, name: name, brandID: "b")], now: ManualTime.start)
+        }
+    }
+
+    @Test(arguments: ["", "yesterday", "2026-13-01T00:00:00Z", "2026-01-31", "000000000001"])
+    func `what is no time is no cursor`(text: String) {
+        #expect(SyncCursor(text) == nil)
+    }
+
+    @Test(arguments: [0, 1, 42, 999_999_999_999])
+    func `a cursor is read as it was written`(change: Int64) {
+        let cursor = SyncCursor(seconds: ManualTime.start, change: change)
+        #expect(SyncCursor(cursor.text) == cursor)
+    }
+}
+
+/// How many writers are not done yet.
+private final class Writers: Sendable {
+    let left = Mutex(4)
+}
+
+/// What a client holds that syncs by the cursor it was given.
+private actor SyncedCopy {
+    private let directory: RunningDirectory
+    private var cursor: String?
+    private var delivered: Set<String> = []
+    private(set) var held: [String: String?] = [:]
+    private(set) var repeated: [String] = []
+
+    init(_ directory: RunningDirectory) { self.directory = directory }
+
+    /// Returns how many entries came.
+    @discardableResult
+    func sync() async throws -> Int {
+        let answer = try await directory.sync(since: cursor)
+        cursor = answer.syncedAt
+        for item in answer.branding {
+            if item.isActive == false {
+                held[item.phoneNumber] = nil
+            } else {
+                held.updateValue(item.brandName, forKey: item.phoneNumber)
+                // A name is written once, so a second delivery is a repetition; a number switched on again has a new one.
+                let version = "\(item.phoneNumber) \(item.brandName ?? "-")"
+                if !delivered.insert(version).inserted { repeated.append(version) }
+            }
+        }
+        return answer.branding.count
+    }
+}
+
+/// The same numbers in every run (xorshift64).
+private struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
+
+    mutating func next() -> UInt64 {
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return state
+    }
+}
