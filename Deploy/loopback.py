@@ -17,6 +17,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCENARIOS = os.path.join(ROOT, "Tests", "Scenarios")
 HOST = "127.0.0.1"
 UNTRUSTED_TRUNK = "127.0.0.3"
+# The trusted trunk sends from here too, and from any port.
+OTHER_TRUNK_HOST = "127.0.0.4"
 
 
 class Failed(Exception):
@@ -152,31 +154,35 @@ class House:
             f"the directory does not answer on {HOST}:{self.ports.directory}; see {self.directory.log}")
         self.must_run(self.directory)
 
-    def write_config(self):
-        """The gateway's configuration for one PBX, a trunk that is trusted and one that is not, on loopback."""
+    def write_config(self, gateway="", trunk="", pbx=None, more=""):
+        """The gateway's configuration for one PBX, a trunk that is trusted and one that is not, on loopback.
+
+        `gateway`, `trunk` and `more` are lines to be added to the section, to the first trunk and at the end; `pbx`
+        takes the place of the PBX's address.
+        """
         ports = self.ports
+        pbx = pbx or f"    address: {HOST}:{ports.pbx}\n"
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(f"""\
 gateway:
   state: {self.gateway_state}
   runtime: {self.gateway_state}
-listen:
+{gateway}listen:
   - name: sip
     address: {HOST}:{ports.gateway}
 trunks:
   - name: carrier
-    sources: ["{HOST}:{ports.trunk}"]
+    sources: ["{HOST}:{ports.trunk}", {OTHER_TRUNK_HOST}]
     next_hop: {HOST}:{ports.trunk}
     region: AU
     trusted: true
-  - name: open
+{trunk}  - name: open
     sources: ["{UNTRUSTED_TRUNK}"]
     next_hop: {UNTRUSTED_TRUNK}:{ports.trunk}
     region: AU
 pbx:
   - name: office
-    address: {HOST}:{ports.pbx}
-    sources: ["{HOST}:{ports.pbx}"]
+{pbx}    sources: ["{HOST}:{ports.pbx}"]
 branding:
   # The directory of this run serves its logos without TLS.
   allow_insecure_logos: true
@@ -185,7 +191,7 @@ directory:
   api_key_file: {self.key_file}
 admin:
   listen: {HOST}:{ports.admin}
-""")
+{more}""")
 
     def start_gateway(self, wait_for_sync=True):
         os.makedirs(self.gateway_state, exist_ok=True)
@@ -213,6 +219,22 @@ admin:
             return error.code
         except OSError:
             return None
+
+    def reload(self):
+        """Makes the gateway read its configuration again, and waits for its word on it."""
+        seen = tail(self.gateway.log, 100_000).count("reloaded")
+        self.gateway.process.send_signal(signal.SIGHUP)
+        wait_until(
+            lambda: tail(self.gateway.log, 100_000).count("reloaded") > seen, 10,
+            "the gateway did not say whether it took the new configuration\n" + self.gateway.tail())
+
+    def metric(self, name):
+        """The value of one series, labels included in its name; None when it is not there."""
+        with urllib.request.urlopen(f"http://{HOST}:{self.ports.admin}/metrics", timeout=5) as response:
+            for line in response.read().decode().splitlines():
+                if line.startswith(name + " "):
+                    return float(line.split()[-1])
+        return None
 
     def events(self):
         """What the directory has recorded, oldest first."""

@@ -85,13 +85,15 @@ int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, i
     return sent < 0 ? -errno : sent;
 }
 
-int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int buffer_bytes) {
+int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int shares_port,
+                                int buffer_bytes) {
     int descriptor = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -errno;
     // Best effort: the kernel caps these at net.core.rmem_max and wmem_max.
     setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
     int on = 1;
+    if (shares_port) setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
     if (is_ipv6) setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
     struct sockaddr_storage storage;
     socklen_t length = fill_address(&storage, address, is_ipv6, port);

@@ -26,8 +26,8 @@ package struct ConfigurationSummary {
     private var trunks: [String] {
         configuration.trunks.map { trunk in
             let sources = trunk.sources.map(\.description).joined(separator: ", ")
-            return "trunk   \(trunk.name): from \(sources), next hop \(trunk.nextHop) by "
-                + "\(configuration.listen[trunk.listener].name), to pbx \(configuration.pbx[trunk.pbx].name), "
+            return "trunk   \(trunk.name): from \(sources), next hop "
+                + "\(targets(trunk.targets)), to pbx \(configuration.pbx[trunk.pbx].name), "
                 + "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
                 + (trunk.region.map { "region \($0)" } ?? "no region")
         }
@@ -36,8 +36,12 @@ package struct ConfigurationSummary {
     private var pbx: [String] {
         configuration.pbx.map { pbx in
             let sources = pbx.sources.map(\.description).joined(separator: ", ")
-            return "pbx     \(pbx.name): \(pbx.address) by \(configuration.listen[pbx.listener].name), from \(sources)"
+            return "pbx     \(pbx.name): \(targets(pbx.targets)), from \(sources)"
         }
+    }
+
+    private func targets(_ targets: [HeraldConfiguration.Target]) -> String {
+        targets.map { "\($0.address) by \(configuration.listen[$0.listener].name)" }.joined(separator: ", or ")
     }
 
     private var rest: [String] {

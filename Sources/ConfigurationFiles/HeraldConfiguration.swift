@@ -11,6 +11,10 @@ package struct HeraldConfiguration: Sendable {
     package var state: String
     /// Folder of what may be lost with the machine: the signal ring.
     package var runtime: String
+    /// Threads that carry calls, at least 1.
+    package var workers: Int
+    /// How long a stopping gateway waits for calls in progress.
+    package var drain: Duration
     /// At least one.
     package var listen: [Listener]
     /// At least one; the first whose sources hold a sender is the one it belongs to.
@@ -23,6 +27,7 @@ package struct HeraldConfiguration: Sendable {
     /// A local file of brands, instead of a directory.
     package var brandsFile: String?
     package var outcomes: Outcomes
+    package var health: Health
     package var timers: Timers
     package var limits: Limits
     package var strangers: Strangers
@@ -31,7 +36,7 @@ package struct HeraldConfiguration: Sendable {
     package var log: LogSettings
 
     /// A local address the gateway receives and sends by.
-    package struct Listener: Sendable {
+    package struct Listener: Hashable, Sendable {
         package var name: String
         package var address: EndpointAddress
         /// What peers are told instead of the address, in Via and Record-Route.
@@ -47,36 +52,75 @@ package struct HeraldConfiguration: Sendable {
     /// How much is asked of a caller before a brand is shown.
     package enum Policy: String, CaseIterable, Sendable { case standard, strict, permissive }
 
+    /// What becomes of a name the carrier sent itself.
+    package enum CarrierName: String, CaseIterable, Sendable { case replace, fill, keep }
+
+    /// One place calls can be sent to.
+    package struct Target: Hashable, Sendable {
+        package var address: EndpointAddress
+        /// Position in `listen`.
+        package var listener: Int
+        /// 0 to 65535, lower ones first.
+        package var priority = 0
+        /// 0 to 65535, the share inside a priority.
+        package var weight = 1
+        /// Largest datagram in bytes; nil for no limit.
+        package var largestDatagram: Int?
+    }
+
     /// A carrier's side.
-    package struct Trunk: Sendable {
+    package struct Trunk: Hashable, Sendable {
         package var name: String
         /// At least one.
         package var sources: [SourceRange]
-        package var nextHop: EndpointAddress
-        /// Position in `listen`.
+        /// At least one.
+        package var targets: [Target]
+        /// OPTIONS ask its targets whether they are there; without, calls alone find out.
+        package var isProbed: Bool
+        /// Position in `listen`: where it sends to.
         package var listener: Int
+        /// Position in `listen`: where its calls leave towards the PBX; nil for the usual one.
+        package var pbxListener: Int?
         package var region: Region?
         package var isTrusted: Bool
         package var policy: Policy
         /// At least one, each once.
         package var identity: [Identity]
         package var foreignCallInfo: ForeignCallInfo
+        package var carrierName: CarrierName
         /// A header name that begins with `X-`; nil for none.
         package var trunkHeader: String?
         /// Position in `pbx`.
         package var pbx: Int
+        package var limits: TrunkLimits
+    }
+
+    /// What a trunk may bring; nil for no limit.
+    package struct TrunkLimits: Hashable, Sendable {
+        package var callsPerSecond: Int?
+        package var burst: Int?
+        package var calls: Int?
     }
 
     /// The side that gets the branded calls.
-    package struct PBX: Sendable {
+    package struct PBX: Hashable, Sendable {
         package var name: String
-        package var address: EndpointAddress
-        /// At least one; the address with any port unless given.
+        /// At least one.
+        package var targets: [Target]
+        /// OPTIONS ask its targets whether they are there; without, calls alone find out.
+        package var isProbed: Bool
+        /// At least one; the targets' addresses with any port unless given.
         package var sources: [SourceRange]
-        /// Position in `listen`.
-        package var listener: Int
-        /// Largest datagram in bytes; nil for no limit.
-        package var largestDatagram: Int?
+    }
+
+    /// When a target counts as down.
+    package struct Health: Sendable {
+        package var interval = Duration.seconds(10)
+        package var timeout = Duration.seconds(4)
+        package var downAfter = 3
+        package var upAfter = 2
+        /// How long a call waits for a silent target before it tries the next.
+        package var patience = Duration.seconds(4)
     }
 
     /// What becomes of `%` and `${` in names and reasons.
@@ -86,7 +130,7 @@ package struct HeraldConfiguration: Sendable {
     }
 
     /// How brands are shown.
-    package struct BrandingSettings: Sendable {
+    package struct BrandingSettings: Hashable, Sendable {
         package var isEnabled = true
         /// 15 to 200.
         package var maxNameBytes = 80
@@ -98,7 +142,7 @@ package struct HeraldConfiguration: Sendable {
     }
 
     /// Where brands come from and events go to.
-    package struct DirectoryAccess: Sendable {
+    package struct DirectoryAccess: Hashable, Sendable {
         /// `http` or `https`, without user, query and fragment.
         package var url: String
         /// Empty when the file was read without its secrets.
@@ -118,7 +162,7 @@ package struct HeraldConfiguration: Sendable {
     package enum Originals: String, CaseIterable, Sendable { case unanswered, any }
 
     /// How calls are recorded and reported.
-    package struct Outcomes: Sendable {
+    package struct Outcomes: Hashable, Sendable {
         package var surface = "sip"
         package var returnedWindow = Duration.seconds(259_200)
         package var returnedOriginals = Originals.unanswered

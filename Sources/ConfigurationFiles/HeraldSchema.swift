@@ -21,6 +21,7 @@ struct HeraldSchema {
             root.problem("brands", "cannot stand beside directory: brands come from one place")
         }
         let outcomes = outcomes()
+        let health = health()
         let timers = timers()
         let limits = limits()
         let strangers = root.choice("strangers", default: HeraldConfiguration.Strangers.refuse)
@@ -28,23 +29,30 @@ struct HeraldSchema {
         let log = LogSchema.read(root, hasFormat: true)
         guard let listen, let trunks, let pbx else { return nil }
         return HeraldConfiguration(
-            id: gateway.id, state: gateway.state, runtime: gateway.runtime, listen: listen, trunks: trunks, pbx: pbx,
-            branding: branding, directory: directory, brandsFile: brandsFile, outcomes: outcomes, timers: timers,
-            limits: limits, strangers: strangers, admin: admin, log: log)
+            id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
+            drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx,
+            branding: branding, directory: directory, brandsFile: brandsFile, outcomes: outcomes, health: health,
+            timers: timers, limits: limits, strangers: strangers, admin: admin, log: log)
     }
 
-    private func gateway() -> (id: String, state: String, runtime: String) {
-        let given = root.section("gateway") { section in
-            (
-                id: section.string("id", form: WordForm.name, WordForm.isName),
-                state: section.string("state").map(file.resolved),
-                runtime: section.string("runtime").map(file.resolved)
-            )
+    private struct GatewaySection {
+        var id = ProcessInfo.processInfo.hostName
+        var state = "/var/lib/herald"
+        var runtime = "/run/herald"
+        var workers = 1
+        var drain = Duration.seconds(30)
+    }
+
+    private func gateway() -> GatewaySection {
+        var gateway = GatewaySection()
+        root.within("gateway") { section in
+            gateway.id = section.string("id", form: WordForm.name, WordForm.isName) ?? gateway.id
+            gateway.state = section.string("state").map(file.resolved) ?? gateway.state
+            gateway.runtime = section.string("runtime").map(file.resolved) ?? gateway.runtime
+            gateway.workers = section.integer("workers", default: gateway.workers, in: 1...64)
+            gateway.drain = section.duration("drain", default: gateway.drain, in: .zero ... .seconds(86_400))
         }
-        return (
-            given?.id ?? ProcessInfo.processInfo.hostName, given?.state ?? "/var/lib/herald",
-            given?.runtime ?? "/run/herald"
-        )
+        return gateway
     }
 
     private func listeners() -> [HeraldConfiguration.Listener]? {

@@ -92,6 +92,21 @@ extension HeraldSchema {
         return words
     }
 
+    func health() -> HeraldConfiguration.Health {
+        var health = HeraldConfiguration.Health()
+        root.within("health") { section in
+            let minute = Duration.seconds(60)
+            health.interval = section.duration(
+                "interval", default: health.interval, in: .milliseconds(100)...(minute * 60))
+            health.timeout = section.duration("timeout", default: health.timeout, in: .milliseconds(50)...minute)
+            health.downAfter = section.integer("down_after", default: health.downAfter, in: 1...100)
+            health.upAfter = section.integer("up_after", default: health.upAfter, in: 1...100)
+            health.patience = section.duration(
+                "patience", default: health.patience, in: .milliseconds(50)...(minute * 2))
+        }
+        return health
+    }
+
     func timers() -> HeraldConfiguration.Timers {
         var timers = HeraldConfiguration.Timers()
         root.within("timers") { section in

@@ -14,20 +14,17 @@ struct PeersSchema {
         var names: Set<String> = []
         return root.sections("pbx") { position, section in
             let name = name(section, "pbx\(position + 1)", among: &names)
-            if !section.has("address") { section.missing("address", "192.0.2.20:5060") }
-            let address = address(section, "address")
-            let listener = listener(section, toReach: address, "address")
+            let targets = targets(section, "address", "192.0.2.20:5060")
             let sources = section.list("sources", SourceRange.read)
-            let largest = section.integer("max_datagram", default: 0, in: 0...65_535)
-            if (1..<1_300).contains(largest) {
-                section.problem("max_datagram", "must be 0 for no limit, or 1300 to 65535 bytes")
+            guard !targets.isEmpty else { return nil }
+            let own = targets.map { target in
+                SourceRange(
+                    host: target.address.host, isIPv6: target.address.isIPv6,
+                    prefixLength: target.address.isIPv6 ? 128 : 32, port: nil)
             }
-            guard let address else { return nil }
-            let own = SourceRange(
-                host: address.host, isIPv6: address.isIPv6, prefixLength: address.isIPv6 ? 128 : 32, port: nil)
             return HeraldConfiguration.PBX(
-                name: name, address: address, sources: sources.isEmpty ? [own] : sources, listener: listener,
-                largestDatagram: largest == 0 ? nil : largest)
+                name: name, targets: targets, isProbed: section.bool("probe", default: targets.count > 1),
+                sources: sources.isEmpty ? own : sources)
         }
     }
 
@@ -42,33 +39,57 @@ struct PeersSchema {
             if !section.has("sources") { section.missing("sources", "[203.0.113.0/24]") }
             let sources = section.list("sources", SourceRange.read)
             claim(sources, section, name, &claimed)
-            let nextHop = nextHop(section, sources)
-            let listener = listener(section, toReach: nextHop, "next_hop")
+            let targets = nextHops(section, sources)
+            let listener = listen.firstIndex { $0.name == section.string("listen") } ?? 0
+            if section.has("targets") { _ = self.position(section, "listen", among: listen.map(\.name)) }
+            let isProbed = section.bool("probe", default: targets.count > 1)
+            let pbxListener =
+                section.has("pbx_listen") ? self.position(section, "pbx_listen", among: listen.map(\.name)) : nil
             let isTrusted = section.bool("trusted", default: false)
             let region = region(section)
             let policy = section.choice("policy", default: HeraldConfiguration.Policy.standard)
             let identity = section.choices("identity", default: HeraldConfiguration.Identity.allCases)
             let callInfo: HeraldConfiguration.ForeignCallInfo =
                 section.choice("foreign_call_info", default: isTrusted ? .keep : .strip)
+            let carrierName = section.choice("carrier_name", default: HeraldConfiguration.CarrierName.replace)
             let header = trunkHeader(section)
+            let limits = limits(section)
             let target = self.position(section, "pbx", among: pbx.map(\.name))
-            guard let nextHop, !sources.isEmpty else { return nil }
+            guard !targets.isEmpty, !sources.isEmpty else { return nil }
             return HeraldConfiguration.Trunk(
-                name: name, sources: sources, nextHop: nextHop, listener: listener, region: region,
-                isTrusted: isTrusted, policy: policy, identity: identity, foreignCallInfo: callInfo,
-                trunkHeader: header, pbx: target)
+                name: name, sources: sources, targets: targets, isProbed: isProbed, listener: listener,
+                pbxListener: pbxListener, region: region, isTrusted: isTrusted, policy: policy, identity: identity,
+                foreignCallInfo: callInfo,
+                carrierName: carrierName, trunkHeader: header, pbx: target, limits: limits)
         }
     }
 
-    /// The given next hop; else the first source, if that is one address.
-    private func nextHop(_ section: ConfigurationSection, _ sources: [SourceRange]) -> EndpointAddress? {
-        if section.has("next_hop") { return address(section, "next_hop") }
-        guard let first = sources.first else { return nil }
+    private func limits(_ section: ConfigurationSection) -> HeraldConfiguration.TrunkLimits {
+        var limits = HeraldConfiguration.TrunkLimits()
+        section.within("limits") { section in
+            func limit(_ key: String, _ most: Int) -> Int? {
+                let value = section.integer(key, default: 0, in: 0...most)
+                return value == 0 ? nil : value
+            }
+            limits.callsPerSecond = limit("calls_per_second", 100_000)
+            limits.burst = limit("burst", 1_000_000)
+            limits.calls = limit("calls", 1_000_000)
+        }
+        return limits
+    }
+
+    /// The given next hops; else the first source, if that is one address.
+    private func nextHops(_ section: ConfigurationSection, _ sources: [SourceRange]) -> [HeraldConfiguration.Target] {
+        if section.has("next_hop") || section.has("targets") {
+            return targets(section, "next_hop", "203.0.113.5:5060")
+        }
+        guard let first = sources.first else { return [] }
         guard first.isSingle else {
             section.missing("next_hop", "203.0.113.5:5060 (sources begins with a range, which is no place to send to)")
-            return nil
+            return []
         }
-        return EndpointAddress(host: first.host, port: first.port ?? 5060, isIPv6: first.isIPv6)
+        let address = EndpointAddress(host: first.host, port: first.port ?? 5060, isIPv6: first.isIPv6)
+        return [HeraldConfiguration.Target(address: address, listener: listener(section, toReach: address, "next_hop"))]
     }
 
     private func region(_ section: ConfigurationSection) -> Region? {
@@ -96,6 +117,48 @@ struct PeersSchema {
     }
 
     // MARK: Both
+
+    /// The one target a key names, or those of the list `targets`.
+    private func targets(
+        _ section: ConfigurationSection, _ key: String, _ example: String
+    ) -> [HeraldConfiguration.Target] {
+        guard section.has("targets") else {
+            if !section.has(key) { section.missing(key, example) }
+            return target(section, key).map { [$0] } ?? []
+        }
+        if section.has(key) {
+            section.problem(key, "cannot stand beside targets: calls go to the one or to the others")
+        }
+        var addresses: Set<EndpointAddress> = []
+        let targets = section.sections("targets") { _, entry -> HeraldConfiguration.Target? in
+            if !entry.has("address") { entry.missing("address", example) }
+            guard var target = target(entry, "address", usual: section) else { return nil }
+            if !addresses.insert(target.address).inserted {
+                entry.problem("address", "an earlier entry has \(target.address)")
+            }
+            target.priority = entry.integer("priority", default: 0, in: 0...65_535)
+            target.weight = entry.integer("weight", default: 1, in: 0...65_535)
+            return target
+        }
+        if let targets, targets.count > 16 { section.problem("targets", "must be at most 16") }
+        return targets ?? []
+    }
+
+    private func target(
+        _ section: ConfigurationSection, _ key: String, usual outer: ConfigurationSection? = nil
+    ) -> HeraldConfiguration.Target? {
+        let address = address(section, key)
+        // An entry of a list has its group's listen entry unless it names its own.
+        let usual = outer.flatMap { outer in listen.firstIndex { $0.name == outer.string("listen") } } ?? 0
+        let listener = listener(section, toReach: address, key, usual: usual)
+        let largest = section.integer("max_datagram", default: 0, in: 0...65_535)
+        if (1..<1_300).contains(largest) {
+            section.problem("max_datagram", "must be 0 for no limit, or 1300 to 65535 bytes")
+        }
+        guard let address else { return nil }
+        return HeraldConfiguration.Target(
+            address: address, listener: listener, largestDatagram: largest == 0 ? nil : largest)
+    }
 
     /// Notes sources that never match because an earlier peer has them all: PBXs are looked at first, then trunks.
     private func claim(
@@ -135,9 +198,10 @@ struct PeersSchema {
 
     /// The position of the local address used towards a peer.
     private func listener(
-        _ section: ConfigurationSection, toReach peer: EndpointAddress?, _ peerKey: String
+        _ section: ConfigurationSection, toReach peer: EndpointAddress?, _ peerKey: String, usual: Int = 0
     ) -> Int {
-        let position = position(section, "listen", among: listen.map(\.name))
+        let position =
+            section.has("listen") ? position(section, "listen", among: listen.map(\.name)) : usual
         if let peer, position < listen.count, listen[position].address.isIPv6 != peer.isIPv6 {
             section.problem(
                 section.has("listen") ? "listen" : peerKey,

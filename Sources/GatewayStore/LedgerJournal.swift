@@ -47,7 +47,8 @@ struct LedgerJournal {
 
     private let minter: EventMinter
     private let limits: OutcomeMachine.Limits
-    private let trunks: [String]
+    /// Names by the mark of the trunk.
+    var trunks: [UInt16: String]
     private var nextCall: Int64
     private var nextEvent: Int64
     /// Calls that ended lately: a late repetition of their INVITE begins no new call.
@@ -57,7 +58,7 @@ struct LedgerJournal {
     /// Goes on with the open calls and row numbers the ledger was left with.
     init(
         calls: [LedgerCall], nextCall: Int64, nextEvent: Int64, position: UInt64, minter: EventMinter,
-        limits: OutcomeMachine.Limits, trunks: [String]
+        limits: OutcomeMachine.Limits, trunks: [UInt16: String]
     ) {
         for call in calls { open[call.machine.record.call] = call }
         batch = LedgerBatch(position: position)
@@ -108,7 +109,7 @@ struct LedgerJournal {
     var firstFreeEvent: Int64 { nextEvent }
 
     private mutating func begin(_ signal: CallSignal, texts: CallTexts?) {
-        let trunk = Int(signal.trunk) < trunks.count ? trunks[Int(signal.trunk)] : nil
+        let trunk = trunks[signal.trunk]
         let record = CallRecord(signal, texts: texts, trunk: trunk)
         let call = LedgerCall(row: nextCall, callID: record.call.description, record: record, isStored: false)
         nextCall += 1

@@ -17,6 +17,8 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     package var subscriber: String?
     package var brandID: String?
     package var brandName: String?
+    /// The name the carrier had sent, where the brand's took its place.
+    package var carrierName: String?
     /// `matched`, or why there was no brand.
     package var decision: String
     package var inviteAt: Int64
@@ -49,6 +51,7 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
         subscriber = row["subscriber"]
         brandID = row["brand_id"]
         brandName = row["brand_name"]
+        carrierName = row["carrier_name"]
         decision = row["decision"]
         inviteAt = row["invite_at"]
         progressAt = row["progress_at"]

@@ -32,7 +32,7 @@ struct LedgerState {
     private static let openCalls = """
         SELECT id, call_id, direction, sip_call_id, trunk, caller, destination, subscriber, brand_id, brand_name,
             decision, invite_at, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850,
-            sip_cause, attempts, shown_event, end_event
+            sip_cause, attempts, shown_event, end_event, carrier_name
         FROM call WHERE ended_at IS NULL ORDER BY id
         """
 
@@ -56,6 +56,7 @@ struct LedgerState {
         record.q850Cause = code(row.integer(18))
         record.sipCause = code(row.integer(19))
         record.attempts = Int(row.integer(20) ?? 1)
+        record.carrierName = row.text(23)
         let open = LedgerCall(row: id, callID: text, record: record, isStored: true)
         open.shownEvent = row.integer(21)
         open.endEvent = row.integer(22)

@@ -87,6 +87,7 @@ struct LedgerWriter {
         statement.bind(27, record.brandName)
         statement.bind(28, record.decision)
         statement.bind(29, record.inviteAt)
+        statement.bind(30, record.carrierName)
     }
 
     private mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
@@ -170,8 +171,8 @@ private struct CallStatements {
             id, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850, sip_cause, attempts,
             shown_event, ended_at, outcome, ring_seconds, call_seconds, end_event, subscriber_key, returnable,
             call_id, sip_call_id, direction, trunk, caller, destination, subscriber, brand_id, brand_name, decision,
-            invite_at)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            invite_at, carrier_name)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     private static let progress = """

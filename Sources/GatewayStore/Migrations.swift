@@ -30,6 +30,7 @@ enum Migrations {
                         subscriber_key TEXT,
                         brand_id TEXT,
                         brand_name TEXT,
+                        carrier_name TEXT,
                         decision TEXT NOT NULL,
                         invite_at INTEGER NOT NULL,
                         progress_at INTEGER,

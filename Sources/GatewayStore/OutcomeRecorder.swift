@@ -23,8 +23,8 @@ package final class OutcomeRecorder: Sendable {
         package var vocabulary = EventVocabulary()
         package var returns = ReturnPolicy()
         package var limits = OutcomeMachine.Limits()
-        /// Configured names of the trunks, by position.
-        package var trunks: [String] = []
+        /// Configured names of the trunks, by the mark signals carry.
+        package var trunks: [UInt16: String] = [:]
         /// Time between two rounds; with the commit that follows, what a power cut may cost.
         package var interval: Duration = .milliseconds(40)
         /// Days after which ended calls and delivered events go; waiting and refused events never do.
@@ -96,6 +96,9 @@ package final class OutcomeRecorder: Sendable {
                     trunks: settings.trunks)
             })
     }
+
+    /// Learns the names of the trunks anew, after a reload of the configuration.
+    package func setTrunks(_ trunks: [UInt16: String]) { journal.withLock { $0.trunks = trunks } }
 
     /// Totals since start.
     package var totals: Totals { shared.withLock { $0 } }

@@ -40,15 +40,19 @@ struct DatagramBatch: ~Copyable {
         [UInt8](UnsafeBufferPointer(start: slots[index].data, count: Int(slots[index].length)))
     }
 
-    /// Sends datagrams of one socket; the number dealt with, of which those the kernel refused were told to `trouble`.
+    /// Sends datagrams of one socket; the number dealt with.
+    ///
+    /// One the kernel refused is told to `trouble`.
     static func send(
-        _ datagrams: ArraySlice<OutgoingDatagram>, on descriptor: Int32, trouble: (Int32) -> Void
+        _ datagrams: ArraySlice<OutgoingMessage>, on descriptor: Int32,
+        trouble: (OutgoingMessage, _ errno: Int32) -> Void
     ) -> Int {
         withUnsafeTemporaryAllocation(of: herald_datagram.self, capacity: datagrams.count) { slots in
             fill(slots, with: datagrams, at: 0) { count in
                 let sent = herald_send_datagrams(descriptor, slots.baseAddress, Int32(count))
                 if sent > 0 { return Int(sent) }
-                trouble(-sent)
+                // None when the socket's buffer is full for the moment: the first is given up, as a network would.
+                trouble(datagrams[datagrams.startIndex], -sent)
                 return 1
             }
         }
@@ -56,7 +60,7 @@ struct DatagramBatch: ~Copyable {
 
     /// Pins one datagram after the other, then runs `body` while all their bytes stay in place.
     private static func fill(
-        _ slots: UnsafeMutableBufferPointer<herald_datagram>, with datagrams: ArraySlice<OutgoingDatagram>,
+        _ slots: UnsafeMutableBufferPointer<herald_datagram>, with datagrams: ArraySlice<OutgoingMessage>,
         at index: Int,
         _ body: (Int) -> Int
     ) -> Int {

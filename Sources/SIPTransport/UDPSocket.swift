@@ -13,10 +13,15 @@ package final class UDPSocket: Sendable {
 
     /// Binds an address.
     ///
+    /// - Parameter sharesPort: lets several sockets of this user have the same address and port (`SO_REUSEPORT`); the
+    ///   kernel then gives all datagrams of one far end to the same of them.
     /// - Throws: `UDPSocketError.cannotBind` with the address and the system's reason; nothing stays open.
-    package init(address: PeerAddress, bufferBytes: Int32 = 4 << 20) throws(UDPSocketError) {
+    package init(
+        address: PeerAddress, sharesPort: Bool = false, bufferBytes: Int32 = 4 << 20
+    ) throws(UDPSocketError) {
         var octets = address.octets
-        let descriptor = herald_open_datagram_socket(&octets, address.isIPv6 ? 1 : 0, address.port, bufferBytes)
+        let descriptor = herald_open_datagram_socket(
+            &octets, address.isIPv6 ? 1 : 0, address.port, sharesPort ? 1 : 0, bufferBytes)
         guard descriptor >= 0 else { throw .cannotBind(address: address, errno: -descriptor) }
         self.descriptor = descriptor
         let port = herald_bound_port(descriptor)
@@ -24,6 +29,21 @@ package final class UDPSocket: Sendable {
     }
 
     deinit { close(descriptor) }
+
+    /// Binds an address once for each of several workers.
+    ///
+    /// A first, unshared socket shows that no other program has the port, which sharing would hide.
+    package static func shared(
+        address: PeerAddress, by workers: Int, bufferBytes: Int32 = 4 << 20
+    ) throws(UDPSocketError) -> [UDPSocket] {
+        if workers <= 1 { return [try UDPSocket(address: address, bufferBytes: bufferBytes)] }
+        let address = try UDPSocket(address: address, bufferBytes: bufferBytes).address
+        var sockets: [UDPSocket] = []
+        for _ in 0..<workers {
+            sockets.append(try UDPSocket(address: address, sharesPort: true, bufferBytes: bufferBytes))
+        }
+        return sockets
+    }
 }
 
 /// Why a socket could not be opened; the program ends with this message before any call is touched.

@@ -11,13 +11,18 @@ import Synchronization
 /// same wait. Source of the shape: measured against SwiftNIO, 7.5 against 11–13 µs a relayed datagram at 5,000/s.
 package final class UDPWorker: Sendable {
     private let sockets: [UDPSocket]
+    private let longestWait: UInt64
     private let wake: Int32
     private let stopping = Atomic<Bool>(false)
     private let finished = Atomic<Bool>(false)
 
     /// Prepares a worker for its sockets; position in `sockets` is what elements send by.
-    package init(sockets: [UDPSocket]) {
+    ///
+    /// - Parameter longestWait: milliseconds after which timers are looked at whatever was told before; short where
+    ///   several workers share an element's timers, as one may set a timer for another.
+    package init(sockets: [UDPSocket], longestWait: UInt64 = 1000) {
         self.sockets = sockets
+        self.longestWait = longestWait
         wake = herald_open_wakeup()
     }
 
@@ -61,15 +66,15 @@ package final class UDPWorker: Sendable {
                 }
             }
             if let deadline = element.nextDeadline, deadline <= now.milliseconds { element.fireTimers(at: now) }
-            flush(element)
+            flush(element, at: now)
         }
     }
 
-    /// Milliseconds until the deadline, at least 0; a second at most, so that a missed wake-up costs no more.
+    /// Milliseconds until the deadline, at least 0 and at most the longest wait.
     private func timeout(until deadline: UInt64?) -> Int32 {
-        guard let deadline else { return 1000 }
+        guard let deadline else { return Int32(longestWait) }
         let now = Moment.monotonicMilliseconds()
-        return deadline <= now ? 0 : Int32(min(deadline - now, 1000))
+        return deadline <= now ? 0 : Int32(min(deadline - now, longestWait))
     }
 
     private func receive(on position: Int, into inbox: inout DatagramBatch, for element: any SIPElement, at now: Moment)
@@ -81,18 +86,25 @@ package final class UDPWorker: Sendable {
                 if inbox.isTruncated(index) {
                     element.note(.truncated)
                 } else {
-                    element.receive(inbox.bytes(index), from: inbox.source(index), on: position, at: now)
+                    element.receive(
+                        inbox.bytes(index), by: Flow(source: inbox.source(index), socket: position), at: now)
                 }
             }
-            flush(element)
+            flush(element, at: now)
             if count < Int(HERALD_DATAGRAM_BATCH) { return }
         }
     }
 
-    private func flush(_ element: any SIPElement) {
-        guard !element.outgoing.isEmpty else { return }
-        let datagrams = element.outgoing
-        element.outgoing.removeAll(keepingCapacity: true)
+    /// Sends what waits; what a failed send makes the element send goes out in the same round.
+    private func flush(_ element: any SIPElement, at now: Moment) {
+        for _ in 0..<4 where !element.outgoing.isEmpty {
+            let datagrams = element.outgoing
+            element.outgoing = []
+            send(datagrams, for: element, at: now)
+        }
+    }
+
+    private func send(_ datagrams: [OutgoingMessage], for element: any SIPElement, at now: Moment) {
         var start = 0
         while start < datagrams.count {
             var end = start + 1
@@ -101,8 +113,10 @@ package final class UDPWorker: Sendable {
             {
                 end += 1
             }
-            start += DatagramBatch.send(datagrams[start..<end], on: sockets[datagrams[start].socket].descriptor) {
-                element.note(.unsent(errno: $0))
+            let descriptor = sockets[datagrams[start].socket].descriptor
+            start += DatagramBatch.send(datagrams[start..<end], on: descriptor) { datagram, errno in
+                element.note(.unsent(errno: errno))
+                if datagram.token != 0, errno != EAGAIN { element.sendFailed(datagram.token, at: now) }
             }
         }
     }

@@ -85,6 +85,7 @@ extension LedgerCallRow {
             "call_id": .string(callID), "sip_call_id": .string(sipCallID), "direction": .string(direction),
             "trunk": JSONValue(trunk), "caller": JSONValue(caller), "destination": JSONValue(destination),
             "subscriber": JSONValue(subscriber), "brand_id": JSONValue(brandID), "brand_name": JSONValue(brandName),
+            "carrier_name": JSONValue(carrierName),
             "decision": .string(decision), "invite_at": JSONValue(microseconds: inviteAt),
             "progress_at": JSONValue(microseconds: progressAt), "ringing_at": JSONValue(microseconds: ringingAt),
             "answered_at": JSONValue(microseconds: answeredAt), "cancelled_at": JSONValue(microseconds: cancelledAt),

@@ -10,23 +10,105 @@ import SIPCore
 
 // Turns what the configuration says into what the parts take.
 
+/// What outlives a reload of the configuration: addresses, secret, and what is known of targets and trunks.
+struct GatewayFoundation: Sendable {
+    /// The addresses of the open sockets, in the order of `listen`.
+    let bound: [PeerAddress]
+    let secret: Secret
+    let health: TargetHealthBoard
+    let trunks: TrunkRegister
+}
+
 extension HeraldConfiguration {
-    /// The settings of the call path; `bound` are the addresses of the open sockets, in the order of `listen`.
-    func gatewaySettings(bound: [PeerAddress], secret: Secret) throws -> GatewaySettings {
-        let sockets = zip(listen, bound).enumerated().map { position, pair in
+    /// The settings of the call path.
+    func gatewaySettings(on foundation: GatewayFoundation) throws -> GatewaySettings {
+        let sockets = zip(listen, foundation.bound).enumerated().map { position, pair in
             LocalSocket(
                 position: position, address: pair.1, advertisedHost: pair.0.advertise?.host,
                 advertisedPort: pair.0.advertise?.port)
         }
         let topology = GatewayTopology(
-            sockets: sockets, trunks: try trunks.enumerated().map { try $1.peer(position: $0) },
-            pbxs: try pbx.enumerated().map { try $1.peer(position: $0) })
+            sockets: sockets, trunks: try trunks.map { try peer($0, on: foundation) },
+            pbxs: try pbx.map { try peer($0, on: foundation) })
+        foundation.health.keep(Set(topology.groups.flatMap(\.targets).map(\.standing.name)))
         return GatewaySettings(
-            topology: topology, secret: secret,
+            topology: topology, secret: foundation.secret,
             timers: TransactionTimers(t1: timers.t1, t2: timers.t2, t4: timers.t4, c: timers.c),
+            targetPatience: health.patience, probes: probeRules,
+            longestCall: UInt64(outcomes.maxCallDuration / .milliseconds(1)),
             limits: SIPLimits(messageBytes: limits.maxMessage, headerFields: limits.maxHeaders),
             mostTransactions: limits.maxTransactions, strangers: strangers == .refuse ? .refuse : .drop,
             brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo)
+    }
+
+    private var probeRules: TargetProbes.Rules {
+        var rules = TargetProbes.Rules()
+        rules.interval = UInt64(health.interval / .milliseconds(1))
+        rules.timeout = UInt64(health.timeout / .milliseconds(1))
+        return rules
+    }
+
+    private func peer(_ trunk: Trunk, on foundation: GatewayFoundation) throws -> TrunkPeer {
+        var peer = TrunkPeer(
+            name: trunk.name, sources: try trunk.sources.map { try $0.source() },
+            targets: try group("trunk \(trunk.name)", trunk.targets, trunk.isProbed, foundation),
+            socket: trunk.listener,
+            isTrusted: trunk.isTrusted, policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
+            normaliser: NumberNormaliser(region: trunk.region),
+            identityOrder: trunk.identity.map { identity in
+                switch identity {
+                case .pai: .pAssertedIdentity
+                case .rpid: .remotePartyID
+                case .from: .from
+                }
+            },
+            keepsForeignCallInfo: trunk.foreignCallInfo == .keep, trunkHeader: trunk.trunkHeader, pbx: trunk.pbx)
+        peer.pbxSocket = trunk.pbxListener
+        peer.carrierName =
+            switch trunk.carrierName {
+            case .replace: .replace
+            case .fill: .fill
+            case .keep: .keep
+            }
+        let limits = TrunkAdmission.Limits(
+            callsPerSecond: trunk.limits.callsPerSecond.map(Double.init), burst: trunk.limits.burst,
+            mostCalls: trunk.limits.calls)
+        peer.admission = TrunkAdmission(limits, calls: foundation.trunks.calls(of: trunk.name))
+        return peer
+    }
+
+    private func peer(_ pbx: PBX, on foundation: GatewayFoundation) throws -> PBXPeer {
+        PBXPeer(
+            name: pbx.name, sources: try pbx.sources.map { try $0.source() },
+            targets: try group("pbx \(pbx.name)", pbx.targets, pbx.isProbed, foundation))
+    }
+
+    private func group(
+        _ name: String, _ targets: [Target], _ isProbed: Bool, _ foundation: GatewayFoundation
+    ) throws -> TargetGroup {
+        var rules = TargetHealthRules()
+        rules.downAfter = health.downAfter
+        rules.upAfter = health.upAfter
+        rules.probes = isProbed
+        return TargetGroup(
+            name: name,
+            targets: try targets.map { target in
+                SIPCore.Target(
+                    standing: foundation.health.standing("\(name) \(target.address)", rules: rules),
+                    address: try target.address.peer(), socket: target.listener, priority: target.priority,
+                    weight: target.weight, largestDatagram: target.largestDatagram)
+            }, isProbed: isProbed)
+    }
+
+    /// Names of the trunks by the mark that signals carry; refuses two names with one mark.
+    func trunkNames() throws -> [UInt16: String] {
+        var names: [UInt16: String] = [:]
+        for trunk in trunks {
+            if let other = names.updateValue(trunk.name, forKey: TrunkPeer.mark(of: trunk.name)) {
+                throw CommandFailure("the trunks \(other) and \(trunk.name) cannot be told apart; rename one of them")
+            }
+        }
+        return names
     }
 
     /// How brands become header bytes.
@@ -37,7 +119,7 @@ extension HeraldConfiguration {
     }
 
     /// How outcomes are recorded and told.
-    var recorderSettings: OutcomeRecorder.Settings {
+    func recorderSettings() throws -> OutcomeRecorder.Settings {
         var settings = OutcomeRecorder.Settings()
         settings.vocabulary.surface = outcomes.surface
         settings.vocabulary.reportsNoMatch = outcomes.reportsNoMatch
@@ -53,7 +135,7 @@ extension HeraldConfiguration {
             window: outcomes.returnedWindow.components.seconds,
             originals: outcomes.returnedOriginals == .any ? .any : .unanswered)
         settings.limits = OutcomeMachine.Limits(answered: outcomes.maxCallDuration.components.seconds)
-        settings.trunks = trunks.map(\.name)
+        settings.trunks = try trunkNames()
         settings.retentionDays = Int(outcomes.retention.components.seconds / 86_400)
         return settings
     }
@@ -83,31 +165,6 @@ extension HeraldConfiguration.DirectoryAccess {
         schedule.presence = presenceInterval
         schedule.acknowledges = acknowledges
         return schedule
-    }
-}
-
-extension HeraldConfiguration.Trunk {
-    fileprivate func peer(position: Int) throws -> TrunkPeer {
-        TrunkPeer(
-            position: position, name: name, sources: try sources.map { try $0.source() }, nextHop: try nextHop.peer(),
-            socket: listener, isTrusted: isTrusted, policy: BrandingPolicy(rawValue: policy.rawValue) ?? .standard,
-            normaliser: NumberNormaliser(region: region),
-            identityOrder: identity.map { identity in
-                switch identity {
-                case .pai: .pAssertedIdentity
-                case .rpid: .remotePartyID
-                case .from: .from
-                }
-            },
-            keepsForeignCallInfo: foreignCallInfo == .keep, trunkHeader: trunkHeader, pbx: pbx)
-    }
-}
-
-extension HeraldConfiguration.PBX {
-    fileprivate func peer(position: Int) throws -> PBXPeer {
-        PBXPeer(
-            position: position, name: name, sources: try sources.map { try $0.source() }, address: try address.peer(),
-            socket: listener, largestDatagram: largestDatagram)
     }
 }
 

@@ -6,6 +6,7 @@ import Gateway
 import GatewayStore
 import GatewaySync
 import SIPCore
+import SIPTransport
 
 /// What the running gateway tells the health, metrics and status page.
 struct GatewayStatusReport: GatewayStatusSource {
@@ -13,6 +14,8 @@ struct GatewayStatusReport: GatewayStatusSource {
     let listening: [String]
     let startedAt: Int64
     let counters: GatewayCounters
+    let shards: GatewayShards
+    let health: TargetHealthBoard
     let branding: CurrentBranding
     let recorder: OutcomeRecorder
     let reader: LedgerReader
@@ -35,11 +38,20 @@ struct GatewayStatusReport: GatewayStatusSource {
                 value: snapshot.gates.closed == nil ? 1 : 0),
             GaugeSample(
                 name: "herald_transactions", help: "SIP transactions in memory",
-                value: Double(counters.transactionsInMemory)),
+                value: Double(shards.transactions)),
+            GaugeSample(
+                name: "herald_calls_in_progress", help: "Calls that have begun and not ended",
+                value: Double(shards.shared.calls.count)),
             GaugeSample(
                 name: "herald_open_calls", help: "Calls whose end is not known yet",
                 value: Double(recorder.totals.openCalls)),
         ]
+        let now = Moment.monotonicMilliseconds()
+        gauges += health.all.map { target in
+            GaugeSample(
+                name: "herald_target_up", help: "1 when calls go to the target",
+                labels: [MetricLabel("target", target.name)], value: target.isUp(at: now) ? 1 : 0)
+        }
         if let backlog = try? reader.backlog() {
             gauges.append(
                 GaugeSample(
@@ -76,7 +88,7 @@ struct GatewayStatusReport: GatewayStatusSource {
                     nextAt: sync.nextAt, failuresInARow: sync.failuresInARow, lastError: sync.lastError)
             },
             outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0),
-            transactions: counters.transactionsInMemory)
+            transactions: shards.transactions)
     }
 
     private func callCounters() -> [CounterSample] {
@@ -116,6 +128,14 @@ struct GatewayStatusReport: GatewayStatusSource {
             (
                 "herald_overload_refused_total", "Requests refused because too many transactions are open",
                 .overloadRefused
+            ),
+            ("herald_failovers_total", "Requests sent on to another target after one failed", .failovers),
+            ("herald_targets_unavailable_total", "Requests answered 503 because no target is up", .targetsUnavailable),
+            ("herald_calls_refused_rate_total", "Calls refused above their trunk's rate", .callsRefusedByRate),
+            ("herald_calls_refused_number_total", "Calls refused above their trunk's number", .callsRefusedByNumber),
+            (
+                "herald_calls_refused_draining_total", "Calls refused because the gateway is stopping",
+                .callsRefusedWhileDraining
             ),
             ("herald_options_answered_total", "OPTIONS answered by the gateway", .optionsAnswered),
             ("herald_outbound_calls_total", "Calls from PBXs", .outboundCalls),

@@ -46,7 +46,7 @@ struct LookupCommand: ParsableCommand {
             number: number, normaliser: NumberNormaliser(region: region), trunkTrusted: trunk.isTrusted,
             verification: attestation.verification,
             policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
-            host: trunk.nextHop.isIPv6 ? "[\(trunk.nextHop.host)]" : trunk.nextHop.host,
+            host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
             writesCallInfo: configuration.branding.writesCallInfo)
         let copy = try CommandFailure.reported { try StoredBrands(configuration, for: question) }
         let answer = LookupAnswer(question, gates: copy.gates, index: copy.index)

@@ -10,7 +10,9 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Stand between trunk and PBX and brand the calls.",
         discussion: """
-            Runs in the foreground and logs to standard error; SIGTERM ends it. Calls in progress go on with the next start.
+            Runs in the foreground and logs to standard error. SIGTERM lets calls in progress finish, as long as \
+            gateway.drain allows, and ends; a second one ends at once, and what is still in progress goes on with the \
+            next start. SIGHUP reads the configuration again.
 
             Example:
               herald run --config /etc/herald/herald.yaml
@@ -23,7 +25,7 @@ struct RunCommand: AsyncParsableCommand {
         let configuration = try CommandFailure.reported { try HeraldConfiguration.load(path: config) }
         LogOutput.start(configuration.log)
         do {
-            let gateway = try await RunningGateway(configuration, logger: Logger(label: "herald"))
+            let gateway = try await RunningGateway(configuration, path: config, logger: Logger(label: "herald"))
             try await gateway.run()
         } catch {
             throw CommandFailure("\(error)")

@@ -19,45 +19,48 @@ import UnixSignals
 /// message, and no call was touched.
 struct RunningGateway {
     private let logger: Logger
-    private let worker: UDPWorker
-    private let startWorker: @Sendable () -> Void
     private let recorder: OutcomeRecorder
     private let database: HeraldDatabase
     private var services: [any Service] = []
 
-    init(_ configuration: HeraldConfiguration, logger: Logger) async throws {
+    /// - Parameter path: the file the configuration came from, read again at SIGHUP.
+    init(_ configuration: HeraldConfiguration, path: String, logger: Logger) async throws {
         self.logger = logger
         try StateFolder.prepare(configuration.state)
         try StateFolder.prepare(configuration.runtime)
         let secret = try StateFolder.secret(in: configuration.state)
-        let sockets = try configuration.listen.map { try UDPSocket(address: try $0.address.peer()) }
-        let settings = try configuration.gatewaySettings(bound: sockets.map(\.address), secret: secret)
+        let sockets = try configuration.listen.map { listener in
+            try UDPSocket.shared(address: try listener.address.peer(), by: configuration.workers)
+        }
+        let bound = sockets.compactMap { $0.first?.address }
+        let foundation = GatewayFoundation(
+            bound: bound, secret: secret, health: TargetHealthBoard(onChange: TargetLog(logger: logger).tell),
+            trunks: TrunkRegister())
+        let settings = try configuration.gatewaySettings(on: foundation)
 
         let database = try HeraldDatabase(folder: configuration.state)
         self.database = database
         let brands = try await LoadedBrands(configuration, database, logger: logger)
         let ring = try SignalRing(
-            path: configuration.runtime + "/signals.ring", capacity: configuration.outcomes.ringSlots)
+            path: configuration.runtime + "/signals.ring", capacity: configuration.outcomes.ringSlots,
+            producers: configuration.workers)
         let recorder = try OutcomeRecorder(
-            database: database, ring: ring, settings: configuration.recorderSettings,
+            database: database, ring: ring, settings: try configuration.recorderSettings(),
             log: Logger(label: "herald.outcome"))
         self.recorder = recorder
 
         let counters = GatewayCounters()
-        let worker = UDPWorker(sockets: sockets)
-        self.worker = worker
-        startWorker = {
-            worker.start {
-                SIPGateway(
-                    settings: settings, branding: brands.current, counters: counters, signals: ring, now: .now())
-            }
-        }
+        let shared = GatewayShared(
+            settings: CurrentSettings(settings), branding: brands.current, counters: counters, signals: ring,
+            probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)), calls: CallsInProgress())
+        let workers = GatewayWorkers(shared, sockets: sockets, count: configuration.workers)
         let link = try DirectoryLink(configuration, database, brands, logger: logger)
         services = [RecorderService(recorder: recorder)]
         services += link?.services ?? []
         let status = GatewayStatusReport(
-            id: configuration.id, listening: sockets.map(\.address.description),
-            startedAt: Int64(Date().timeIntervalSince1970), counters: counters, branding: brands.current,
+            id: configuration.id, listening: bound.map(\.description),
+            startedAt: Int64(Date().timeIntervalSince1970), counters: counters, shards: workers.shards,
+            health: foundation.health, branding: brands.current,
             recorder: recorder, reader: LedgerReader(database.ledger), link: link,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled)
         if let admin = configuration.admin {
@@ -65,8 +68,12 @@ struct RunningGateway {
                 AdminServer(
                     host: admin.host, port: Int(admin.port), source: status, logger: Logger(label: "herald.admin")))
         }
-        services.append(WorkerService(worker: worker, start: startWorker))
-        announce(configuration, sockets, brands.current.load().index.count)
+        services.append(
+            ReloadService(
+                path: path, configuration: configuration, foundation: foundation, settings: shared.settings,
+                recorder: recorder, logger: logger))
+        services.append(WorkerService(workers: workers, drain: configuration.drain, logger: logger))
+        announce(configuration, bound, brands.current.load().index.count)
     }
 
     /// Runs until SIGTERM or SIGINT; what the ring still holds is stored before it returns.
@@ -81,9 +88,9 @@ struct RunningGateway {
         logger.info("stopped; calls in progress go on with the next start")
     }
 
-    private func announce(_ configuration: HeraldConfiguration, _ sockets: [UDPSocket], _ numbers: Int) {
-        for (listener, socket) in zip(configuration.listen, sockets) {
-            logger.info("listening", metadata: ["name": "\(listener.name)", "udp": "\(socket.address)"])
+    private func announce(_ configuration: HeraldConfiguration, _ bound: [PeerAddress], _ numbers: Int) {
+        for (listener, address) in zip(configuration.listen, bound) {
+            logger.info("listening", metadata: ["name": "\(listener.name)", "udp": "\(address)"])
         }
         logger.info(
             "ready for calls",
@@ -145,18 +152,5 @@ private struct RecorderService: Service {
 
     func run() async throws {
         await cancelWhenGracefulShutdown { await recorder.run() }
-    }
-}
-
-/// Owns the worker thread: starts it, and stops it before anything else of the gateway stops.
-private struct WorkerService: Service {
-    let worker: UDPWorker
-    let start: @Sendable () -> Void
-
-    func run() async throws {
-        start()
-        try await gracefulShutdown()
-        worker.stop()
-        while !worker.hasFinished { try await Task.sleep(for: .milliseconds(5)) }
     }
 }

@@ -19,7 +19,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.listen.map(\.name) == ["listen1"])
         let trunk = try #require(configuration.trunks.first)
         #expect(trunk.name == "trunk1")
-        #expect(trunk.nextHop == EndpointAddress(host: "203.0.113.5", port: 5060, isIPv6: false))
+        #expect(trunk.targets[0].address == EndpointAddress(host: "203.0.113.5", port: 5060, isIPv6: false))
         #expect(!trunk.isTrusted)
         #expect(trunk.region == nil)
         #expect(trunk.policy == .standard)
@@ -28,9 +28,9 @@ struct HeraldConfigurationTests {
         #expect(trunk.trunkHeader == nil)
         let pbx = try #require(configuration.pbx.first)
         #expect(pbx.name == "pbx1")
-        #expect(pbx.address.port == 5060)
+        #expect(pbx.targets[0].address.port == 5060)
         #expect(pbx.sources.map(\.description) == ["192.0.2.20"])
-        #expect(pbx.largestDatagram == nil)
+        #expect(pbx.targets[0].largestDatagram == nil)
         #expect(configuration.branding.isEnabled)
         #expect(configuration.branding.maxNameBytes == 80)
         #expect(configuration.directory == nil)
@@ -93,11 +93,11 @@ struct HeraldConfigurationTests {
         #expect(one.trunkHeader == "X-Herald-Trunk")
         #expect(one.pbx == 1)
         #expect(two.sources.map(\.prefixLength) == [48])
-        #expect(two.nextHop == EndpointAddress(host: "2001:db8:1::5", port: 5080, isIPv6: true))
+        #expect(two.targets[0].address == EndpointAddress(host: "2001:db8:1::5", port: 5080, isIPv6: true))
         #expect(two.listener == 1)
         #expect(two.trunkHeader == "X-Line")
         #expect(two.foreignCallInfo == .keep)
-        #expect(configuration.pbx[0].largestDatagram == 4000)
+        #expect(configuration.pbx[0].targets[0].largestDatagram == 4000)
         #expect(configuration.pbx[1].sources.map(\.description) == ["192.0.2.21", "192.0.2.22:5080"])
         let directory = try #require(configuration.directory)
         #expect(directory.key.reveal() == "key-of-the-test")
@@ -120,7 +120,7 @@ struct HeraldConfigurationTests {
             trunks: [{sources: ["127.0.0.1:5060"]}]
             pbx: [{address: "127.0.0.1:5080", sources: ["127.0.0.1:5080"]}]
             """)
-        #expect(configuration.trunks[0].nextHop.port == 5060)
+        #expect(configuration.trunks[0].targets[0].address.port == 5060)
     }
 
     @Test func `remarks name what is allowed but worth a look`() throws {

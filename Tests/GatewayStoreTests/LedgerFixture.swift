@@ -31,7 +31,7 @@ final class LedgerFixture {
     init(capacity: Int = 256, _ change: (inout OutcomeRecorder.Settings) -> Void = { _ in }) throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "ledger-\(UUID().uuidString)").path
         var settings = OutcomeRecorder.Settings()
-        settings.trunks = ["carrier", "second"]
+        settings.trunks = [0: "carrier", 1: "second"]
         change(&settings)
         self.settings = settings
         self.capacity = capacity

@@ -15,7 +15,8 @@ struct ScenarioTests {
     }
 
     @Test func `every scenario is part of a situation`() throws {
-        let table = try Repository.text("Tests/Scenarios/situations.py") + Repository.text("Tests/Scenarios/run")
+        let table = try ["situations.py", "operation.py", "run"]
+            .map { try Repository.text("Tests/Scenarios/" + $0) }.joined()
         for path in Repository.paths(under: "Tests/Scenarios", endingWith: [".xml"]) {
             let folder = path.split(separator: "/").dropLast().last ?? ""
             #expect(table.contains("\"\(folder)") || table.contains("\"\(folder)/"), "nothing plays \(path)")

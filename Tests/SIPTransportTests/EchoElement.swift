@@ -8,7 +8,7 @@ import Synchronization
 final class Observed: Sendable {
     let received = Mutex<[[UInt8]]>([])
     let timers = Atomic<Int>(0)
-    let troubles = Mutex<[DatagramTrouble]>([])
+    let troubles = Mutex<[TransportTrouble]>([])
 
     /// Waits until what was observed is so; false when it is not after ten seconds.
     func wait(until isSo: @Sendable (Observed) -> Bool) async throws -> Bool {
@@ -22,39 +22,43 @@ final class Observed: Sendable {
 
 /// Sends every datagram back where it came from.
 final class EchoElement: SIPElement {
-    var outgoing: [OutgoingDatagram] = []
+    var outgoing: [OutgoingMessage] = []
     let nextDeadline: UInt64? = nil
     private let observed: Observed
 
     init(_ observed: Observed) { self.observed = observed }
 
-    func receive(_ datagram: [UInt8], from source: PeerAddress, on socket: Int, at now: Moment) {
+    func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {
         observed.received.withLock { $0.append(datagram) }
-        outgoing.append(OutgoingDatagram(bytes: datagram, destination: source, socket: socket))
+        outgoing.append(OutgoingMessage(bytes: datagram, destination: flow.source, socket: flow.socket))
     }
 
-    func note(_ trouble: DatagramTrouble) { observed.troubles.withLock { $0.append(trouble) } }
+    func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
+
+    func sendFailed(_ token: UInt64, at now: Moment) {}
 
     func fireTimers(at now: Moment) {}
 }
 
 /// Sends what it was given when its first timer fires, and keeps what comes back; its timer fires every 5 ms.
 final class CallerElement: SIPElement {
-    var outgoing: [OutgoingDatagram] = []
+    var outgoing: [OutgoingMessage] = []
     var nextDeadline: UInt64? = 0
-    private var waiting: [OutgoingDatagram]
+    private var waiting: [OutgoingMessage]
     private let observed: Observed
 
-    init(sending waiting: [OutgoingDatagram], _ observed: Observed) {
+    init(sending waiting: [OutgoingMessage], _ observed: Observed) {
         self.waiting = waiting
         self.observed = observed
     }
 
-    func receive(_ datagram: [UInt8], from source: PeerAddress, on socket: Int, at now: Moment) {
+    func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {
         observed.received.withLock { $0.append(datagram) }
     }
 
-    func note(_ trouble: DatagramTrouble) { observed.troubles.withLock { $0.append(trouble) } }
+    func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
+
+    func sendFailed(_ token: UInt64, at now: Moment) {}
 
     func fireTimers(at now: Moment) {
         outgoing += waiting

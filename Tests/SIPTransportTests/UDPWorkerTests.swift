@@ -19,7 +19,7 @@ struct UDPWorkerTests {
         let workers = [UDPWorker(sockets: [server]), UDPWorker(sockets: [client])]
         defer { for worker in workers { worker.stop() } }
         workers[0].start { EchoElement(echoed) }
-        let outgoing = datagrams.map { OutgoingDatagram(bytes: $0, destination: server.address, socket: 0) }
+        let outgoing = datagrams.map { OutgoingMessage(bytes: $0, destination: server.address, socket: 0) }
         workers[1].start { CallerElement(sending: outgoing, called) }
         let isDone = try await called.wait { $0.received.withLock { $0.count } >= count }
         #expect(isDone)
@@ -56,7 +56,7 @@ struct UDPWorkerTests {
         defer { for worker in workers { worker.stop() } }
         workers[0].start { EchoElement(echoed) }
         let outgoing = (0..<10).map { number in
-            OutgoingDatagram(bytes: [UInt8(number)], destination: servers[number % 2].address, socket: number % 2)
+            OutgoingMessage(bytes: [UInt8(number)], destination: servers[number % 2].address, socket: number % 2)
         }
         workers[1].start { CallerElement(sending: outgoing, called) }
         #expect(try await called.wait { $0.received.withLock { $0.count } >= 10 })

@@ -28,8 +28,9 @@ int herald_receive_datagrams(int socket, struct herald_datagram *datagrams, int 
 int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, int count);
 
 /* Opens a non-blocking UDP socket bound to an address, with receive and send buffers of buffer_bytes where the
- * kernel allows it. Returns the descriptor, or -errno. */
-int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int buffer_bytes);
+ * kernel allows it; with shares_port, beside others of this user (SO_REUSEPORT). Returns the descriptor, or -errno. */
+int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int shares_port,
+                                int buffer_bytes);
 
 /* The port a socket is bound to, or -errno. */
 int herald_bound_port(int socket);

@@ -36,10 +36,11 @@ struct CallReporter {
         if let entry {
             index.append(.name, of: entry, to: &texts.brandName)
             index.append(.brandID, of: entry, to: &texts.brandID)
+            texts.carrierName = Array(Decoration.replacedName(of: invite, from: trunk).prefix(43))
         }
         let signal = CallSignal(
             kind: .invite, direction: .inbound, call: call, wallMicroseconds: now.wallMicroseconds,
-            trunk: UInt16(truncatingIfNeeded: trunk.position), caller: identity.number?.digits ?? 0,
+            trunk: trunk.mark, caller: identity.number?.digits ?? 0,
             destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0, reason: reason)
         signals.append(signal, texts: texts)
     }
@@ -52,7 +53,7 @@ struct CallReporter {
             sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(caller?.user[...], 64))
         let signal = CallSignal(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
-            trunk: UInt16(truncatingIfNeeded: trunk.position),
+            trunk: trunk.mark,
             caller: caller.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0,
             destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0,
             reason: .outbound)
@@ -92,13 +93,19 @@ struct CallReporter {
             ))
     }
 
-    func timedOut(_ transaction: ProxyTransaction, at now: Moment) {
-        guard transaction.call != (0, 0), isNew(408, transaction) else { return }
+    func timedOut(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 408, at: now) }
+
+    /// No target could be reached, or none is up.
+    func unreachable(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 503, at: now) }
+
+    private func failed(_ transaction: ProxyTransaction, _ status: UInt16, at now: Moment) {
+        guard transaction.call != (0, 0), isNew(Int(status), transaction) else { return }
         signals.append(
             CallSignal(
                 kind: .failed, direction: transaction.note.isInbound ? .inbound : .outbound,
                 call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
-                wallMicroseconds: now.wallMicroseconds, status: 408, reason: transaction.note.isBranded ? nil : .noMatch
+                wallMicroseconds: now.wallMicroseconds, status: status,
+                reason: transaction.note.isBranded ? nil : .noMatch
             ))
     }
 
@@ -115,7 +122,11 @@ struct CallReporter {
     }
 
     /// A BYE names its call by the originator's tag, which is in From or in To: without a note both are given.
-    func bye(_ bye: SIPMessage, note: DialogNote?, fromTrunk: Bool, at now: Moment) {
+    ///
+    /// - Returns: the call it ends, and the other one it may be.
+    func bye(
+        _ bye: SIPMessage, note: DialogNote?, fromTrunk: Bool, at now: Moment
+    ) -> (either: CallIdentifier, or: CallIdentifier?) {
         let ifOriginator = fromTrunk ? CallSignal.Direction.inbound : .outbound
         let ifRecipient = fromTrunk ? CallSignal.Direction.outbound : .inbound
         let byOriginator = identifier(of: bye, tagOf: .from, direction: ifOriginator)
@@ -128,6 +139,7 @@ struct CallReporter {
                 call: isOriginator ? byOriginator : byRecipient, alternative: note == nil ? byRecipient : nil,
                 wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
                 reason: note.map { $0.isBranded ? nil : .noMatch } ?? nil))
+        return (isOriginator ? byOriginator : byRecipient, note == nil ? byRecipient : nil)
     }
 
     /// True the first time a status class is seen: 180 (bit 0), 181 (1), 182 (2), 183 (3), other 1xx (4), 2xx (5), final (6).

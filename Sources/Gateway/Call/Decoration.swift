@@ -33,6 +33,40 @@ enum Decoration {
         }
     }
 
+    /// Whether the names a trunk sent in an initial INVITE make way for the brand's.
+    static func namesGiveWay(in message: SIPMessage, from trunk: TrunkPeer) -> Bool {
+        switch trunk.carrierName {
+        case .replace: true
+        case .keep: false
+        case .fill: !hasName(message)
+        }
+    }
+
+    /// True when any header that may show the caller's name has one.
+    private static func hasName(_ message: SIPMessage) -> Bool {
+        message.headers.contains { field in
+            switch field.name {
+            case .from: !name(in: message, field.value).isEmpty
+            case .pAssertedIdentity, .remotePartyID:
+                HeaderValues(message.bytes, field.value).contains { !name(in: message, $0).isEmpty }
+            default: false
+            }
+        }
+    }
+
+    /// The display name as it was sent, without quotes; empty when there is none.
+    private static func name(in message: SIPMessage, _ value: Range<Int>) -> ArraySlice<UInt8> {
+        let name = message[NameAddressExtent.scan(message.bytes, value).displayName]
+        guard name.count >= 2, name.first == UInt8(ascii: "\""), name.last == UInt8(ascii: "\"") else { return name }
+        return name.dropFirst().dropLast()
+    }
+
+    /// The name of From that the brand's takes the place of; empty where none does.
+    static func replacedName(of message: SIPMessage, from trunk: TrunkPeer) -> ArraySlice<UInt8> {
+        guard trunk.carrierName == .replace, let from = message.first(.from) else { return [] }
+        return name(in: message, from.value)
+    }
+
     /// Adds the one Call-Info of the gateway in front of the From field.
     static func writeCallInfo(
         of entry: BrandEntry, in index: BrandIndex, dress: BrandDress, into message: SIPMessage, splices: inout Splices

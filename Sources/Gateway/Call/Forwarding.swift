@@ -11,43 +11,70 @@ extension SIPGateway {
         let invite = arrival.message
         var splices = Splices()
         let routes = RouteSet(of: invite, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
-        guard let trunk = settings.topology.trunk(for: routes.nextHop) else {
+        guard let trunk = settings.topology.trunk(for: routes.nextHop, from: arrival.flow) else {
             return answer(arrival, Refusal(503, "Service Unavailable"))
         }
-        let note = DialogNote(trunk: trunk.position, isInbound: false, isBranded: false)
-        addHop(arrival, branch, note: note, leavingBy: trunk.socket, into: &splices)
         let call = reporter.identifier(of: invite, direction: .outbound)
-        let transaction = ProxyTransaction(
-            branch: branch, request: invite, source: arrival.source, sourceSocket: arrival.socket, note: note,
-            call: (call.high, call.low), originalFrom: [])
+        guard admit(call, on: trunk, arrival) else { return }
+        var targets = order(trunk.targets, for: call, at: arrival.now)
+        let target = targets.next()
+        let hop = hop(to: target ?? trunk.targets.targets[0])
+        let note = DialogNote(trunk: Int(trunk.mark), isInbound: false, isBranded: false)
+        addHop(arrival, branch, note: note, leavingBy: hop.socket, into: &splices)
+        let transaction = newTransaction(arrival, branch, note, call, originalFrom: [], targets)
         transactions.open(transaction, at: arrival.now)
         reporter.outboundInvite(call, invite, trunk, at: arrival.now)
         counters.add(.outboundCalls)
+        guard let target else { return failWithoutTarget(transaction, at: arrival.now) }
+        transaction.standing = target.standing
         transactions.forward(
-            transaction, as: splices.applied(to: invite.bytes), to: trunk.nextHop, from: trunk.socket, at: arrival.now)
+            transaction, as: splices.applied(to: invite.bytes), to: hop, patience: patience(targets), at: arrival.now)
     }
 
     /// Any other request: inside a dialog, or outside one and no call.
     func relay(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) {
         let onward = prepare(arrival, branch, from: peer)
-        let transaction = ProxyTransaction(
-            branch: branch, request: arrival.message, source: arrival.source, sourceSocket: arrival.socket,
-            note: onward.note, call: (0, 0), originalFrom: originalFrom(of: arrival.message, if: onward.isRenamed))
+        let transaction = newTransaction(
+            arrival, branch, onward.note, nil, originalFrom: originalFrom(of: arrival.message, if: onward.isRenamed),
+            onward.targets)
         transactions.open(transaction, at: arrival.now)
         if arrival.message.method == .bye {
-            reporter.bye(arrival.message, note: onward.sealedNote, fromTrunk: onward.isFromTrunk, at: arrival.now)
+            let calls = reporter.bye(
+                arrival.message, note: onward.sealedNote, fromTrunk: onward.isFromTrunk, at: arrival.now)
+            shared.calls.end(either: calls.either, or: calls.or)
         }
         counters.add(.requestsForwarded)
+        guard let hop = onward.hop else { return refuseWithoutTarget(transaction, at: arrival.now) }
+        transaction.standing = onward.standing
         transactions.forward(
-            transaction, as: onward.bytes, to: onward.destination, from: onward.socket, at: arrival.now)
+            transaction, as: onward.bytes, to: hop, patience: patience(onward.targets), at: arrival.now)
     }
 
     /// Sends a request on without remembering it: ACK of a 2xx, and CANCEL of a forgotten INVITE (RFC 3261 §16.11).
     func forwardStatelessly(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) {
         let onward = prepare(arrival, branch, from: peer)
+        guard let hop = onward.hop else { return }
         counters.add(.forwardedStatelessly)
         transactions.outgoing.append(
-            OutgoingDatagram(bytes: onward.bytes, destination: onward.destination, socket: onward.socket))
+            OutgoingMessage(bytes: onward.bytes, destination: hop.address, socket: hop.socket))
+    }
+
+    /// A transaction of a request that is to be forwarded.
+    func newTransaction(
+        _ arrival: Arrival, _ branch: Branch, _ note: DialogNote, _ call: CallIdentifier?, originalFrom: [UInt8],
+        _ targets: TargetOrder
+    ) -> ProxyTransaction {
+        ProxyTransaction(
+            branch: branch, request: arrival.message, flow: arrival.flow,
+            isSourceReliable: settings.topology.sockets[arrival.flow.socket].transport.isReliable, note: note,
+            call: call.map { ($0.high, $0.low) } ?? (0, 0), originalFrom: originalFrom, targets: targets)
+    }
+
+    /// Ends a call for which no target is up, in the accounts as well.
+    func failWithoutTarget(_ transaction: ProxyTransaction, at now: Moment) {
+        reporter.unreachable(transaction, at: now)
+        shared.calls.end(transaction)
+        refuseWithoutTarget(transaction, at: now)
     }
 
     /// The edits of a request that carries no brand decision of its own, and where it goes.
@@ -55,24 +82,24 @@ extension SIPGateway {
         let request = arrival.message
         var splices = Splices()
         let routes = RouteSet(of: request, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
-        let hop = nextHop(of: request, routes, from: peer)
+        var onward = nextHop(of: arrival, routes, from: peer)
         let formsDialog = request.method == .other && !request.isInDialog
-        addHop(arrival, branch, note: formsDialog ? hop.note : nil, leavingBy: hop.socket, into: &splices)
-        var isRenamed = false
+        if let hop = onward.hop {
+            addHop(arrival, branch, note: formsDialog ? onward.note : nil, leavingBy: hop.socket, into: &splices)
+        }
         if case .trunk(let trunk) = peer {
-            isRenamed = rename(request, trunk, routes.note, into: &splices)
+            onward.isRenamed = rename(request, trunk, routes.note, into: &splices)
             HeaderHygiene.clean(request, from: trunk, isBranded: false, into: &splices)
         }
-        return OnwardRequest(
-            bytes: splices.applied(to: request.bytes), destination: hop.destination, socket: hop.socket, note: hop.note,
-            sealedNote: routes.note, isRenamed: isRenamed, isFromTrunk: peer.isTrunk)
+        onward.bytes = splices.applied(to: request.bytes)
+        return onward
     }
 
     /// Writes the same name into later requests of a branded dialog as into its INVITE, by the same rules (DESIGN §3).
     private func rename(
         _ request: SIPMessage, _ trunk: TrunkPeer, _ note: DialogNote?, into splices: inout Splices
     ) -> Bool {
-        guard let note, note.isBranded, note.isInbound, settings.brands else { return false }
+        guard let note, note.isNamed, note.isInbound, settings.brands else { return false }
         let index = branding.load().index
         guard let number = CallerIdentity(of: request, trunk: trunk).number, let entry = index.entry(for: number) else {
             return false
@@ -93,12 +120,12 @@ extension SIPGateway {
         let callID = arrival.message.first(.callID).map { arrival.message[$0.value] } ?? []
         RequestForwarding.addVia(sockets[socket], branch: branch, before: first, into: &splices)
         if let note {
-            for side in socket == arrival.socket ? [socket] : [socket, arrival.socket] {
+            for side in socket == arrival.flow.socket ? [socket] : [socket, arrival.flow.socket] {
                 let entry = RecordRoute(socket: sockets[side], note: note, callID: callID, secret: settings.secret)
                 RequestForwarding.addRecordRoute(entry, before: first, into: &splices)
             }
         }
-        RequestForwarding.noteSource(arrival.source, in: arrival.message, via: via.value, into: &splices)
+        RequestForwarding.noteSource(arrival.flow.source, in: arrival.message, via: via.value, into: &splices)
         RequestForwarding.countHop(arrival.message, into: &splices)
     }
 }
@@ -106,38 +133,51 @@ extension SIPGateway {
 // MARK: - Where requests go
 
 extension SIPGateway {
-    /// The next hop of a request: where its route leads, if that is a known peer on the other side, else the peer
+    /// The next hop of a request: where its route leads, if that is a known peer on the other side, else a target
     /// configured there.
     ///
     /// Nothing is sent to addresses nobody configured (no open relay).
     private func nextHop(
-        of request: SIPMessage, _ routes: RouteSet, from peer: GatewayTopology.Peer
-    ) -> (destination: PeerAddress, socket: Int, note: DialogNote) {
+        of arrival: Arrival, _ routes: RouteSet, from peer: GatewayTopology.Peer
+    ) -> OnwardRequest {
         let topology = settings.topology
+        var onward: OnwardRequest
+        let group: TargetGroup
+        let wanted: Int?
         switch peer {
         case .trunk(let trunk):
-            let pbx = topology.pbxs[trunk.pbx]
-            let note = routes.note ?? DialogNote(trunk: trunk.position, isInbound: true, isBranded: false)
-            if let address = literal(routes.nextHop), case .pbx(let named) = topology.peer(at: address) {
-                return (address, named.socket, note)
-            }
-            return (pbx.address, pbx.socket, note)
+            let note = routes.note ?? DialogNote(trunk: Int(trunk.mark), isInbound: true, isBranded: false)
+            onward = OnwardRequest(note: note, sealedNote: routes.note, isFromTrunk: true)
+            group = topology.pbxs[trunk.pbx].targets
+            wanted = trunk.pbxSocket
         case .pbx:
-            let noted = routes.note.flatMap {
-                topology.trunks.indices.contains($0.trunk) ? topology.trunks[$0.trunk] : nil
-            }
-            let trunk = noted ?? topology.trunk(for: routes.nextHop) ?? topology.trunks[0]
-            let note = routes.note ?? DialogNote(trunk: trunk.position, isInbound: false, isBranded: false)
-            if let address = literal(routes.nextHop), case .trunk(let named) = topology.peer(at: address) {
-                return (address, named.socket, note)
-            }
-            return (trunk.nextHop, trunk.socket, note)
+            let noted = routes.note.flatMap { topology.trunk(mark: $0.trunk) }
+            let trunk = noted ?? topology.trunk(for: routes.nextHop, from: arrival.flow) ?? topology.trunks[0]
+            let note = routes.note ?? DialogNote(trunk: Int(trunk.mark), isInbound: false, isBranded: false)
+            onward = OnwardRequest(note: note, sealedNote: routes.note, isFromTrunk: false)
+            group = trunk.targets
+            wanted = nil
         }
-    }
-
-    private func literal(_ uri: SIPURI?) -> PeerAddress? {
-        guard let uri else { return nil }
-        return PeerAddress(host: uri.host[...], port: uri.port ?? 5060)
+        if let uri = routes.nextHop, let address = PeerAddress(host: uri.host[...], port: uri.port ?? 5060),
+            let named = topology.peer(at: address), named.isTrunk != peer.isTrunk
+        {
+            let transport = uri.parameter("transport").flatMap { SIPTransportKind($0) } ?? .udp
+            let socket = topology.socket(
+                toReach: address, among: named.targets, by: transport, otherwise: wanted ?? named.socket)
+            onward.hop = NextHop(
+                address: address, socket: socket, isReliable: topology.sockets[socket].transport.isReliable)
+            return onward
+        }
+        let call = reporter.identifier(of: arrival.message, direction: onward.isFromTrunk ? .inbound : .outbound)
+        var targets = order(group, for: call, at: arrival.now)
+        // Inside a dialog the one target that has it is meant; without a way to know it, the first is asked all the same.
+        guard let target = targets.next() ?? (arrival.message.isInDialog ? group.targets.first : nil) else {
+            return onward
+        }
+        onward.hop = hop(to: target, by: wanted)
+        onward.standing = target.standing
+        if !arrival.message.isInDialog { onward.targets = targets }
+        return onward
     }
 }
 
@@ -149,12 +189,21 @@ extension GatewayTopology.Peer {
 
 /// A request as it goes on.
 private struct OnwardRequest {
-    let bytes: [UInt8]
-    let destination: PeerAddress
-    let socket: Int
+    var bytes: [UInt8] = []
+    /// Nil when no target is up.
+    var hop: NextHop?
+    var standing: TargetStanding?
+    /// What may be tried after it.
+    var targets = TargetOrder()
     let note: DialogNote
     /// The note that came back in the request's Route; nil when none did.
     let sealedNote: DialogNote?
-    let isRenamed: Bool
+    var isRenamed = false
     let isFromTrunk: Bool
+
+    init(note: DialogNote, sealedNote: DialogNote?, isFromTrunk: Bool) {
+        self.note = note
+        self.sealedNote = sealedNote
+        self.isFromTrunk = isFromTrunk
+    }
 }

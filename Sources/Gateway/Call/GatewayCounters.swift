@@ -15,12 +15,13 @@ package final class GatewayCounters: Sendable {
         case forwardedStatelessly, responsesDropped, strangersRefused, strangersDropped
         case requestsRefused, optionsAnswered, inboundCalls, outboundCalls, callsBranded
         case logosTrimmed, reasonsTrimmed, namesTrimmed, overloadRefused
+        case failovers, targetsUnavailable, callsRefusedByRate, callsRefusedByNumber, callsRefusedWhileDraining
+        case callsShed, scannersDropped
     }
 
     private let events: [ManagedAtomic<UInt64>]
     private let passThroughs: [ManagedAtomic<UInt64>]
     private let drops: [ManagedAtomic<UInt64>]
-    private let transactions = ManagedAtomic<Int>(0)
 
     package init() {
         events = Event.allCases.map { _ in ManagedAtomic(0) }
@@ -39,8 +40,6 @@ package final class GatewayCounters: Sendable {
         drops[position].wrappingIncrement(ordering: .relaxed)
     }
 
-    func set(transactions count: Int) { transactions.store(count, ordering: .relaxed) }
-
     /// How often something happened since the start.
     package func count(_ event: Event) -> UInt64 { events[event.rawValue].load(ordering: .relaxed) }
 
@@ -53,7 +52,4 @@ package final class GatewayCounters: Sendable {
     package func count(_ error: SIPIndexError) -> UInt64 {
         SIPIndexError.allCases.firstIndex(of: error).map { drops[$0].load(ordering: .relaxed) } ?? 0
     }
-
-    /// Transactions in memory at the moment.
-    package var transactionsInMemory: Int { transactions.load(ordering: .relaxed) }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Atomics
 package import SIPCore
 
-/// Everything the call path is told when it starts; immutable.
-package struct GatewaySettings: Sendable {
+/// Everything the call path is told by the configuration; immutable, replaced whole when it is reloaded.
+package final class GatewaySettings: AtomicReference, Sendable {
     /// What happens to requests of senders that are no configured peer.
     package enum StrangerTreatment: Hashable, Sendable {
         /// Answered 403.
@@ -12,29 +13,53 @@ package struct GatewaySettings: Sendable {
         case drop
     }
 
-    package var topology: GatewayTopology
-    package var secret: Secret
-    package var timers: TransactionTimers
-    package var limits: SIPLimits
-    /// Most transactions kept; more requests are answered 503.
-    package var mostTransactions: Int
-    package var strangers: StrangerTreatment
+    package let topology: GatewayTopology
+    package let secret: Secret
+    package let timers: TransactionTimers
+    /// How long a target's silence is borne while another could be tried.
+    package let targetPatience: Duration
+    /// How targets are probed, where their group is.
+    package let probes: TargetProbes.Rules
+    /// Milliseconds after which a call whose end was not seen counts as ended.
+    package let longestCall: UInt64
+    package let limits: SIPLimits
+    /// Most transactions kept in all; more requests are answered 503.
+    package let mostTransactions: Int
+    package let strangers: StrangerTreatment
     /// False lets every call pass as it came.
-    package var brands: Bool
+    package let brands: Bool
     /// False leaves Call-Info out and writes only names.
-    package var writesCallInfo: Bool
+    package let writesCallInfo: Bool
 
     package init(
-        topology: GatewayTopology, secret: Secret, timers: TransactionTimers, limits: SIPLimits, mostTransactions: Int,
-        strangers: StrangerTreatment, brands: Bool, writesCallInfo: Bool
+        topology: GatewayTopology, secret: Secret, timers: TransactionTimers,
+        targetPatience: Duration = .seconds(4), probes: TargetProbes.Rules = .init(),
+        longestCall: UInt64 = 14_400_000, limits: SIPLimits, mostTransactions: Int, strangers: StrangerTreatment,
+        brands: Bool, writesCallInfo: Bool
     ) {
         self.topology = topology
         self.secret = secret
         self.timers = timers
+        self.targetPatience = targetPatience
+        self.probes = probes
+        self.longestCall = longestCall
         self.limits = limits
         self.mostTransactions = mostTransactions
         self.strangers = strangers
         self.brands = brands
         self.writesCallInfo = writesCallInfo
     }
+}
+
+/// The one place where settings are swapped: workers load them for each message, a reload replaces them whole.
+package final class CurrentSettings: Sendable {
+    private let settings: ManagedAtomic<GatewaySettings>
+
+    package init(_ initial: GatewaySettings) { settings = ManagedAtomic(initial) }
+
+    /// The settings to use for one message; wait-free, any thread.
+    package func load() -> GatewaySettings { settings.load(ordering: .acquiring) }
+
+    /// Puts new settings in place; messages being handled finish with the old ones.
+    package func store(_ next: GatewaySettings) { settings.store(next, ordering: .releasing) }
 }

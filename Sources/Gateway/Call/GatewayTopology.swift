@@ -3,45 +3,33 @@
 package import Branding
 package import SIPCore
 
-/// A range of addresses, and perhaps one port, that a peer may send from.
-package struct PeerSource: Hashable, Sendable {
-    /// Network address; host bits are ignored.
-    package let network: PeerAddress
-    /// Leading bits that must agree: 0–32 for IPv4, 0–128 for IPv6.
-    package let prefixLength: Int
-    /// The one port allowed, nil for any.
-    package let port: UInt16?
-
-    package init(network: PeerAddress, prefixLength: Int, port: UInt16?) {
-        self.network = network
-        self.prefixLength = prefixLength
-        self.port = port
-    }
-
-    /// True when a datagram from there is this peer's.
-    package func contains(_ source: PeerAddress) -> Bool {
-        guard source.isIPv6 == network.isIPv6, port == nil || port == source.port else { return false }
-        if !network.isIPv6 { return Self.agree(source.low << 32, network.low << 32, bits: prefixLength) }
-        return Self.agree(source.high, network.high, bits: min(prefixLength, 64))
-            && Self.agree(source.low, network.low, bits: max(prefixLength - 64, 0))
-    }
-
-    private static func agree(_ left: UInt64, _ right: UInt64, bits: Int) -> Bool {
-        bits == 0 || (left ^ right) >> UInt64(64 - bits) == 0
-    }
-}
-
 /// A carrier's side: where its calls come from, what is believed of them, where calls to it go.
 package struct TrunkPeer: Sendable {
     /// Which header names the caller (DESIGN §4).
     package enum IdentityHeader: UInt8, Hashable, Sendable { case pAssertedIdentity, remotePartyID, from }
 
-    package var position: Int
-    package var name: String
+    /// What happens to a name the carrier sent itself.
+    package enum CarrierName: UInt8, Hashable, Sendable {
+        /// The brand's name takes its place.
+        case replace
+        /// It stays; the brand's name is written only where the carrier sent none at all.
+        case fill
+        /// Names stay as they came; only logo and reason are added.
+        case keep
+    }
+
+    /// Names it in dialog notes and call signals, over reloads and restarts; made of its name.
+    package let mark: UInt16
+    package let name: String
     package var sources: [PeerSource]
-    package var nextHop: PeerAddress
-    /// Position of the local socket used towards it.
+    /// Names one of which its TLS certificate must carry; empty when none is asked for.
+    package var certificateNames: [String] = []
+    /// Where the PBX's calls go.
+    package var targets: TargetGroup
+    /// Position of the local socket it sends to.
     package var socket: Int
+    /// Position of the local socket its calls leave by towards the PBX; nil for the one of the PBX's target.
+    package var pbxSocket: Int?
     /// Its P-Asserted-Identity, Remote-Party-ID and verstat are believed.
     package var isTrusted: Bool
     package var policy: BrandingPolicy
@@ -50,20 +38,23 @@ package struct TrunkPeer: Sendable {
     package var identityOrder: [IdentityHeader]
     /// Call-Info that is not rich call data (answer-after and the like) is let through.
     package var keepsForeignCallInfo: Bool
+    package var carrierName = CarrierName.replace
     /// Name of the header that tells the PBX which trunk a call came by; nil for none.
     package var trunkHeader: String?
     /// Position of the PBX its calls go to.
     package var pbx: Int
+    /// What it may bring at most, and how much of it is there.
+    package var admission = TrunkAdmission()
 
     package init(
-        position: Int, name: String, sources: [PeerSource], nextHop: PeerAddress, socket: Int, isTrusted: Bool,
+        name: String, sources: [PeerSource], targets: TargetGroup, socket: Int, isTrusted: Bool,
         policy: BrandingPolicy, normaliser: NumberNormaliser, identityOrder: [IdentityHeader],
         keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: Int
     ) {
-        self.position = position
+        mark = Self.mark(of: name)
         self.name = name
         self.sources = sources
-        self.nextHop = nextHop
+        self.targets = targets
         self.socket = socket
         self.isTrusted = isTrusted
         self.policy = policy
@@ -73,31 +64,43 @@ package struct TrunkPeer: Sendable {
         self.trunkHeader = trunkHeader
         self.pbx = pbx
     }
+
+    /// The mark of a trunk's name; two names of one configuration may share one only by a chance of 1 in 65,536.
+    package static func mark(of name: String) -> UInt16 {
+        // FNV-1a, folded to 16 bits: a mark is no secret, its seal in the dialog note is.
+        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return UInt16(truncatingIfNeeded: hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48)
+    }
+
+    /// True when a message that came this way is the trunk's.
+    func sends(_ flow: Flow, isStream: Bool) -> Bool {
+        if !certificateNames.isEmpty {
+            guard let names = flow.certificate?.names, certificateNames.contains(where: names.contains) else {
+                return false
+            }
+            if sources.isEmpty { return true }
+        }
+        return sources.contains { $0.contains(flow.source, anyPort: isStream) }
+    }
 }
 
 /// The side that gets the branded calls.
 package struct PBXPeer: Sendable {
-    package var position: Int
     package var name: String
     package var sources: [PeerSource]
-    package var address: PeerAddress
-    /// Position of the local socket used towards it.
-    package var socket: Int
-    /// Largest datagram it takes, in bytes; decoration is trimmed to stay under it.
-    ///
-    /// Nil for no limit.
-    package var largestDatagram: Int?
+    /// Where calls are sent.
+    package var targets: TargetGroup
 
-    package init(
-        position: Int, name: String, sources: [PeerSource], address: PeerAddress, socket: Int, largestDatagram: Int?
-    ) {
-        self.position = position
+    package init(name: String, sources: [PeerSource], targets: TargetGroup) {
         self.name = name
         self.sources = sources
-        self.address = address
-        self.socket = socket
-        self.largestDatagram = largestDatagram
+        self.targets = targets
     }
+
+    /// Largest message every target takes, in bytes; decoration is trimmed to stay under it.
+    ///
+    /// Nil for no limit. The smallest of all targets, so that a call can go on to another one as it is.
+    var largestDatagram: Int? { targets.targets.compactMap(\.largestDatagram).min() }
 }
 
 /// Who is who: sockets, trunks and PBXs; immutable.
@@ -106,7 +109,7 @@ package struct GatewayTopology: Sendable {
     package let trunks: [TrunkPeer]
     package let pbxs: [PBXPeer]
 
-    /// Which side a datagram came from.
+    /// Which side a message came from.
     package enum Peer: Sendable {
         case trunk(TrunkPeer)
         case pbx(PBXPeer)
@@ -118,21 +121,53 @@ package struct GatewayTopology: Sendable {
         self.pbxs = pbxs
     }
 
-    /// The configured peer that sends from there; nil for a stranger.
+    /// The configured peer that sends this way; nil for a stranger.
     ///
-    /// A PBX is looked for first, trunks in their order.
-    package func peer(at source: PeerAddress) -> Peer? {
-        for pbx in pbxs where pbx.sources.contains(where: { $0.contains(source) }) { return .pbx(pbx) }
-        for trunk in trunks where trunk.sources.contains(where: { $0.contains(source) }) { return .trunk(trunk) }
-        return nil
+    /// A PBX is looked for first, then trunks in their order; of trunks that share a source, the one whose socket it
+    /// came in by.
+    package func peer(of flow: Flow) -> Peer? {
+        let isStream = sockets.indices.contains(flow.socket) && sockets[flow.socket].transport.isReliable
+        for pbx in pbxs where pbx.sources.contains(where: { $0.contains(flow.source, anyPort: isStream) }) {
+            return .pbx(pbx)
+        }
+        var found: TrunkPeer?
+        for trunk in trunks where trunk.sends(flow, isStream: isStream) {
+            if trunk.socket == flow.socket { return .trunk(trunk) }
+            if found == nil { found = trunk }
+        }
+        return found.map { .trunk($0) }
     }
 
-    /// The trunk a PBX's call goes to: the one the URI's host names, else the first.
-    func trunk(for uri: SIPURI?) -> TrunkPeer? {
-        guard let uri, let address = PeerAddress(host: uri.host[...], port: uri.port ?? 5060) else {
-            return trunks.first
+    /// The configured peer at an address out of a header, and the target of that address if it is one.
+    func peer(at address: PeerAddress) -> Peer? { peer(of: Flow(source: address, socket: -1)) }
+
+    /// The trunk a PBX's call goes to: the one the URI's host names, else the one whose calls leave by the socket the
+    /// call came in by, else the first.
+    func trunk(for uri: SIPURI?, from flow: Flow) -> TrunkPeer? {
+        if let uri, let address = PeerAddress(host: uri.host[...], port: uri.port ?? 5060) {
+            let named =
+                trunks.first { $0.targets.targets.contains { $0.address == address } }
+                ?? trunks.first { $0.sources.contains { $0.contains(address, anyPort: true) } }
+            if let named { return named }
         }
-        return trunks.first { $0.nextHop.hasSameHost(as: address) && $0.nextHop.port == address.port }
-            ?? trunks.first { $0.sources.contains { $0.contains(address) } } ?? trunks.first
+        return trunks.first { $0.pbxSocket == flow.socket } ?? trunks.first
+    }
+
+    /// The trunk a dialog note or a call signal names.
+    func trunk(mark: Int) -> TrunkPeer? { trunks.first { Int($0.mark) == mark } }
+
+    /// The local socket that reaches an address of a peer: the one of a target there, else one of the wanted transport
+    /// and family, else the given one.
+    func socket(
+        toReach address: PeerAddress, among group: TargetGroup, by transport: SIPTransportKind?, otherwise usual: Int
+    ) -> Int {
+        if let target = group.targets.first(where: { $0.address == address }) { return target.socket }
+        let wanted = transport ?? (sockets.indices.contains(usual) ? sockets[usual].transport : .udp)
+        if sockets.indices.contains(usual), sockets[usual].transport == wanted,
+            sockets[usual].address.isIPv6 == address.isIPv6
+        {
+            return usual
+        }
+        return sockets.first { $0.transport == wanted && $0.address.isIPv6 == address.isIPv6 }?.position ?? usual
     }
 }

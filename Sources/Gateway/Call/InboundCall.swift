@@ -9,21 +9,26 @@ import SIPCore
 extension SIPGateway {
     func placeInboundCall(_ arrival: Arrival, _ branch: Branch, from trunk: TrunkPeer) {
         let invite = arrival.message
+        let call = reporter.identifier(of: invite, direction: .inbound)
+        guard admit(call, on: trunk, arrival) else { return }
         let snapshot = branding.load()
         let identity = CallerIdentity(of: invite, trunk: trunk)
         let decision = decideBranding(of: invite, identity, trunk, snapshot)
         let pbx = settings.topology.pbxs[trunk.pbx]
-        let call = reporter.identifier(of: invite, direction: .inbound)
-        let dressed = dress(arrival, branch, decision, snapshot.index, from: trunk, to: pbx)
-        let note = DialogNote(trunk: trunk.position, isInbound: true, isBranded: dressed.entry != nil)
-        let transaction = ProxyTransaction(
-            branch: branch, request: invite, source: arrival.source, sourceSocket: arrival.socket, note: note,
-            call: (call.high, call.low), originalFrom: originalFrom(of: invite, if: dressed.entry != nil))
+        var targets = order(pbx.targets, for: call, at: arrival.now)
+        let target = targets.next()
+        let hop = hop(to: target ?? pbx.targets.targets[0], by: trunk.pbxSocket)
+        let dressed = dress(arrival, branch, decision, snapshot.index, from: trunk, to: pbx, leavingBy: hop.socket)
+        let note = note(of: dressed.entry, invite, trunk)
+        let transaction = newTransaction(
+            arrival, branch, note, call, originalFrom: originalFrom(of: invite, if: note.isNamed), targets)
         transactions.open(transaction, at: arrival.now)
         reporter.inboundInvite(
             call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, at: arrival.now)
         count(dressed)
-        transactions.forward(transaction, as: dressed.bytes, to: pbx.address, from: pbx.socket, at: arrival.now)
+        guard let target else { return failWithoutTarget(transaction, at: arrival.now) }
+        transaction.standing = target.standing
+        transactions.forward(transaction, as: dressed.bytes, to: hop, patience: patience(targets), at: arrival.now)
     }
 
     /// Weighs what the INVITE says and what the directory allows.
@@ -42,18 +47,19 @@ extension SIPGateway {
     /// Builds the INVITE to send, and takes decoration off again until it fits the target's datagrams.
     private func dress(
         _ arrival: Arrival, _ branch: Branch, _ decision: BrandingDecision, _ index: BrandIndex, from trunk: TrunkPeer,
-        to pbx: PBXPeer
+        to pbx: PBXPeer, leavingBy socket: Int
     ) -> DressedInvite {
         func undressed(_ reason: PassThroughReason) -> DressedInvite {
-            let bytes = splice(arrival, branch, nil, .nothing, index, from: trunk, to: pbx)
+            let bytes = splice(arrival, branch, nil, .nothing, index, from: trunk, leavingBy: socket)
             return DressedInvite(bytes: bytes, entry: nil, reason: reason, dress: .nothing)
         }
         switch decision {
         case .passThrough(let reason): return undressed(reason)
         case .show(let entry):
+            let largest = pbx.largestDatagram ?? .max
             for dress in BrandDress.allCases where dress != .nothing {
-                let bytes = splice(arrival, branch, entry, dress, index, from: trunk, to: pbx)
-                if bytes.count <= pbx.largestDatagram ?? .max {
+                let bytes = splice(arrival, branch, entry, dress, index, from: trunk, leavingBy: socket)
+                if bytes.count <= largest {
                     return DressedInvite(bytes: bytes, entry: entry, reason: nil, dress: dress)
                 }
             }
@@ -64,22 +70,31 @@ extension SIPGateway {
     /// Notes every edit of one INVITE and applies them to the received bytes.
     private func splice(
         _ arrival: Arrival, _ branch: Branch, _ entry: BrandEntry?, _ dress: BrandDress, _ index: BrandIndex,
-        from trunk: TrunkPeer, to pbx: PBXPeer
+        from trunk: TrunkPeer, leavingBy socket: Int
     ) -> [UInt8] {
         let invite = arrival.message
         var splices = Splices()
         _ = RouteSet(of: invite, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
-        let note = DialogNote(trunk: trunk.position, isInbound: true, isBranded: entry != nil)
-        addHop(arrival, branch, note: note, leavingBy: pbx.socket, into: &splices)
+        let note = note(of: entry, invite, trunk)
+        addHop(arrival, branch, note: note, leavingBy: socket, into: &splices)
         HeaderHygiene.clean(invite, from: trunk, isBranded: entry != nil, into: &splices)
         addTrunkHeader(trunk, invite, into: &splices)
         if let entry {
-            Decoration.writeNames(of: entry, in: index, into: invite, from: trunk, splices: &splices)
+            if note.isNamed {
+                Decoration.writeNames(of: entry, in: index, into: invite, from: trunk, splices: &splices)
+            }
             if settings.writesCallInfo {
                 Decoration.writeCallInfo(of: entry, in: index, dress: dress, into: invite, splices: &splices)
             }
         }
         return splices.applied(to: invite.bytes)
+    }
+
+    /// What the dialog is to remember of its beginning.
+    private func note(of entry: BrandEntry?, _ invite: SIPMessage, _ trunk: TrunkPeer) -> DialogNote {
+        DialogNote(
+            trunk: Int(trunk.mark), isInbound: true, isBranded: entry != nil,
+            isNamed: entry != nil && Decoration.namesGiveWay(in: invite, from: trunk))
     }
 
     private func addTrunkHeader(_ trunk: TrunkPeer, _ invite: SIPMessage, into splices: inout Splices) {

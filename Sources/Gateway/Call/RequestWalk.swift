@@ -6,18 +6,19 @@ import SIPCore
 
 extension SIPGateway {
     /// Validates, absorbs what is known, answers what is meant for the gateway, sends the rest on its way.
-    func receiveRequest(_ arrival: Arrival, from peer: GatewayTopology.Peer) {
+    ///
+    /// `branch` is nil only where the topmost Via cannot be read, which validation refuses.
+    func receiveRequest(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let request = arrival.message
         if let refusal = RequestValidity.refusal(of: request) {
             // RFC 3261 §17.1.1.3: an ACK is never answered.
             if request.method != .ack { refuse(arrival, refusal) }
             return
         }
-        guard let via = ViaValue.top(of: request) else { return }
-        let branch = Branch(of: request, via: via.value, secret: settings.secret)
+        guard let branch else { return }
         if let known = transactions[branch] { return meetAgain(known, arrival, from: peer) }
         switch request.method {
-        case .ack where isAckOfOwnAnswer(request): return
+        case .ack where OwnAnswer.isAcknowledged(by: request, secret: settings.secret): return
         // RFC 3261 §16.10 and §16.11: what memory does not know goes on without a transaction.
         case .ack, .cancel: forwardStatelessly(arrival, branch, from: peer)
         case .options where isForGateway(request): answerOptions(arrival)
@@ -64,6 +65,9 @@ extension SIPGateway {
 
     private func answerOptions(_ arrival: Arrival) {
         counters.add(.optionsAnswered)
+        guard !shared.isDraining else {
+            return answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 10"))
+        }
         answer(
             arrival, status: 200, phrase: "OK",
             header: "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, PRACK, INFO, REFER, NOTIFY, SUBSCRIBE, MESSAGE")
@@ -81,34 +85,11 @@ extension SIPGateway {
 
     /// Sends a refusal without keeping any state of it (RFC 3261 §16.11).
     func answer(_ arrival: Arrival, _ refusal: Refusal) {
-        answer(arrival, status: refusal.status, phrase: refusal.phrase, header: refusal.header)
+        transactions.outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
     }
 
     func answer(_ arrival: Arrival, status: Int, phrase: String, header: String? = nil) {
-        let bytes = LocalMessages.response(
-            to: arrival.message, status: status, phrase: phrase, toTag: ownTag(for: arrival.message), header: header,
-            source: arrival.source)
-        // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
-        let destination =
-            ViaValue.top(of: arrival.message).map {
-                ResponseForwarding.destination(ofAnswersTo: $0.value, from: arrival.source)
-            } ?? arrival.source
         transactions.outgoing.append(
-            OutgoingDatagram(bytes: bytes, destination: destination, socket: arrival.socket))
-    }
-
-    /// The To tag of the gateway's own answers: the same for every retransmission (RFC 3261 §8.2.6.2, §8.2.7).
-    func ownTag(for request: SIPMessage) -> UInt64 {
-        var hash = settings.secret.hash()
-        if let callID = request.first(.callID) { hash.combine(request[callID.value]) }
-        if let tag = request.tag(of: .from) { hash.combine(request[tag]) }
-        hash.combine(UInt64(request.sequence?.number ?? 0))
-        return hash.finish()
-    }
-
-    /// The ACK of an answer that the gateway gave without a transaction ends here (RFC 3261 §8.2.7).
-    private func isAckOfOwnAnswer(_ ack: SIPMessage) -> Bool {
-        guard let tag = ack.tag(of: .to), ack[tag].count == 18, ack[tag].starts(with: "hd".utf8) else { return false }
-        return UInt64(String(decoding: ack[tag].dropFirst(2), as: UTF8.self), radix: 16) == ownTag(for: ack)
+            OwnAnswer.message(to: arrival, status: status, phrase: phrase, header: header, secret: settings.secret))
     }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
+import SIPCore
 
 // What happens to a response of a configured peer (RFC 3261 §16.7).
 
 extension SIPGateway: TransactionUser {
     /// Finds the transaction by the gateway's own Via; without one the response goes back statelessly.
-    func receiveResponse(_ arrival: Arrival, from peer: GatewayTopology.Peer) {
+    func receiveResponse(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let response = arrival.message
-        guard let top = ViaValue.top(of: response), let branchText = top.value.branch,
-            let branch = Branch(response[branchText]), let sequence = response.sequence,
+        guard let branch, let top = ViaValue.top(of: response), let branchText = top.value.branch,
+            let sequence = response.sequence,
             settings.topology.sockets.contains(where: {
                 $0.isNamed(host: response[top.value.host], port: top.value.port)
             })
@@ -25,15 +25,25 @@ extension SIPGateway: TransactionUser {
         if let transaction = transactions[branch], transaction.isInvite == isForInvite,
             isForCancel || transaction.awaitsResponses
         {
-            transactions.receive(response, in: transaction, isForCancel: isForCancel, at: arrival.now)
+            transactions.receive(
+                response, in: transaction, attempt: Branch.attempt(response[branchText]),
+                from: NextHop(address: arrival.flow.source, socket: arrival.flow.socket), isForCancel: isForCancel,
+                at: arrival.now)
         } else {
             returnStatelessly(arrival, top.value, top.field, from: peer)
         }
     }
 
-    package func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {
+    func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {
         guard let status = response.status, let top = ViaValue.top(of: response) else { return }
+        if status == 503 {
+            note(.refused(retryAfter: RetryAfter.seconds(of: response)), of: transaction, at: now)
+            if tryNext(transaction, at: now) { return }
+        } else {
+            note(.answered, of: transaction, at: now)
+        }
         reporter.answered(response, in: transaction, at: now)
+        if status >= 300 { shared.calls.end(transaction) }
         var splices = Splices()
         ResponseForwarding.removeTopVia(top.value, field: top.field, of: response, into: &splices)
         if !transaction.originalFrom.isEmpty {
@@ -49,13 +59,29 @@ extension SIPGateway: TransactionUser {
         transactions.respond(upstream, splices.applied(to: response.bytes), in: transaction, at: now)
     }
 
-    package func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
+    func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
+        if !transaction.hasProgress, !transaction.isCancelled { note(.silent, of: transaction, at: now) }
+        if tryNext(transaction, at: now) { return }
         reporter.timedOut(transaction, at: now)
+        answer(transaction, 408, "Request Timeout", at: now)
+    }
+
+    func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
+        note(.silent, of: transaction, at: now)
+        if tryNext(transaction, at: now) { return }
+        reporter.unreachable(transaction, at: now)
+        // RFC 3261 §16.9 counts it as a 503 of the target, §16.7 step 6 makes that a 500.
+        answer(transaction, 500, "Server Internal Error", at: now)
+    }
+
+    /// Answers in the place of the target.
+    private func answer(_ transaction: ProxyTransaction, _ status: Int, _ phrase: String, at now: Moment) {
+        shared.calls.end(transaction)
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
-            to: request, status: 408, phrase: "Request Timeout", toTag: ownTag(for: request), source: transaction.source
-        )
-        transactions.respond(408, bytes, in: transaction, at: now)
+            to: request, status: status, phrase: phrase, toTag: OwnAnswer.tag(for: request, secret: settings.secret),
+            source: transaction.flow.source)
+        transactions.respond(status, bytes, in: transaction, at: now)
     }
 
     /// RFC 3261 §16.11: the Via below the gateway's says where the response goes; only known peers get any.
@@ -70,16 +96,47 @@ extension SIPGateway: TransactionUser {
             counters.add(.responsesDropped)
             return
         }
-        let socket =
-            switch upstream {
-            case .trunk(let trunk): trunk.socket
-            case .pbx(let pbx): pbx.socket
-            }
         reporter.answeredWithoutMemory(response, fromTrunk: peer.isTrunk, at: arrival.now)
         var splices = Splices()
         ResponseForwarding.removeTopVia(via, field: field, of: response, into: &splices)
         counters.add(.forwardedStatelessly)
+        let socket = settings.topology.socket(
+            toReach: destination, among: upstream.targets, by: next.transport(in: response),
+            otherwise: upstream.socket)
         transactions.outgoing.append(
-            OutgoingDatagram(bytes: splices.applied(to: response.bytes), destination: destination, socket: socket))
+            OutgoingMessage(bytes: splices.applied(to: response.bytes), destination: destination, socket: socket))
+    }
+}
+
+extension GatewayTopology.Peer {
+    /// Where requests to it go.
+    var targets: TargetGroup {
+        switch self {
+        case .trunk(let trunk): trunk.targets
+        case .pbx(let pbx): pbx.targets
+        }
+    }
+
+    /// The local socket usually used towards it.
+    var socket: Int {
+        switch self {
+        case .trunk(let trunk): trunk.socket
+        case .pbx(let pbx): pbx.targets.targets.first?.socket ?? 0
+        }
+    }
+}
+
+/// The Retry-After header field (RFC 3261 §20.33).
+enum RetryAfter {
+    /// Seconds it asks for; nil when missing or unreadable.
+    static func seconds(of message: SIPMessage) -> Int? {
+        guard
+            let field = message.headers.first(where: { field in
+                field.name == .other
+                    && message[field.start..<field.nameEnd].equalsIgnoringCase(Array("retry-after".utf8)[...])
+            })
+        else { return nil }
+        let digits = message[field.value].prefix { (48...57).contains($0) }
+        return digits.isEmpty || digits.count > 6 ? nil : Int(String(decoding: digits, as: UTF8.self))
     }
 }

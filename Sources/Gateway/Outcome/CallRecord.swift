@@ -20,6 +20,8 @@ package struct CallRecord: Hashable, Sendable {
     /// Identifier of the brand shown; nil when the INVITE left without one.
     package var brandID: String?
     package var brandName: String?
+    /// The name the carrier had sent, where the brand's took its place.
+    package var carrierName: String?
     /// Nil when the INVITE left with a brand.
     package var reason: PassThroughReason?
     package var inviteAt: Int64
@@ -76,6 +78,7 @@ package struct CallRecord: Hashable, Sendable {
             subscriber: Self.text(texts?.subscriber) ?? "", brandID: isBranded ? Self.text(texts?.brandID) : nil,
             brandName: isBranded ? Self.text(texts?.brandName) : nil, reason: signal.reason,
             inviteAt: signal.wallMicroseconds)
+        carrierName = isBranded ? Self.text(texts?.carrierName) : nil
     }
 
     /// True when the call's inbound INVITE left with a brand.

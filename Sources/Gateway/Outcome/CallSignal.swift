@@ -44,7 +44,7 @@ package struct CallSignal: Hashable, Sendable {
     package var q850Cause: UInt16
     /// SIP cause of a Reason header (`SIP;cause=200`); 0 where there is none.
     package var sipCause: UInt16
-    /// Position of the trunk in the configuration.
+    /// The mark of the trunk's name, see `TrunkPeer.mark`.
     package var trunk: UInt16
     /// The caller's digits; 0 when withheld or unclear.
     ///
@@ -90,8 +90,14 @@ package struct CallTexts: Hashable, Sendable {
     package var brandID: [UInt8]
     /// The PBX user that was called or that calls (user part of the URI); at most 64 bytes.
     package var subscriber: [UInt8]
+    /// The name the carrier had sent in From, where the brand's took its place; at most 43 bytes.
+    package var carrierName: [UInt8]
 
-    package init(sipCallID: [UInt8] = [], brandName: [UInt8] = [], brandID: [UInt8] = [], subscriber: [UInt8] = []) {
+    package init(
+        sipCallID: [UInt8] = [], brandName: [UInt8] = [], brandID: [UInt8] = [], subscriber: [UInt8] = [],
+        carrierName: [UInt8] = []
+    ) {
+        self.carrierName = carrierName
         self.sipCallID = sipCallID
         self.brandName = brandName
         self.brandID = brandID

@@ -10,8 +10,9 @@ import Atomics
 /// nothing is applied twice. On tmpfs a power cut loses what the consumer has not yet taken.
 ///
 /// A sequence number is claimed first and published last, so a slot whose producer died between the two is recognised:
-/// it carries an older number than its place demands. One producer thread and one consumer at a time. Claiming is an
-/// atomic addition, so several producers need only a larger `reserve`, by as many slots as there are producers.
+/// it carries an older number than its place demands. Claiming is an atomic addition, so several producer
+/// threads may append at once; as many slots as there may be producers stay free, because two may see the same free slot.
+/// One consumer at a time.
 ///
 /// **Deviation** from "a full ring sheds the oldest unbranded signals first": taking back old slots would need a lock
 /// shared with the consumer. Instead, while less than an eighth of the slots is free, signals known to be of unbranded
@@ -49,6 +50,8 @@ package final class SignalRing: @unchecked Sendable {
     private let file: SignalRingFile
     /// Free slots below which unbranded signals are shed.
     private let reserve: UInt64
+    /// Free slots that count as none, because other producers may be claiming them at this moment.
+    private let margin: UInt64
     /// Numbers up to here were claimed by an earlier process: what is not published by now never will be.
     private let dead: UInt64
 
@@ -57,12 +60,14 @@ package final class SignalRing: @unchecked Sendable {
     /// - Parameters:
     ///   - path: best on tmpfs (`/run/herald/signals.ring`); any file system works.
     ///   - capacity: slots of 512 bytes, at least 8; 65,536 take 32 MB.
+    ///   - producers: how many threads append.
     /// - Throws: `SignalRingError` if the file cannot be made, or another running gateway holds it.
-    package init(path: String, capacity: Int = 65_536) throws(SignalRingError) {
+    package init(path: String, capacity: Int = 65_536, producers: Int = 1) throws(SignalRingError) {
         (file, opening) = try SignalRingFile.open(path: path, capacity: max(8, capacity))
         ringID = file.ringID
         self.capacity = Int(file.capacity)
         reserve = file.capacity / 8
+        margin = UInt64(max(1, producers) - 1)
         dead = file.counter(at: 64).load(ordering: .acquiring)
     }
 
@@ -81,7 +86,7 @@ package final class SignalRing: @unchecked Sendable {
         let free = used >= file.capacity ? 0 : file.capacity - used
         if free <= reserve {
             let unbranded = signal.reason != nil
-            if unbranded || free == 0 {
+            if unbranded || free <= margin {
                 file.counter(at: unbranded ? 192 : 200).wrappingIncrement(ordering: .relaxed)
                 return false
             }

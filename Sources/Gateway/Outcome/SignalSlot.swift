@@ -12,15 +12,16 @@ import Branding
 /// | 40–63 | wall clock, caller, destination |
 /// | 64–71 | status, Q.850 cause, SIP cause, trunk |
 /// | 72–74 | kind, direction, reason (0 = branded or not said) |
-/// | 75–79 | 1 if texts follow, then their four lengths |
+/// | 75–79 | 1 if texts follow, then the lengths of the first four |
 /// | 80–467 | SIP Call-ID (160), brand name (100), brand id (64), subscriber (64) |
+/// | 468–511 | carrier's name (43) and its length |
 ///
 /// Values are in the machine's own byte order: the file never leaves the machine.
 struct SignalSlot {
     /// Bytes of one slot.
     static let size = 512
     /// Longest texts in bytes, in the order they are stored.
-    static let textLimits = (sipCallID: 160, brandName: 100, brandID: 64, subscriber: 64)
+    static let textLimits = (sipCallID: 160, brandName: 100, brandID: 64, subscriber: 64, carrierName: 43)
 
     private let base: UnsafeMutableRawPointer
 
@@ -63,6 +64,7 @@ struct SignalSlot {
         store(texts.brandName, limit: limits.brandName, lengthAt: 77, offset: &offset)
         store(texts.brandID, limit: limits.brandID, lengthAt: 78, offset: &offset)
         store(texts.subscriber, limit: limits.subscriber, lengthAt: 79, offset: &offset)
+        store(texts.carrierName, limit: limits.carrierName, lengthAt: 511, offset: &offset)
     }
 
     /// Reads the signal; nil if a byte of it is none that `store` could have written.
@@ -96,9 +98,12 @@ struct SignalSlot {
         guard let sipCallID = text(limit: limits.sipCallID, lengthAt: 76, offset: &offset),
             let brandName = text(limit: limits.brandName, lengthAt: 77, offset: &offset),
             let brandID = text(limit: limits.brandID, lengthAt: 78, offset: &offset),
-            let subscriber = text(limit: limits.subscriber, lengthAt: 79, offset: &offset)
+            let subscriber = text(limit: limits.subscriber, lengthAt: 79, offset: &offset),
+            let carrierName = text(limit: limits.carrierName, lengthAt: 511, offset: &offset)
         else { return nil }
-        return CallTexts(sipCallID: sipCallID, brandName: brandName, brandID: brandID, subscriber: subscriber)
+        return CallTexts(
+            sipCallID: sipCallID, brandName: brandName, brandID: brandID, subscriber: subscriber,
+            carrierName: carrierName)
     }
 
     private func store(_ text: [UInt8], limit: Int, lengthAt: Int, offset: inout Int) {

@@ -35,6 +35,17 @@ package struct ViaValue: Hashable, Sendable {
         return nil
     }
 
+    /// What the hop it names speaks; nil for a transport Herald does not.
+    package func transport(in message: SIPMessage) -> SIPTransportKind? {
+        let end = message.bytes.firstIndex(of: UInt8(ascii: ";"), in: extent) ?? extent.upperBound
+        guard let first = message.bytes.firstIndex(of: UInt8(ascii: "/"), in: extent.lowerBound..<end),
+            let second = message.bytes.firstIndex(of: UInt8(ascii: "/"), in: (first + 1)..<end)
+        else { return nil }
+        let rest = Blank.trimmed(message.bytes, (second + 1)..<end)
+        let tokenEnd = message.bytes[rest].firstIndex(where: Blank.contains) ?? rest.upperBound
+        return SIPTransportKind(message.bytes[rest.lowerBound..<tokenEnd])
+    }
+
     /// Reads `SIP/2.0/UDP host:port;parameters`, white space allowed around the slashes; nil when malformed.
     package init?(_ bytes: [UInt8], _ range: Range<Int>) {
         let semicolon = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? range.upperBound

@@ -9,8 +9,8 @@
 package struct Branch: Hashable, Sendable {
     package let value: UInt64
 
-    /// Takes the value of a branch that was computed before.
-    init(value: UInt64) { self.value = value }
+    /// Takes the value of a branch that was computed before, as timers and the transport carry it.
+    package init(token: UInt64) { value = token }
 
     /// What every branch of Herald begins with: the cookie of RFC 3261 §8.1.1.7 and a mark of its own.
     private static let prefix: StaticString = "z9hG4bKhd"
@@ -32,19 +32,27 @@ package struct Branch: Hashable, Sendable {
         value = hash.finish()
     }
 
-    /// Reads a branch that `append(to:)` wrote; nil for anybody else's.
+    /// Reads a branch that `append(attempt:to:)` wrote; nil for anybody else's.
     package init?(_ text: ArraySlice<UInt8>) {
         let prefixLength = Self.prefix.utf8CodeUnitCount
-        guard text.count == prefixLength + 16, text.prefix(prefixLength).equalsIgnoringCase(Self.prefix),
-            let value = UInt64(String(decoding: text.dropFirst(prefixLength), as: UTF8.self), radix: 16)
+        let digits = text.dropFirst(prefixLength)
+        guard digits.count == 16 || digits.count == 17, text.prefix(prefixLength).equalsIgnoringCase(Self.prefix),
+            let value = UInt64(String(decoding: digits.prefix(16), as: UTF8.self), radix: 16)
         else { return nil }
         self.value = value
     }
 
-    /// Writes the branch parameter's value.
-    package func append(to out: inout [UInt8]) {
+    /// Which attempt the branch belongs to: 0 for the first target, 1 for the next and so on.
+    package static func attempt(_ text: ArraySlice<UInt8>) -> UInt8 {
+        guard text.count == prefix.utf8CodeUnitCount + 17, let digit = text.last else { return 0 }
+        return UInt8(String(decoding: [digit], as: UTF8.self), radix: 16) ?? 0
+    }
+
+    /// Writes the branch parameter's value; each attempt at another target has its own (RFC 3261 §16.6 step 8).
+    package func append(attempt: UInt8 = 0, to out: inout [UInt8]) {
         out.append(Self.prefix)
         out.append(hex: value)
+        if attempt > 0 { out.append(contentsOf: String(attempt & 15, radix: 16).utf8) }
     }
 }
 

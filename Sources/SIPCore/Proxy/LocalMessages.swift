@@ -33,17 +33,23 @@ package enum LocalMessages {
     }
 
     /// The ACK of a final answer above 299, for the hop to the target (RFC 3261 §17.1.1.3).
-    package static func acknowledgement(of invite: SIPMessage, answeredBy response: SIPMessage) -> [UInt8] {
-        hop(of: invite, method: "ACK", to: response, reasons: nil)
+    ///
+    /// - Parameter via: the message whose topmost Via is used; a response of an earlier attempt brings its own.
+    package static func acknowledgement(
+        of invite: SIPMessage, answeredBy response: SIPMessage, via: SIPMessage? = nil
+    ) -> [UInt8] {
+        hop(of: invite, method: "ACK", to: response, reasons: nil, via: via ?? invite)
     }
 
     /// The CANCEL of a forwarded INVITE (RFC 3261 §9.1), with the Reason the caller gave (RFC 3326 §2).
-    package static func cancel(of invite: SIPMessage, reasonsFrom received: SIPMessage?) -> [UInt8] {
-        hop(of: invite, method: "CANCEL", to: invite, reasons: received)
+    package static func cancel(
+        of invite: SIPMessage, reasonsFrom received: SIPMessage?, via: SIPMessage? = nil
+    ) -> [UInt8] {
+        hop(of: invite, method: "CANCEL", to: invite, reasons: received, via: via ?? invite)
     }
 
     private static func hop(
-        of invite: SIPMessage, method: StaticString, to toSource: SIPMessage, reasons: SIPMessage?
+        of invite: SIPMessage, method: StaticString, to toSource: SIPMessage, reasons: SIPMessage?, via: SIPMessage
     ) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(640)
@@ -51,9 +57,9 @@ package enum LocalMessages {
         out.append(" ")
         out.append(contentsOf: invite[invite.requestURI])
         out.append(" SIP/2.0\r\n")
-        if let top = ViaValue.top(of: invite) {
+        if let top = ViaValue.top(of: via) {
             out.append("Via: ")
-            out.append(contentsOf: invite[top.value.extent])
+            out.append(contentsOf: via[top.value.extent])
             out.append("\r\n")
         }
         for field in invite.headers where field.name == .route {

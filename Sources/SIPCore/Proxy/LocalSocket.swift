@@ -6,24 +6,41 @@ package struct LocalSocket: Hashable, Sendable {
     package let position: Int
     /// The bound address.
     package let address: PeerAddress
+    /// What it speaks.
+    package let transport: SIPTransportKind
     /// `host:port` as written into headers: the advertised address, or the bound one.
     package let sentBy: [UInt8]
     private let advertisedHost: [UInt8]
     private let advertisedPort: UInt16
 
     /// Names a socket; `advertisedHost` is an address literal or a host name.
-    package init(position: Int, address: PeerAddress, advertisedHost: String? = nil, advertisedPort: UInt16? = nil) {
+    package init(
+        position: Int, address: PeerAddress, transport: SIPTransportKind = .udp, advertisedHost: String? = nil,
+        advertisedPort: UInt16? = nil
+    ) {
         self.position = position
         self.address = address
+        self.transport = transport
         let host = advertisedHost.map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 } ?? address.hostText
         self.advertisedHost = Array(host.utf8)
         self.advertisedPort = advertisedPort ?? address.port
         sentBy = Array("\(host):\(self.advertisedPort)".utf8)
     }
 
-    /// True when a host and port out of a header name this socket; a missing port is 5060 (RFC 3261 §19.1.2).
+    /// Writes the URI by which later requests of a dialog come back to this socket (RFC 3261 §16.6 step 4).
+    package func appendURI(to out: inout [UInt8]) {
+        out.append("sip:")
+        out.append(contentsOf: sentBy)
+        if transport != .udp {
+            out.append(";transport=")
+            out.append(transport == .tls ? "tls" : "tcp")
+        }
+        out.append(";lr")
+    }
+
+    /// True when a host and port out of a header name this socket; a missing port is the usual one (RFC 3261 §19.1.2).
     package func isNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
-        let port = port ?? 5060
+        let port = port ?? transport.defaultPort
         if port == advertisedPort, host.equalsIgnoringCase(advertisedHost[...]) { return true }
         guard let literal = PeerAddress(host: host, port: port) else { return false }
         if literal == address { return true }

@@ -6,11 +6,12 @@
 package final class ProxyTransaction {
     /// The key of the transaction, and the branch its request was forwarded with.
     package let branch: Branch
-    /// Where the request came from.
-    package let source: PeerAddress
-    /// Where responses go, and the socket the request came in by, which they leave from.
+    /// How the request came in: its responses leave the same way.
+    package let flow: Flow
+    /// Where responses go (RFC 3261 §18.2.2).
     package let answersTo: PeerAddress
-    package let sourceSocket: Int
+    /// True when the request came by TCP or TLS.
+    package let isSourceReliable: Bool
     /// True for an INVITE transaction.
     package let isInvite: Bool
     /// What the gateway knows of the dialog.
@@ -23,12 +24,20 @@ package final class ProxyTransaction {
     /// From as the sender wrote it, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
     package let originalFrom: [UInt8]
 
+    /// The targets that may be tried, the present one taken out already.
+    package var targets: TargetOrder
+    /// The health of the target the request is at; nil where its route alone decided.
+    package var standing: TargetStanding?
+    /// Number of the present attempt: 0 for the first target.
+    package internal(set) var attempt: UInt8 = 0
+    /// The target answered more than 100, so no other may be tried (RFC 3261 §16.7 step 4 made one at a time).
+    package internal(set) var hasProgress = false
+
     /// The received request, until a final answer makes it needless.
     var request: SIPMessage?
     /// The request as forwarded, and where to.
     var forwarded: [UInt8] = []
-    var target: PeerAddress?
-    var targetSocket = 0
+    package internal(set) var target: NextHop?
     /// The response kept for retransmission.
     var lastResponse: [UInt8] = []
 
@@ -45,16 +54,18 @@ package final class ProxyTransaction {
     var timers = InlineArray<9, TimerHandle>(repeating: .none)
 
     package init(
-        branch: Branch, request: SIPMessage, source: PeerAddress, sourceSocket: Int, note: DialogNote,
-        call: (high: UInt64, low: UInt64), originalFrom: [UInt8]
+        branch: Branch, request: SIPMessage, flow: Flow, isSourceReliable: Bool = false, note: DialogNote,
+        call: (high: UInt64, low: UInt64), originalFrom: [UInt8], targets: TargetOrder = TargetOrder()
     ) {
         self.branch = branch
         self.request = request
-        self.source = source
+        self.flow = flow
+        self.isSourceReliable = isSourceReliable
+        self.targets = targets
+        let source = flow.source
         answersTo =
             ViaValue.top(of: request).map { ResponseForwarding.destination(ofAnswersTo: $0.value, from: source) }
             ?? source
-        self.sourceSocket = sourceSocket
         self.note = note
         self.call = call
         self.originalFrom = originalFrom
@@ -75,10 +86,13 @@ package final class ProxyTransaction {
     /// The received request while it waits for its final answer; nil afterwards.
     package var pendingRequest: SIPMessage? { request }
 
-    /// The INVITE as forwarded, from which its ACK and CANCEL are made.
+    /// True when the caller or timer C has given up, so that no other target is tried.
+    package var isCancelled: Bool { inviteClient?.isCancelled ?? false }
+
+    /// The request as forwarded, from which an INVITE's ACK and CANCEL and the next attempt are made.
     ///
     /// Without limits: it passed them when it came in, and the gateway's own fields may have taken it past them.
-    var forwardedInvite: SIPMessage? {
+    package var forwardedRequest: SIPMessage? {
         try? SIPMessage.index(
             forwarded, limits: SIPLimits(messageBytes: .max, headerFields: .max, headerBytes: .max))
     }

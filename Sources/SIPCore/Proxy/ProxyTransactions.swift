@@ -4,8 +4,10 @@
 package protocol TransactionUser: AnyObject {
     /// The target answered, with anything but 100 (RFC 3261 §16.7 step 5).
     func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment)
-    /// The target did not answer in time: the owner answers in its place (RFC 3261 §16.8).
+    /// The target did not answer in time: the owner tries another, or answers in its place (RFC 3261 §16.8).
     func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment)
+    /// The request could not be delivered to the target, which counts as a 503 of it (RFC 3261 §16.9).
+    func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment)
 }
 
 /// Every transaction the proxy keeps, by branch; it performs what their state machines ask for.
@@ -13,8 +15,8 @@ package protocol TransactionUser: AnyObject {
 /// Owned by one worker thread. Losing all of it costs retransmissions, no call: what is not found here is forwarded
 /// statelessly (RFC 3261 §16.11).
 package final class ProxyTransactions {
-    /// Datagrams waiting to be sent.
-    package var outgoing: [OutgoingDatagram] = []
+    /// Messages waiting to be sent.
+    package var outgoing: [OutgoingMessage] = []
     /// Whom deliveries go to.
     package weak var user: (any TransactionUser)?
     private let timing: TransactionTimers
@@ -32,6 +34,12 @@ package final class ProxyTransactions {
         outgoing.reserveCapacity(64)
     }
 
+    /// Gives what waits to be sent and forgets it.
+    package func takeOutgoing() -> [OutgoingMessage] {
+        defer { outgoing = [] }
+        return outgoing
+    }
+
     /// How many transactions are kept.
     package var count: Int { byBranch.count }
     /// True when no more requests should be taken.
@@ -47,12 +55,12 @@ package final class ProxyTransactions {
         self.now = now
         byBranch[transaction.branch] = transaction
         if transaction.isInvite {
-            var machine = InviteServerTransaction(timers: timing, isReliable: false)
+            var machine = InviteServerTransaction(timers: timing, isReliable: transaction.isSourceReliable)
             let effects = machine.start()
             transaction.inviteServer = machine
             perform(effects, .server, transaction, nil)
         } else {
-            var machine = NonInviteServerTransaction(timers: timing, isReliable: false)
+            var machine = NonInviteServerTransaction(timers: timing, isReliable: transaction.isSourceReliable)
             let effects = machine.start()
             transaction.otherServer = machine
             perform(effects, .server, transaction, nil)
@@ -60,24 +68,53 @@ package final class ProxyTransactions {
     }
 
     /// Sends the request to its target and starts the client side (RFC 3261 §16.6 step 10).
+    ///
+    /// - Parameter patience: how long silence is borne when another target could be tried; nil for Timer B or F.
     package func forward(
-        _ transaction: ProxyTransaction, as bytes: [UInt8], to target: PeerAddress, from socket: Int, at now: Moment
+        _ transaction: ProxyTransaction, as bytes: [UInt8], to target: NextHop, patience: Duration? = nil,
+        at now: Moment
     ) {
         self.now = now
         transaction.forwarded = bytes
         transaction.target = target
-        transaction.targetSocket = socket
         if transaction.isInvite {
-            var machine = InviteClientTransaction(timers: timing, isReliable: false)
+            var machine = InviteClientTransaction(timers: timing, isReliable: target.isReliable, patience: patience)
             let effects = machine.start()
             transaction.inviteClient = machine
             perform(effects, .client, transaction, nil)
         } else {
-            var machine = NonInviteClientTransaction(timers: timing, isReliable: false)
+            var machine = NonInviteClientTransaction(timers: timing, isReliable: target.isReliable, patience: patience)
             let effects = machine.start()
             transaction.otherClient = machine
             perform(effects, .client, transaction, nil)
         }
+    }
+
+    /// Leaves the present target and sends the request to the next one, as a client transaction of its own
+    /// (RFC 3261 §16.7 step 4, §16.9).
+    ///
+    /// - Parameter sockets: the local sockets by position, for the Via of the new attempt.
+    /// - Returns: false when the request as forwarded is no longer kept; then nothing was done.
+    package func retry(
+        _ transaction: ProxyTransaction, at target: NextHop, sockets: [LocalSocket], patience: Duration?,
+        at now: Moment
+    ) -> Bool {
+        guard let old = transaction.target, let request = transaction.forwardedRequest,
+            let bytes = RequestForwarding.readdressed(
+                request, branch: transaction.branch, attempt: transaction.attempt + 1, from: sockets[old.socket],
+                to: sockets[target.socket])
+        else { return false }
+        for slot in 0..<3 { wheel.cancel(transaction.timers[Int(TransactionRole.client.rawValue) * 3 + slot]) }
+        transaction.attempt += 1
+        forward(transaction, as: bytes, to: target, patience: patience, at: now)
+        return true
+    }
+
+    /// Hears that the request of a branch could not be delivered.
+    package func sendFailed(_ branch: Branch, at now: Moment) {
+        self.now = now
+        guard let transaction = byBranch[branch] else { return }
+        perform(clientEffects(.transportFailed, transaction), .client, transaction, nil)
     }
 
     /// Takes a request that belongs to a known transaction: a retransmission or an ACK (RFC 3261 §17.2).
@@ -105,10 +142,15 @@ package final class ProxyTransactions {
     }
 
     /// Takes a response from the target; deliveries go to the owner.
-    package func receive(_ response: SIPMessage, in transaction: ProxyTransaction, isForCancel: Bool, at now: Moment) {
+    package func receive(
+        _ response: SIPMessage, in transaction: ProxyTransaction, attempt: UInt8 = 0, from source: NextHop? = nil,
+        isForCancel: Bool, at now: Moment
+    ) {
         self.now = now
         guard let status = response.status else { return }
-        if isForCancel {
+        if attempt != transaction.attempt {
+            if !isForCancel, let source { receiveLate(response, status, in: transaction, from: source) }
+        } else if isForCancel {
             guard let effects = transaction.cancelClient?.receive(.response(status)) else { return }
             perform(effects, .cancel, transaction, nil)
         } else {
@@ -116,11 +158,31 @@ package final class ProxyTransactions {
         }
     }
 
+    /// Takes a response of a target that was given up: its INVITE must not stay half open.
+    ///
+    /// A failure is acknowledged, ringing is cancelled, and a 2xx wins the call: it is passed on and the present
+    /// target is cancelled (RFC 3261 §16.7 steps 5 and 10, §9.1, §17.1.1.3).
+    private func receiveLate(
+        _ response: SIPMessage, _ status: Int, in transaction: ProxyTransaction, from source: NextHop
+    ) {
+        guard transaction.isInvite, status > 100 else { return }
+        if (200..<300).contains(status) {
+            perform(clientEffects(.cancel, transaction), .client, transaction, nil)
+            user?.deliver(response, to: transaction, at: now)
+        } else if let invite = transaction.forwardedRequest {
+            let bytes =
+                status < 200
+                ? LocalMessages.cancel(of: invite, reasonsFrom: nil, via: response)
+                : LocalMessages.acknowledgement(of: invite, answeredBy: response, via: response)
+            outgoing.append(OutgoingMessage(bytes: bytes, destination: source.address, socket: source.socket))
+        }
+    }
+
     /// Runs every timer that is due.
     package func fireTimers(at now: Moment) {
         self.now = now
         while let due = wheel.popDue(by: now.milliseconds) {
-            guard let transaction = byBranch[Branch(value: due.id)],
+            guard let transaction = byBranch[Branch(token: due.id)],
                 let role = TransactionRole(rawValue: due.kind >> 6),
                 let timer = TransactionTimer(rawValue: due.kind & 63)
             else { continue }
@@ -153,7 +215,10 @@ extension ProxyTransactions {
         _ received: SIPMessage?, responding bytes: [UInt8]? = nil
     ) -> Bool {
         var ackIsDue = false
+        let attempt = transaction.attempt
         for effect in effects {
+            // The owner went on to another target: what is left concerns the one given up.
+            if role == .client, transaction.attempt != attempt { break }
             switch effect {
             case .sendRequest, .resendRequest:
                 sendDownstream(role == .cancel ? transaction.cancel : transaction.forwarded, transaction)
@@ -168,9 +233,11 @@ extension ProxyTransactions {
             case .deliverResponse: deliver(received, transaction)
             case .timeout:
                 if role == .client { user?.targetTimedOut(transaction, at: now) }
+            case .transportFailed:
+                if role == .client { user?.targetUnreachable(transaction, at: now) }
             case .start(let timer, let delay): start(timer, after: delay, role, transaction)
             case .stop(let timers): stop(timers, role, transaction)
-            case .deliverRequest, .transportFailed: break
+            case .deliverRequest: break
             case .terminate: end(role, transaction)
             }
         }
@@ -180,37 +247,42 @@ extension ProxyTransactions {
     private func deliver(_ response: SIPMessage?, _ transaction: ProxyTransaction) {
         // §16.7 step 5: a 100 is not forwarded. An answer to a CANCEL ends here (§16.10).
         guard let response, let status = response.status, status > 100 else { return }
+        if status < 200 { transaction.hasProgress = true }
         user?.deliver(response, to: transaction, at: now)
     }
 
     private func sendDownstream(_ bytes: [UInt8], _ transaction: ProxyTransaction) {
         guard let target = transaction.target else { return }
-        outgoing.append(OutgoingDatagram(bytes: bytes, destination: target, socket: transaction.targetSocket))
+        outgoing.append(
+            OutgoingMessage(
+                bytes: bytes, destination: target.address, socket: target.socket, token: transaction.branch.value))
     }
 
     private func sendUpstream(_ transaction: ProxyTransaction) {
         guard !transaction.lastResponse.isEmpty else { return }
         outgoing.append(
-            OutgoingDatagram(
-                bytes: transaction.lastResponse, destination: transaction.answersTo, socket: transaction.sourceSocket))
+            OutgoingMessage(
+                bytes: transaction.lastResponse, destination: transaction.answersTo, socket: transaction.flow.socket,
+                connection: transaction.flow.connection))
     }
 
     private func sendTrying(_ transaction: ProxyTransaction) {
         guard let request = transaction.request else { return }
         transaction.lastResponse = LocalMessages.response(
-            to: request, status: 100, phrase: "Trying", toTag: nil, source: transaction.source)
+            to: request, status: 100, phrase: "Trying", toTag: nil, source: transaction.flow.source)
         sendUpstream(transaction)
     }
 
     private func sendAck(for response: SIPMessage?, _ transaction: ProxyTransaction) {
-        guard let response, let invite = transaction.forwardedInvite else { return }
+        guard let response, let invite = transaction.forwardedRequest else { return }
         sendDownstream(LocalMessages.acknowledgement(of: invite, answeredBy: response), transaction)
     }
 
     private func sendCancel(_ transaction: ProxyTransaction) {
-        guard let invite = transaction.forwardedInvite else { return }
+        guard let invite = transaction.forwardedRequest else { return }
         transaction.cancel = LocalMessages.cancel(of: invite, reasonsFrom: transaction.receivedCancel)
-        var machine = NonInviteClientTransaction(timers: timing, isReliable: false)
+        let isReliable = transaction.target?.isReliable ?? false
+        var machine = NonInviteClientTransaction(timers: timing, isReliable: isReliable)
         let effects = machine.start()
         transaction.cancelClient = machine
         perform(effects, .cancel, transaction, nil)

@@ -38,12 +38,50 @@ package enum RequestForwarding {
         _ socket: LocalSocket, branch: Branch, before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
         splices.insert(at: field.start) { out in
-            out.append("Via: SIP/2.0/UDP ")
-            out.append(contentsOf: socket.sentBy)
-            out.append(";branch=")
-            branch.append(to: &out)
-            out.append(";rport\r\n")
+            appendVia(socket, branch: branch, attempt: 0, to: &out)
+            out.append("\r\n")
         }
+    }
+
+    private static func appendVia(_ socket: LocalSocket, branch: Branch, attempt: UInt8, to out: inout [UInt8]) {
+        out.append("Via: SIP/2.0/")
+        out.append(socket.transport.viaName)
+        out.append(" ")
+        out.append(contentsOf: socket.sentBy)
+        out.append(";branch=")
+        branch.append(attempt: attempt, to: &out)
+        out.append(";rport")
+    }
+
+    /// Turns a request that was sent to one target into the one for the next (RFC 3261 §16.6 step 8, §16.7 step 4).
+    ///
+    /// Only the topmost Via changes, and the Record-Route entry of the side it leaves by when that is another socket:
+    /// both are the gateway's own.
+    ///
+    /// - Returns: nil when the topmost field is not the gateway's Via.
+    package static func readdressed(
+        _ request: SIPMessage, branch: Branch, attempt: UInt8, from old: LocalSocket, to new: LocalSocket
+    ) -> [UInt8]? {
+        guard let top = ViaValue.top(of: request), let text = top.value.branch, Branch(request[text]) == branch else {
+            return nil
+        }
+        var splices = Splices()
+        splices.replace(top.field.start..<top.field.value.upperBound) {
+            appendVia(new, branch: branch, attempt: attempt, to: &$0)
+        }
+        if old.position != new.position, let route = request.first(.recordRoute) {
+            let uri = NameAddressExtent.scan(request.bytes, route.value).uri
+            if let entry = SIPURI(request[uri]), old.isNamed(host: entry.host[...], port: entry.port) {
+                splices.replace(uri) { out in
+                    new.appendURI(to: &out)
+                    if let note = entry.parameter("hd") {
+                        out.append(";hd=")
+                        out.append(contentsOf: note)
+                    }
+                }
+            }
+        }
+        return splices.applied(to: request.bytes)
     }
 
     /// Puts a Record-Route in front of a field, which must stand above all that are there (RFC 3261 §16.6 step 4).
@@ -51,12 +89,12 @@ package enum RequestForwarding {
         _ entry: RecordRoute, before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
         splices.insert(at: field.start) { out in
-            out.append("Record-Route: <sip:")
-            out.append(contentsOf: entry.socket.sentBy)
-            out.append(";lr;hd=")
+            out.append("Record-Route: <")
+            entry.socket.appendURI(to: &out)
+            out.append(";hd=")
             out.append(decimal: entry.note.trunk)
             out.append(entry.note.isInbound ? "i" : "o")
-            out.append(entry.note.isBranded ? "b" : "p")
+            out.append(entry.note.isBranded ? entry.note.isNamed ? "b" : "l" : "p")
             out.append(hex: entry.seal)
             out.append(">\r\n")
         }
@@ -91,17 +129,20 @@ package struct RecordRoute: Hashable, Sendable {
 
 /// What the gateway wants to remember of a dialog, carried by the dialog itself.
 package struct DialogNote: Hashable, Sendable {
-    /// Position of the trunk in the configuration.
+    /// The mark of the trunk in its owner's words.
     package let trunk: Int
     /// True when the trunk placed the call.
     package let isInbound: Bool
-    /// True when the initial INVITE left with a brand's name.
+    /// True when the initial INVITE left with a brand.
     package let isBranded: Bool
+    /// True when the brand's name took the place of the carrier's, false when only logo and reason were added.
+    package let isNamed: Bool
 
-    package init(trunk: Int, isInbound: Bool, isBranded: Bool) {
+    package init(trunk: Int, isInbound: Bool, isBranded: Bool, isNamed: Bool? = nil) {
         self.trunk = trunk
         self.isInbound = isInbound
         self.isBranded = isBranded
+        self.isNamed = isNamed ?? isBranded
     }
 
     /// Reads the `hd` parameter of a Route; nil when it is not sealed for this Call-ID by this gateway.
@@ -111,11 +152,16 @@ package struct DialogNote: Hashable, Sendable {
         }
         let head = Array(text.dropLast(16))
         guard let trunk = DecimalNumber.read(head, 0..<(head.count - 2)) else { return nil }
-        switch (head[head.count - 2], head[head.count - 1]) {
-        case (UInt8(ascii: "i"), UInt8(ascii: "b")): self.init(trunk: trunk, isInbound: true, isBranded: true)
-        case (UInt8(ascii: "i"), UInt8(ascii: "p")): self.init(trunk: trunk, isInbound: true, isBranded: false)
-        case (UInt8(ascii: "o"), UInt8(ascii: "b")): self.init(trunk: trunk, isInbound: false, isBranded: true)
-        case (UInt8(ascii: "o"), UInt8(ascii: "p")): self.init(trunk: trunk, isInbound: false, isBranded: false)
+        let isInbound: Bool
+        switch head[head.count - 2] {
+        case UInt8(ascii: "i"): isInbound = true
+        case UInt8(ascii: "o"): isInbound = false
+        default: return nil
+        }
+        switch head[head.count - 1] {
+        case UInt8(ascii: "b"): self.init(trunk: trunk, isInbound: isInbound, isBranded: true)
+        case UInt8(ascii: "l"): self.init(trunk: trunk, isInbound: isInbound, isBranded: true, isNamed: false)
+        case UInt8(ascii: "p"): self.init(trunk: trunk, isInbound: isInbound, isBranded: false)
         default: return nil
         }
         guard self.seal(callID: callID, secret: secret) == seal else { return nil }
@@ -125,7 +171,7 @@ package struct DialogNote: Hashable, Sendable {
         var hash = secret.hash()
         hash.combine(callID)
         hash.combine(UInt64(trunk))
-        hash.combine(UInt64((isInbound ? 2 : 0) + (isBranded ? 1 : 0)))
+        hash.combine(UInt64((isInbound ? 2 : 0) + (isBranded ? 1 : 0) + (isNamed ? 4 : 0)))
         return hash.finish()
     }
 }

@@ -13,40 +13,50 @@ package struct Moment: Hashable, Sendable {
     }
 }
 
-/// A datagram to be sent.
-package struct OutgoingDatagram: Sendable {
+/// A message to be sent: a datagram, or part of a stream.
+package struct OutgoingMessage: Sendable {
     package var bytes: [UInt8]
     package var destination: PeerAddress
     /// Position of the local socket it leaves from.
     package var socket: Int
+    /// The stream connection to use while it is open; 0 for any.
+    package var connection: UInt64
+    /// What `sendFailed` is told when it could not be delivered; 0 if nobody wants to know.
+    package var token: UInt64
 
-    package init(bytes: [UInt8], destination: PeerAddress, socket: Int) {
+    package init(
+        bytes: [UInt8], destination: PeerAddress, socket: Int, connection: UInt64 = 0, token: UInt64 = 0
+    ) {
         self.bytes = bytes
         self.destination = destination
         self.socket = socket
+        self.connection = connection
+        self.token = token
     }
 }
 
-/// What a transport worker drives: bytes and timers in, datagrams out, nothing awaited.
+/// What a transport worker drives: bytes and timers in, messages out, nothing awaited.
 ///
 /// The seam between the transport layer (RFC 3261 §18) and everything above it.
 /// Every call comes from the one worker thread that owns the element. `outgoing` is emptied by the worker after each
 /// round of calls, so answers leave in one vector write.
 package protocol SIPElement: AnyObject {
-    /// Datagrams to be sent since the worker last looked.
-    var outgoing: [OutgoingDatagram] { get set }
+    /// Messages to be sent since the worker last looked.
+    var outgoing: [OutgoingMessage] { get set }
     /// When `fireTimers` is wanted next, in monotonic milliseconds; nil when no timer runs.
     var nextDeadline: UInt64? { get }
-    /// Takes one received datagram.
-    func receive(_ datagram: [UInt8], from source: PeerAddress, on socket: Int, at now: Moment)
+    /// Takes one received message.
+    func receive(_ bytes: [UInt8], by flow: Flow, at now: Moment)
     /// Notes that the kernel cut a datagram, or that one could not be sent.
-    func note(_ trouble: DatagramTrouble)
+    func note(_ trouble: TransportTrouble)
+    /// Hears that the message with this token could not be delivered.
+    func sendFailed(_ token: UInt64, at now: Moment)
     /// Runs every timer that is due.
     func fireTimers(at now: Moment)
 }
 
-/// Trouble with datagrams that no message shows.
-package enum DatagramTrouble: Hashable, Sendable {
+/// Trouble of the transport that no message shows.
+package enum TransportTrouble: Hashable, Sendable {
     /// A received datagram was larger than the buffer and is lost.
     case truncated
     /// The kernel refused to send; the error number. Transactions retransmit or time out.

@@ -24,14 +24,19 @@ package struct InviteClientTransaction: Sendable {
     package private(set) var isCancelled = false
     private let timers: TransactionTimers
     private let isReliable: Bool
+    private let patience: Duration
     private var resends: UInt8 = 0
 
     /// Makes the transaction of one INVITE towards one target.
     ///
-    /// - Parameter isReliable: whether the INVITE leaves over TCP, TLS or another transport that loses nothing.
-    package init(timers: TransactionTimers, isReliable: Bool) {
+    /// - Parameters:
+    ///   - isReliable: whether the INVITE leaves over TCP, TLS or another transport that loses nothing.
+    ///   - patience: how long silence is borne, where not the 64 × T1 of Timer B: shorter when another target
+    ///     could be tried instead (§16.7 step 4).
+    package init(timers: TransactionTimers, isReliable: Bool, patience: Duration? = nil) {
         self.timers = timers
         self.isReliable = isReliable
+        self.patience = patience ?? timers.transactionTimeout
     }
 
     /// Sends the INVITE and starts timers A (unreliable transports), B and C (§17.1.1.2, §16.6 step 11).
@@ -39,7 +44,7 @@ package struct InviteClientTransaction: Sendable {
         TransactionEffects(
             .sendRequest,
             isReliable ? nil : .start(.a, after: timers.doubledInterval(afterResends: 0)),
-            .start(.b, after: timers.transactionTimeout),
+            .start(.b, after: patience),
             .start(.c, after: timers.c))
     }
 

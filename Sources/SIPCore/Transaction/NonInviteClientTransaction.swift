@@ -21,14 +21,19 @@ package struct NonInviteClientTransaction: Sendable {
     package private(set) var state = State.trying
     private let timers: TransactionTimers
     private let isReliable: Bool
+    private let patience: Duration
     private var resends: UInt8 = 0
 
     /// Makes the transaction of one request towards one target.
     ///
-    /// - Parameter isReliable: whether the request leaves over TCP, TLS or another transport that loses nothing.
-    package init(timers: TransactionTimers, isReliable: Bool) {
+    /// - Parameters:
+    ///   - isReliable: whether the request leaves over TCP, TLS or another transport that loses nothing.
+    ///   - patience: how long silence is borne, where not the 64 × T1 of Timer F: shorter when another target
+    ///     could be tried instead (§16.7 step 4).
+    package init(timers: TransactionTimers, isReliable: Bool, patience: Duration? = nil) {
         self.timers = timers
         self.isReliable = isReliable
+        self.patience = patience ?? timers.transactionTimeout
     }
 
     /// Sends the request and starts timers E (unreliable transports) and F (§17.1.2.2).
@@ -36,7 +41,7 @@ package struct NonInviteClientTransaction: Sendable {
         TransactionEffects(
             .sendRequest,
             isReliable ? nil : .start(.e, after: timers.cappedInterval(afterResends: 0)),
-            .start(.f, after: timers.transactionTimeout))
+            .start(.f, after: patience))
     }
 
     /// Takes one event to the next state and says what to do.

@@ -12,7 +12,9 @@ final class GatewayUnderTest {
     static let local = PeerAddress(ipv4: 0xC000_020A, port: 5060)  // 192.0.2.10
     static let stranger = PeerAddress(ipv4: 0xC633_6409, port: 5060)  // 198.51.100.9
 
-    let gateway: SIPGateway
+    let gateway: GatewayWorker
+    let shared: GatewayShared
+    private let shards: GatewayShards
     let counters = GatewayCounters()
     let branding: CurrentBranding
     let ring: SignalRing
@@ -30,6 +32,10 @@ final class GatewayUnderTest {
         var gates = BrandingGates()
         var secret = Secret(key0: 7, key1: 8)
         var mostTransactions = 10_000
+        var shards = 1
+        var targets: [Target] = []
+        var limits = TrunkAdmission.Limits()
+        var carrierName = TrunkPeer.CarrierName.replace
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
@@ -46,24 +52,27 @@ final class GatewayUnderTest {
         }
         index = builder.finish()
         branding = CurrentBranding(BrandingSnapshot(index: index, gates: options.gates))
-        gateway = SIPGateway(
-            settings: Self.settings(options), branding: branding, counters: counters, signals: ring, now: now)
+        shared = GatewayShared(
+            settings: CurrentSettings(Self.settings(options)), branding: branding, counters: counters, signals: ring,
+            probes: TargetProber(seed: 1), calls: CallsInProgress())
+        shards = GatewayShards(shared: shared, count: options.shards, now: now)
+        gateway = GatewayWorker(shards: shards)
     }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Hands a datagram in and gives what the gateway sends for it.
-    func receive(_ bytes: [UInt8], from source: PeerAddress) -> [OutgoingDatagram] {
-        gateway.receive(bytes, from: source, on: 0, at: now)
+    func receive(_ bytes: [UInt8], from source: PeerAddress) -> [OutgoingMessage] {
+        gateway.receive(bytes, by: Flow(source: source, socket: 0), at: now)
         return sent()
     }
 
-    func receive(_ text: String, from source: PeerAddress) -> [OutgoingDatagram] {
+    func receive(_ text: String, from source: PeerAddress) -> [OutgoingMessage] {
         receive(Array(text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n").utf8), from: source)
     }
 
     /// Lets time pass and gives what timers send.
-    func pass(_ time: Duration) -> [OutgoingDatagram] {
+    func pass(_ time: Duration) -> [OutgoingMessage] {
         let milliseconds =
             UInt64(time.components.seconds) * 1000 + UInt64(time.components.attoseconds / 1_000_000_000_000_000)
         now.milliseconds += milliseconds
@@ -72,6 +81,12 @@ final class GatewayUnderTest {
         return sent()
     }
 
+    /// Puts other settings in force, as a reload does.
+    func reload(_ options: Options) { shared.settings.store(Self.settings(options)) }
+
+    /// Transactions in memory.
+    var transactions: Int { shards.transactions }
+
     /// The signals written so far, oldest first.
     func signals() -> [CallSignal] {
         var all: [CallSignal] = []
@@ -79,22 +94,33 @@ final class GatewayUnderTest {
         return all
     }
 
-    private func sent() -> [OutgoingDatagram] {
+    private func sent() -> [OutgoingMessage] {
         defer { gateway.outgoing.removeAll() }
         return gateway.outgoing
     }
 
     private static func settings(_ options: Options) -> GatewaySettings {
         func source(_ address: PeerAddress) -> PeerSource { PeerSource(network: address, prefixLength: 32, port: nil) }
-        let trunk = TrunkPeer(
-            position: 0, name: "carrier", sources: [source(trunk)], nextHop: trunk, socket: 0,
+        func group(_ address: PeerAddress) -> TargetGroup {
+            let standing = TargetStanding(name: "\(address)", rules: TargetHealthRules())
+            return TargetGroup(
+                name: "\(address)",
+                targets: [
+                    Target(
+                        standing: standing, address: address, socket: 0, largestDatagram: options.largestDatagram)
+                ])
+        }
+        var trunk = TrunkPeer(
+            name: "carrier", sources: [source(trunk)], targets: group(trunk), socket: 0,
             isTrusted: options.isTrusted,
             policy: options.policy, normaliser: NumberNormaliser(region: Region("AU")),
             identityOrder: [.pAssertedIdentity, .remotePartyID, .from],
             keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: 0)
+        trunk.admission = TrunkAdmission(options.limits)
+        trunk.carrierName = options.carrierName
+        let targets = options.targets.isEmpty ? group(pbx) : TargetGroup(name: "office", targets: options.targets)
         let pbx = PBXPeer(
-            position: 0, name: "office", sources: [source(pbx)], address: pbx, socket: 0,
-            largestDatagram: options.largestDatagram)
+            name: "office", sources: [source(pbx)] + targets.targets.map { source($0.address) }, targets: targets)
         return GatewaySettings(
             topology: GatewayTopology(
                 sockets: [LocalSocket(position: 0, address: local)], trunks: [trunk], pbxs: [pbx]),
@@ -103,7 +129,7 @@ final class GatewayUnderTest {
     }
 }
 
-extension [OutgoingDatagram] {
+extension [OutgoingMessage] {
     /// The one datagram that goes to an address.
     func to(_ address: PeerAddress) -> [String] {
         filter { $0.destination == address }.map { String(decoding: $0.bytes, as: UTF8.self) }

@@ -88,8 +88,22 @@ struct BranchTests {
         #expect(Branch(Array(text(bytes).uppercased().utf8)[...]) == branch)
     }
 
+    @Test func `every attempt has a branch of its own that names the same transaction, §16.6 step 8`() throws {
+        let branch = try Self.branch()
+        let written = (0...15 as ClosedRange<UInt8>).map { attempt in
+            var bytes: [UInt8] = []
+            branch.append(attempt: attempt, to: &bytes)
+            return bytes
+        }
+        #expect(Set(written).count == 16)
+        for (attempt, bytes) in written.enumerated() {
+            #expect(Branch(bytes[...]) == branch)
+            #expect(Int(Branch.attempt(bytes[...])) == attempt)
+        }
+    }
+
     @Test(arguments: [
-        "", "z9hG4bK", "z9hG4bKhd", "z9hG4bKhd0123456789abcde", "z9hG4bKhd0123456789abcdef0",
+        "", "z9hG4bK", "z9hG4bKhd", "z9hG4bKhd0123456789abcde", "z9hG4bKhd0123456789abcdef01",
         "z9hG4bKxx0123456789abcdef",
         "z9hG4bKhd0123456789abcdeg", "z9hG4bKhd\u{e9}123456789abcde",
     ])

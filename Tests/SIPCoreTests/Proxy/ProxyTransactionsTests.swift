@@ -8,6 +8,7 @@ final class PassingUser: TransactionUser {
     let table: ProxyTransactions
     var delivered: [Int] = []
     var timeouts = 0
+    var unreachable = 0
 
     init(_ table: ProxyTransactions) {
         self.table = table
@@ -23,8 +24,14 @@ final class PassingUser: TransactionUser {
         timeouts += 1
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
-            to: request, status: 408, phrase: "Request Timeout", toTag: 1, source: transaction.source)
+            to: request, status: 408, phrase: "Request Timeout", toTag: 1, source: transaction.flow.source)
         table.respond(408, bytes, in: transaction, at: now)
+    }
+}
+
+extension PassingUser {
+    func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
+        unreachable += 1
     }
 }
 
@@ -49,10 +56,10 @@ struct ProxyRun {
         let via = try #require(ViaValue.top(of: request))
         let branch = Branch(of: request, via: via.value, secret: Secret(key0: 1, key1: 2))
         transaction = ProxyTransaction(
-            branch: branch, request: request, source: Self.source, sourceSocket: 0,
+            branch: branch, request: request, flow: Flow(source: Self.source, socket: 0),
             note: DialogNote(trunk: 0, isInbound: true, isBranded: false), call: (0, 0), originalFrom: [])
         table.open(transaction, at: now)
-        table.forward(transaction, as: request.bytes, to: Self.target, from: 1, at: now)
+        table.forward(transaction, as: request.bytes, to: NextHop(address: Self.target, socket: 1), at: now)
         if !keepsStart { table.outgoing = [] }
     }
 
@@ -194,7 +201,8 @@ struct ProxyTransactionsTests {
         let lines = WireMessage.invite(many)
         let run = try ProxyRun()
         run.table.forward(
-            run.transaction, as: WireMessage.bytes(lines), to: ProxyRun.target, from: 1, at: run.now)
+            run.transaction, as: WireMessage.bytes(lines), to: NextHop(address: ProxyRun.target, socket: 1), at: run.now
+        )
         _ = run.sent()
         _ = try run.answer(180)
         run.table.cancel(run.transaction, with: nil, at: run.now)
@@ -256,7 +264,7 @@ struct ProxyTransactionsTests {
         let via = try #require(ViaValue.top(of: other))
         let second = ProxyTransaction(
             branch: Branch(of: other, via: via.value, secret: Secret(key0: 1, key1: 2)), request: other,
-            source: ProxyRun.source, sourceSocket: 0, note: run.transaction.note, call: (0, 0), originalFrom: [])
+            flow: Flow(source: ProxyRun.source, socket: 0), note: run.transaction.note, call: (0, 0), originalFrom: [])
         run.table.open(second, at: run.now)
         #expect(run.table.isFull)
         #expect(run.table.count == 2)

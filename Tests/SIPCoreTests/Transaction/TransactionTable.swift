@@ -15,9 +15,17 @@ protocol TransactionMachine {
 }
 
 extension InviteServerTransaction: TransactionMachine {}
-extension InviteClientTransaction: TransactionMachine {}
+extension InviteClientTransaction: TransactionMachine {
+    init(timers: TransactionTimers, isReliable: Bool) {
+        self.init(timers: timers, isReliable: isReliable, patience: nil)
+    }
+}
 extension NonInviteServerTransaction: TransactionMachine {}
-extension NonInviteClientTransaction: TransactionMachine {}
+extension NonInviteClientTransaction: TransactionMachine {
+    init(timers: TransactionTimers, isReliable: Bool) {
+        self.init(timers: timers, isReliable: isReliable, patience: nil)
+    }
+}
 
 extension TransactionMachine {
     /// A machine that was started and then met these events.

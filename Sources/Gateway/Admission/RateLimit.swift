@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// So many a second and so many at once: the leaky bucket as a generic cell rate algorithm (ITU-T I.371).
+///
+/// One word that says when the next one would be on time; any thread, no lock.
+package final class RateLimit: Sendable {
+    private let interval: UInt64
+    private let tolerance: UInt64
+    /// Microseconds at which the bucket is empty again.
+    private let emptyAt = Atomic<UInt64>(0)
+
+    /// - Parameters:
+    ///   - perSecond: above 0; up to a million.
+    ///   - burst: how many may come at once, at least 1.
+    package init(perSecond: Double, burst: Int) {
+        interval = max(1, UInt64(1_000_000 / max(perSecond, 0.000_001)))
+        tolerance = interval * UInt64(max(1, burst) - 1)
+    }
+
+    /// Takes one at a monotonic time in milliseconds; nil when it is granted, else the seconds until one would be, 1 or
+    /// more.
+    package func take(at milliseconds: UInt64) -> Int? {
+        let now = milliseconds * 1000
+        var empty = emptyAt.load(ordering: .relaxed)
+        while true {
+            let ahead = empty > now ? empty - now : 0
+            guard ahead <= tolerance else { return Int((ahead - tolerance + 999_999) / 1_000_000) }
+            let (exchanged, found) = emptyAt.weakCompareExchange(
+                expected: empty, desired: max(empty, now) + interval, ordering: .relaxed)
+            if exchanged { return nil }
+            empty = found
+        }
+    }
+}

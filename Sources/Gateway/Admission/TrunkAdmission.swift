@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What one trunk may bring: calls a second, and calls at a time.
+///
+/// Any thread, no lock.
+package final class TrunkAdmission: Sendable {
+    /// What a new call is told.
+    package enum Verdict: Hashable, Sendable {
+        case admitted
+        /// To be answered 503 with Retry-After.
+        case refused(Reason, retryAfter: Int)
+    }
+
+    /// Which limit was reached.
+    package enum Reason: Hashable, Sendable { case rate, number }
+
+    /// The limits; nil for none.
+    package struct Limits: Hashable, Sendable {
+        package var callsPerSecond: Double?
+        /// Calls that may come at once above the rate; the rate of one second unless given.
+        package var burst: Int?
+        package var mostCalls: Int?
+
+        package init(callsPerSecond: Double? = nil, burst: Int? = nil, mostCalls: Int? = nil) {
+            self.callsPerSecond = callsPerSecond
+            self.burst = burst
+            self.mostCalls = mostCalls
+        }
+    }
+
+    package let limits: Limits
+    /// The trunk's calls in progress.
+    package let calls: TrunkCalls
+    private let rate: RateLimit?
+
+    package init(_ limits: Limits = Limits(), calls: TrunkCalls = TrunkCalls()) {
+        self.limits = limits
+        self.calls = calls
+        rate = limits.callsPerSecond.map { perSecond in
+            RateLimit(perSecond: perSecond, burst: limits.burst ?? max(1, Int(perSecond.rounded(.up))))
+        }
+    }
+
+    /// Asks for one more call beside those in progress; `milliseconds` is monotonic.
+    package func admit(at milliseconds: UInt64) -> Verdict {
+        if let most = limits.mostCalls, calls.count >= most { return .refused(.number, retryAfter: 5) }
+        if let seconds = rate?.take(at: milliseconds) { return .refused(.rate, retryAfter: seconds) }
+        return .admitted
+    }
+}

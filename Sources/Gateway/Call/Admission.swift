@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+// Whether a new call may begin: not while the gateway drains, and not past what its trunk may send (RFC 3261 §21.5.4).
+
+extension SIPGateway {
+    /// Counts a new call in, or answers it 503 with the time after which another try makes sense.
+    func admit(_ call: CallIdentifier, on trunk: TrunkPeer, _ arrival: Arrival) -> Bool {
+        if shared.isDraining {
+            counters.add(.callsRefusedWhileDraining)
+            answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 10"))
+            return false
+        }
+        if case .refused(let reason, let seconds) = trunk.admission.admit(at: arrival.now.milliseconds) {
+            counters.add(reason == .rate ? .callsRefusedByRate : .callsRefusedByNumber)
+            answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: \(seconds)"))
+            return false
+        }
+        shared.calls.begin(call, on: trunk.admission.calls, at: arrival.now.milliseconds)
+        return true
+    }
+}
+
+extension CallsInProgress {
+    /// Ends the call of a transaction, if it belongs to one.
+    func end(_ transaction: ProxyTransaction) {
+        guard transaction.call != (0, 0) else { return }
+        end(CallIdentifier(high: transaction.call.high, low: transaction.call.low))
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SIPCore
+
+/// The element a transport worker drives: reads messages, tells peers from strangers, and hands each message to the
+/// shard that keeps its transaction.
+///
+/// Owned by one worker thread; no call into it waits for anything but a shard another worker holds for the time of one
+/// message. The walk of an INVITE: here → `SIPMessage.index` → `SIPGateway.receiveRequest` → `InboundCall` →
+/// `CallerIdentity` → `decide` → `Decoration` → `ProxyTransactions.forward`.
+package final class GatewayWorker: SIPElement {
+    package var outgoing: [OutgoingMessage] = []
+    private let shards: GatewayShards
+    private let shared: GatewayShared
+    /// Positions of the shards whose timers this worker runs.
+    private let ownShards: [Int]
+    private let worker: Int
+    private var nextSweep: UInt64 = 0
+    private var sweeps = 0
+
+    /// Makes the element of one of `count` workers.
+    package init(shards: GatewayShards, worker: Int = 0, of count: Int = 1) {
+        self.shards = shards
+        shared = shards.shared
+        self.worker = worker
+        ownShards = (0..<shards.count).filter { $0 % max(1, count) == worker }
+        outgoing.reserveCapacity(64)
+    }
+
+    package var nextDeadline: UInt64? {
+        var first = UInt64.max
+        for position in ownShards {
+            first = min(first, shards.shard(at: position).nextDeadline)
+        }
+        if worker == 0 { first = min(first, nextSweep, shared.probes.nextDeadline ?? .max) }
+        return first == .max ? nil : first
+    }
+
+    package func fireTimers(at now: Moment) {
+        if worker == 0 { houseKeeping(at: now) }
+        for position in ownShards {
+            let shard = shards.shard(at: position)
+            guard shard.nextDeadline <= now.milliseconds else { continue }
+            shard.perform(into: &outgoing) { $0.fireTimers(at: now) }
+        }
+    }
+
+    /// What the first worker does for all: asks targets how they are, and ends calls whose BYE never came.
+    private func houseKeeping(at now: Moment) {
+        let settings = shared.settings.load()
+        shared.probes.run(into: &outgoing, settings, at: now)
+        guard nextSweep <= now.milliseconds else { return }
+        nextSweep = now.milliseconds + 1000
+        sweeps += 1
+        if now.milliseconds > settings.longestCall {
+            shared.calls.expire(turn: sweeps, startedBefore: now.milliseconds - settings.longestCall)
+        }
+    }
+
+    package func note(_ trouble: TransportTrouble) {
+        switch trouble {
+        case .truncated: shared.counters.add(.datagramsTruncated)
+        case .unsent: shared.counters.add(.datagramsUnsent)
+        }
+    }
+
+    package func sendFailed(_ token: UInt64, at now: Moment) {
+        let branch = Branch(token: token)
+        shards.shard(of: branch).perform(into: &outgoing) { $0.sendFailed(branch, at: now) }
+    }
+
+    package func receive(_ bytes: [UInt8], by flow: Flow, at now: Moment) {
+        shared.counters.add(.datagramsReceived)
+        let settings = shared.settings.load()
+        let message: SIPMessage
+        do {
+            message = try SIPMessage.index(bytes, limits: settings.limits)
+        } catch {
+            shared.counters.add(error)
+            return
+        }
+        let arrival = Arrival(message: message, flow: flow, now: now)
+        guard let peer = settings.topology.peer(of: flow) else { return meetStranger(arrival, settings) }
+        if message.status != nil, shared.probes.takesAnswer(message, settings, at: now) { return }
+        let branch = branch(of: message, settings)
+        shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { gateway in
+            gateway.settings = settings
+            if message.status == nil {
+                gateway.receiveRequest(arrival, branch, from: peer)
+            } else {
+                gateway.receiveResponse(arrival, branch, from: peer)
+            }
+        }
+    }
+
+    /// The branch that names the message's transaction: a request's is computed, a response brings the gateway's own.
+    private func branch(of message: SIPMessage, _ settings: GatewaySettings) -> Branch? {
+        guard let via = ViaValue.top(of: message) else { return nil }
+        if message.status == nil { return Branch(of: message, via: via.value, secret: settings.secret) }
+        return via.value.branch.flatMap { Branch(message[$0]) }
+    }
+
+    /// A sender that is neither trunk nor PBX: refused or ignored, and counted; its responses lead nowhere.
+    private func meetStranger(_ arrival: Arrival, _ settings: GatewaySettings) {
+        guard settings.strangers == .refuse, let method = arrival.message.method, method != .ack else {
+            shared.counters.add(.strangersDropped)
+            return
+        }
+        shared.counters.add(.strangersRefused)
+        outgoing.append(OwnAnswer.message(to: arrival, Refusal(403, "Forbidden"), secret: settings.secret))
+    }
+}
+
+/// A message with how and when it came.
+struct Arrival {
+    let message: SIPMessage
+    let flow: Flow
+    let now: Moment
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+/// Answers of the gateway itself, for which it keeps no state (RFC 3261 §16.11, §8.2.7).
+enum OwnAnswer {
+    /// The refusal of a request.
+    static func message(to arrival: Arrival, _ refusal: Refusal, secret: Secret) -> OutgoingMessage {
+        message(to: arrival, status: refusal.status, phrase: refusal.phrase, header: refusal.header, secret: secret)
+    }
+
+    static func message(
+        to arrival: Arrival, status: Int, phrase: String, header: String? = nil, secret: Secret
+    ) -> OutgoingMessage {
+        let request = arrival.message
+        let bytes = LocalMessages.response(
+            to: request, status: status, phrase: phrase, toTag: tag(for: request, secret: secret), header: header,
+            source: arrival.flow.source)
+        // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
+        let destination =
+            ViaValue.top(of: request).map {
+                ResponseForwarding.destination(ofAnswersTo: $0.value, from: arrival.flow.source)
+            } ?? arrival.flow.source
+        return OutgoingMessage(
+            bytes: bytes, destination: destination, socket: arrival.flow.socket, connection: arrival.flow.connection)
+    }
+
+    /// The To tag of the gateway's own answers: the same for every retransmission (RFC 3261 §8.2.6.2, §8.2.7).
+    static func tag(for request: SIPMessage, secret: Secret) -> UInt64 {
+        var hash = secret.hash()
+        if let callID = request.first(.callID) { hash.combine(request[callID.value]) }
+        if let tag = request.tag(of: .from) { hash.combine(request[tag]) }
+        hash.combine(UInt64(request.sequence?.number ?? 0))
+        return hash.finish()
+    }
+
+    /// True for the ACK of such an answer, which ends here (RFC 3261 §8.2.7).
+    static func isAcknowledged(by ack: SIPMessage, secret: Secret) -> Bool {
+        guard let tag = ack.tag(of: .to), ack[tag].count == 18, ack[tag].starts(with: "hd".utf8) else { return false }
+        return UInt64(String(decoding: ack[tag].dropFirst(2), as: UTF8.self), radix: 16)
+            == self.tag(for: ack, secret: secret)
+    }
+}

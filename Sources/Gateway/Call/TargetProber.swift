@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SIPCore
+import Synchronization
+
+/// Asks targets by OPTIONS whether they are there, and notes the answers in their standing.
+///
+/// The first worker sends, whichever worker receives notes; the lock is held for some stores.
+package final class TargetProber: Sendable {
+    private struct State {
+        var probes: TargetProbes
+        var settings: ObjectIdentifier?
+    }
+
+    private let state: Mutex<State>
+
+    /// - Parameter seed: see `TargetProbes`.
+    package init(seed: UInt64) {
+        state = Mutex(State(probes: TargetProbes(rules: .init(), seed: seed), settings: nil))
+    }
+
+    /// When `run` is wanted next; at once before it ran for the first time.
+    var nextDeadline: UInt64? { state.withLock { $0.settings == nil ? 0 : $0.probes.nextDeadline } }
+
+    /// Sends what is due and notes who did not answer; takes the targets anew when the settings have changed.
+    func run(into outgoing: inout [OutgoingMessage], _ settings: GatewaySettings, at now: Moment) {
+        let due = state.withLock { state in
+            if state.settings != ObjectIdentifier(settings) {
+                state.settings = ObjectIdentifier(settings)
+                let groups = settings.topology.groups.filter(\.isProbed)
+                state.probes.watch(groups.flatMap(\.targets), rules: settings.probes, at: now.milliseconds)
+            }
+            return state.probes.due(at: now.milliseconds)
+        }
+        for standing in due.silent { standing.note(.probeFailed, at: now.milliseconds) }
+        for probe in due.send {
+            let socket = settings.topology.sockets[probe.target.socket]
+            if probe.isRepeat, socket.transport.isReliable { continue }
+            let bytes = ProbeRequest.bytes(
+                number: probe.number, to: probe.target.address, from: socket, secret: settings.secret)
+            outgoing.append(
+                OutgoingMessage(bytes: bytes, destination: probe.target.address, socket: probe.target.socket))
+        }
+    }
+
+    /// Notes the answer if the response is one to a question; false for every other response.
+    func takesAnswer(_ response: SIPMessage, _ settings: GatewaySettings, at now: Moment) -> Bool {
+        guard let status = response.status, let branch = ViaValue.top(of: response)?.value.branch,
+            let number = ProbeRequest.number(ofBranch: response[branch], secret: settings.secret)
+        else { return false }
+        // RFC 3261 §8.1.3.2: a provisional answer is none yet.
+        guard status >= 200, let standing = state.withLock({ $0.probes.answered(number) }) else { return true }
+        standing.note(status == 408 || status == 503 ? .probeFailed : .probeAnswered, at: now.milliseconds)
+        return true
+    }
+}
+
+extension GatewayTopology {
+    /// The groups of all trunks and PBXs.
+    package var groups: [TargetGroup] { trunks.map(\.targets) + pbxs.map(\.targets) }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// One place a group's requests can go to.
+package struct Target: Sendable {
+    /// Its health; the same object after a reload while group and address stay.
+    package let standing: TargetStanding
+    /// Tells it from the others of its group: a hash of its name.
+    private let identity: UInt64
+    package let address: PeerAddress
+    /// Position of the local socket used towards it.
+    package let socket: Int
+    /// Lower ones are tried first.
+    package let priority: Int
+    /// Share of the calls inside one priority; 0 is tried only after all others of the priority.
+    package let weight: Int
+    /// Largest datagram in bytes it takes; nil for no limit.
+    package let largestDatagram: Int?
+
+    package init(
+        standing: TargetStanding, address: PeerAddress, socket: Int, priority: Int = 0, weight: Int = 1,
+        largestDatagram: Int? = nil
+    ) {
+        self.standing = standing
+        var name = SipHash(key0: 0, key1: 0)
+        name.combine(Array(standing.name.utf8).span)
+        identity = name.finalize().first
+        self.address = address
+        self.socket = socket
+        self.priority = priority
+        self.weight = weight
+        self.largestDatagram = largestDatagram
+    }
+
+    /// How much this target wants a call: weighted rendezvous hashing, so a lost target moves only its own calls.
+    ///
+    /// -weight ÷ ln(u), u spread evenly over 0 to 1 by a hash of call and target; the highest score wins.
+    fileprivate func score(for key: UInt64) -> Double {
+        var hash = key ^ identity &* 0x9E37_79B9_7F4A_7C15
+        hash = (hash ^ hash >> 30) &* 0xBF58_476D_1CE4_E5B9
+        hash = (hash ^ hash >> 27) &* 0x94D0_49BB_1331_11EB
+        hash ^= hash >> 31
+        let even = (Double(hash >> 11) + 0.5) / Double(1 << 53)
+        // Weight 0 comes behind every other, in an order that still depends on the call.
+        return weight > 0 ? -Double(weight) / log(even) : -even
+    }
+}
+
+/// Places that serve the same calls, in order of priority and by weight, as RFC 2782 means these words (RFC 3263 §4.2).
+package struct TargetGroup: Sendable {
+    package let name: String
+    /// At most 16 are tried for one call.
+    package let targets: [Target]
+    /// True when OPTIONS ask whether they are there.
+    package let isProbed: Bool
+
+    package init(name: String, targets: [Target], isProbed: Bool = false) {
+        self.name = name
+        self.targets = targets
+        self.isProbed = isProbed
+    }
+
+    /// The targets a call may try, first to last; those that are down are left out.
+    ///
+    /// - Parameters:
+    ///   - key: a hash of the Call-ID: the same call meets the same target as long as it is up.
+    ///   - now: monotonic milliseconds.
+    package func order(for key: UInt64, at now: UInt64) -> TargetOrder {
+        var order = TargetOrder()
+        // Most groups have one target, and then nothing is to be weighed.
+        if targets.count == 1 {
+            if targets[0].standing.isUp(at: now) { order.append(targets[0], score: 0) }
+            return order
+        }
+        for target in targets where target.standing.isUp(at: now) {
+            order.append(target, score: target.score(for: key))
+        }
+        return order
+    }
+}
+
+/// The targets one call has still to try.
+package struct TargetOrder: Sendable {
+    private var rest: [(target: Target, score: Double)] = []
+
+    /// Nothing to try.
+    package init() {}
+
+    /// True when no target is left.
+    package var isEmpty: Bool { rest.isEmpty }
+
+    /// Takes the next target: lowest priority, highest score.
+    package mutating func next() -> Target? { rest.popLast()?.target }
+
+    /// Puts a target at its place; the last element is the next to try.
+    fileprivate mutating func append(_ target: Target, score: Double) {
+        guard rest.count < 16 else { return }
+        let place =
+            rest.firstIndex { other in
+                (other.target.priority, -other.score) < (target.priority, -score)
+            } ?? rest.count
+        rest.insert((target, score), at: place)
+    }
+}

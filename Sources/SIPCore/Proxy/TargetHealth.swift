@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When a target counts as down and as up again.
+package struct TargetHealthRules: Hashable, Sendable {
+    /// Probes in a row that must fail, 1 or more.
+    package var downAfter = 3
+    /// Probes in a row that must be answered, 1 or more.
+    package var upAfter = 2
+    /// Calls the target left without any answer inside `window` that mark it down without waiting for probes.
+    package var silencesAllowed = 2
+    /// Milliseconds in which silences count together.
+    package var window: UInt64 = 30_000
+    /// Milliseconds after which a target that calls marked down is tried again where nothing probes it.
+    package var retrial: UInt64 = 30_000
+    /// Longest Retry-After that is honoured, in seconds; RFC 3261 §20.33 leaves it to the sender.
+    package var longestRest = 120
+    /// Whether probes run: only then does a target stay down until they are answered.
+    package var probes = true
+
+    package init() {}
+}
+
+/// The health of one target as a state machine: events with their time in, the state out.
+///
+/// Its flag does not flap: one lost probe changes nothing, and a target that keeps failing has to answer more probes
+/// in a row each time before it gets calls again.
+package struct TargetHealth: Hashable, Sendable {
+    /// Whether the target gets calls.
+    package enum State: Hashable, Sendable {
+        case up
+        case down
+        /// It asked for peace with a 503 and Retry-After (RFC 3261 §21.5.4).
+        case resting(until: UInt64)
+    }
+
+    /// What was seen of the target.
+    package enum Event: Hashable, Sendable {
+        /// A probe was answered with anything but 408 and 503.
+        case probeAnswered
+        /// A probe was not answered, could not be sent, or was answered 408 or 503.
+        case probeFailed
+        /// It answered a request with anything but 503.
+        case answered
+        /// It answered a request with 503, perhaps with the seconds after which to come back.
+        case refused(retryAfter: Int?)
+        /// It gave no answer at all, or could not be reached.
+        case silent
+    }
+
+    package private(set) var state = State.up
+    /// Monotonic milliseconds of the last change of the flag; nil before the first.
+    package private(set) var changedAt: UInt64?
+    private let rules: TargetHealthRules
+    private var failures = 0
+    private var successes = 0
+    private var silences = 0
+    private var firstSilence: UInt64 = 0
+    /// How often it went down shortly after it had come up.
+    private var relapses = 0
+
+    package init(rules: TargetHealthRules) { self.rules = rules }
+
+    /// The time from which calls may go there: 0 while it is up, never while probes have to lift it.
+    package var openFrom: UInt64 {
+        switch state {
+        case .up: 0
+        case .resting(let until): until
+        case .down: rules.probes ? .max : (changedAt ?? 0) + rules.retrial
+        }
+    }
+
+    /// True when calls may go there at a time.
+    package func isUp(at now: UInt64) -> Bool { openFrom <= now }
+
+    /// True when an answer would change nothing.
+    package var isSpotless: Bool { state == .up && failures == 0 && silences == 0 }
+
+    /// Answered probes in a row that a target which is down needs: doubled with each relapse, eight times at most.
+    package var probesToRise: Int { rules.upAfter << min(relapses, 3) }
+
+    /// Takes what was seen and gives the new state when calls begin or cease to go there.
+    package mutating func receive(_ event: Event, at now: UInt64) -> State? {
+        let before = state
+        switch event {
+        case .probeAnswered: probeAnswered(at: now)
+        case .probeFailed: probeFailed(at: now)
+        case .answered: answered(at: now)
+        case .refused(let seconds): refused(seconds, at: now)
+        case .silent: silent(at: now)
+        }
+        return state == before ? nil : state
+    }
+
+    private mutating func probeAnswered(at now: UInt64) {
+        failures = 0
+        switch state {
+        case .up: break
+        case .resting(let until): if now >= until { rise(at: now) }
+        case .down:
+            successes += 1
+            if successes >= probesToRise { rise(at: now) }
+        }
+    }
+
+    private mutating func probeFailed(at now: UInt64) {
+        successes = 0
+        failures += 1
+        if state != .down, failures >= rules.downAfter { fall(at: now) }
+    }
+
+    private mutating func answered(at now: UInt64) {
+        silences = 0
+        switch state {
+        case .up: failures = 0
+        case .resting(let until): if now >= until { rise(at: now) }
+        // A late answer of a call from before does not lift a target; without probes an answered trial does.
+        case .down: if !rules.probes, isUp(at: now) { rise(at: now) }
+        }
+    }
+
+    private mutating func refused(_ seconds: Int?, at now: UInt64) {
+        silences = 0
+        guard let seconds, seconds > 0, state != .down else { return }
+        state = .resting(until: now + UInt64(min(seconds, rules.longestRest)) * 1000)
+        changedAt = now
+    }
+
+    private mutating func silent(at now: UInt64) {
+        if state == .down {
+            // A trial that failed begins the waiting anew.
+            if !rules.probes { changedAt = now }
+            return
+        }
+        if silences == 0 || now > firstSilence + rules.window {
+            silences = 0
+            firstSilence = now
+        }
+        silences += 1
+        if silences >= rules.silencesAllowed { fall(at: now) }
+    }
+
+    private mutating func fall(at now: UInt64) {
+        // Down again within ten windows of coming up is a relapse; a longer good time is forgiven.
+        let isRelapse = changedAt.map { now < $0 + 10 * rules.window } ?? false
+        relapses = isRelapse ? relapses + 1 : 0
+        (state, changedAt, successes, silences) = (.down, now, 0, 0)
+    }
+
+    private mutating func rise(at now: UInt64) {
+        (state, changedAt, failures, silences) = (.up, now, 0, 0)
+    }
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// The health of one target as all workers see it: whether a proxy may choose it (RFC 3261 §16.5, §16.7 step 4).
+///
+/// Asking is one atomic load. Noting takes a lock for some stores, and not even that in the usual case of an answer from
+/// a target in good health. Any thread.
+package final class TargetStanding: Sendable {
+    /// Group and address, for the log and the status page.
+    package let name: String
+    private let openFrom = Atomic<UInt64>(0)
+    private let isSpotless = Atomic<Bool>(true)
+    private let health: Mutex<TargetHealth>
+    private let onChange: @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
+
+    /// Starts a target as up; `onChange` runs on the thread that noted the event and must not wait.
+    package init(
+        name: String, rules: TargetHealthRules,
+        onChange: @escaping @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void = { _, _, _ in }
+    ) {
+        self.name = name
+        self.onChange = onChange
+        health = Mutex(TargetHealth(rules: rules))
+    }
+
+    /// True when calls may go there at a monotonic time in milliseconds.
+    package func isUp(at now: UInt64) -> Bool { openFrom.load(ordering: .relaxed) <= now }
+
+    /// The state and when it began; nil for a target that has been up since the start.
+    package var state: (state: TargetHealth.State, since: UInt64?) { health.withLock { ($0.state, $0.changedAt) } }
+
+    /// Notes what was seen of the target.
+    package func note(_ event: TargetHealth.Event, at now: UInt64) {
+        if isSpotless.load(ordering: .relaxed), event == .answered || event == .probeAnswered { return }
+        let change = health.withLock { health in
+            let change = health.receive(event, at: now)
+            openFrom.store(health.openFrom, ordering: .relaxed)
+            isSpotless.store(health.isSpotless, ordering: .relaxed)
+            return change
+        }
+        if let change { onChange(self, change, event) }
+    }
+}
+
+/// All targets by name, so that a reload of the configuration keeps what is known of those that stay.
+package final class TargetHealthBoard: Sendable {
+    private let standings = Mutex<[String: TargetStanding]>([:])
+    private let onChange: @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
+
+    /// Makes an empty board; `onChange` is told when calls begin or cease to go to a target, and must not wait.
+    package init(
+        onChange: @escaping @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void = { _, _, _ in }
+    ) {
+        self.onChange = onChange
+    }
+
+    /// The standing of a target, made at its first mention.
+    package func standing(_ name: String, rules: TargetHealthRules) -> TargetStanding {
+        standings.withLock { standings in
+            if let known = standings[name] { return known }
+            let standing = TargetStanding(name: name, rules: rules, onChange: onChange)
+            standings[name] = standing
+            return standing
+        }
+    }
+
+    /// Forgets targets that no configuration names any more.
+    package func keep(_ names: Set<String>) {
+        standings.withLock { standings in standings = standings.filter { names.contains($0.key) } }
+    }
+
+    /// Every target, by name.
+    package var all: [TargetStanding] { standings.withLock { $0.values.sorted { $0.name < $1.name } } }
+}

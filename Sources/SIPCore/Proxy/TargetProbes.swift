@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// When targets are asked by OPTIONS whether they are there (RFC 3261 §11), and what came of it.
+///
+/// Pure; time comes in. Each target is asked once an interval, at a moment of its own, so that not all are asked at once. An unanswered
+/// question is repeated once, after half of its patience, on transports that lose things.
+package struct TargetProbes: Sendable {
+    /// How often, and how long an answer may take; milliseconds.
+    package struct Rules: Hashable, Sendable {
+        package var interval: UInt64 = 10_000
+        package var timeout: UInt64 = 4_000
+
+        package init() {}
+    }
+
+    /// One OPTIONS to be sent.
+    package struct Probe: Sendable {
+        /// Names it in its branch and its Call-ID.
+        package let number: UInt64
+        package let target: Target
+        package let isRepeat: Bool
+    }
+
+    private struct Watch {
+        let target: Target
+        var nextAt: UInt64
+        /// The question that is out; nil when none is.
+        var number: UInt64?
+        var repeatAt: UInt64 = .max
+        var expiresAt: UInt64 = .max
+    }
+
+    private var rules: Rules
+    private var watches: [Watch] = []
+    private var lastNumber: UInt64
+
+    /// - Parameter seed: the number of the first question; best one that an earlier run did not use.
+    package init(rules: Rules, seed: UInt64) {
+        self.rules = rules
+        lastNumber = seed
+    }
+
+    /// Sets the targets to ask; those that were there keep their turn.
+    package mutating func watch(_ targets: [Target], rules: Rules, at now: UInt64) {
+        self.rules = rules
+        var known: [ObjectIdentifier: Watch] = [:]
+        for watch in watches { known[ObjectIdentifier(watch.target.standing)] = watch }
+        var seen: Set<ObjectIdentifier> = []
+        let distinct = targets.filter { seen.insert(ObjectIdentifier($0.standing)).inserted }
+        watches = distinct.enumerated().map { position, target in
+            if let old = known[ObjectIdentifier(target.standing)] {
+                return Watch(
+                    target: target, nextAt: old.nextAt, number: old.number, repeatAt: old.repeatAt,
+                    expiresAt: old.expiresAt)
+            }
+            // The first question of each soon, spread over a second.
+            return Watch(target: target, nextAt: now + UInt64(position) * 1000 / UInt64(distinct.count))
+        }
+    }
+
+    /// When `due` is wanted next; nil when nothing is watched.
+    package var nextDeadline: UInt64? {
+        watches.map { min($0.nextAt, $0.repeatAt, $0.expiresAt) }.min()
+    }
+
+    /// Takes what is due: questions to send, and the targets whose answer did not come.
+    package mutating func due(at now: UInt64) -> (send: [Probe], silent: [TargetStanding]) {
+        var send: [Probe] = []
+        var silent: [TargetStanding] = []
+        for position in watches.indices {
+            if let number = watches[position].number {
+                if watches[position].expiresAt <= now {
+                    silent.append(watches[position].target.standing)
+                    close(position)
+                } else if watches[position].repeatAt <= now {
+                    watches[position].repeatAt = .max
+                    send.append(Probe(number: number, target: watches[position].target, isRepeat: true))
+                }
+            }
+            if watches[position].nextAt <= now {
+                lastNumber += 1
+                watches[position].number = lastNumber
+                watches[position].repeatAt = now + rules.timeout / 2
+                watches[position].expiresAt = now + rules.timeout
+                // A timeout longer than the interval must not leave questions without an end.
+                watches[position].nextAt = now + max(rules.interval, rules.timeout + 1)
+                send.append(Probe(number: lastNumber, target: watches[position].target, isRepeat: false))
+            }
+        }
+        return (send, silent)
+    }
+
+    /// Takes the answer to a question: the target that gave it; nil for a late or foreign one.
+    package mutating func answered(_ number: UInt64) -> TargetStanding? {
+        guard let position = watches.firstIndex(where: { $0.number == number }) else { return nil }
+        close(position)
+        return watches[position].target.standing
+    }
+
+    private mutating func close(_ position: Int) {
+        watches[position].number = nil
+        watches[position].repeatAt = .max
+        watches[position].expiresAt = .max
+    }
+}
+
+/// The OPTIONS that asks a target (RFC 3261 §11.1).
+package enum ProbeRequest {
+    private static let prefix: StaticString = "z9hG4bKhdp"
+
+    /// The bytes of one question; `secret` seals its branch, so that nobody else can answer for a target.
+    package static func bytes(number: UInt64, to target: PeerAddress, from socket: LocalSocket, secret: Secret)
+        -> [UInt8]
+    {
+        var out: [UInt8] = []
+        out.reserveCapacity(400)
+        let parameter = socket.transport == .udp ? "" : socket.transport == .tls ? ";transport=tls" : ";transport=tcp"
+        let host = String(decoding: socket.sentBy, as: UTF8.self)
+        out.append("OPTIONS sip:")
+        out.append(contentsOf: "\(target.description)\(parameter) SIP/2.0\r\nVia: SIP/2.0/".utf8)
+        out.append(socket.transport.viaName)
+        out.append(contentsOf: " \(host);branch=".utf8)
+        out.append(prefix)
+        out.append(hex: number)
+        out.append(hex: seal(number, secret))
+        out.append(contentsOf: ";rport\r\nMax-Forwards: 70\r\nFrom: <sip:herald@\(host)>;tag=".utf8)
+        out.append(hex: seal(number, secret))
+        out.append(contentsOf: "\r\nTo: <sip:\(target.description)>\r\nCall-ID: ".utf8)
+        out.append(hex: number)
+        out.append(contentsOf: "@\(host)\r\nCSeq: 1 OPTIONS\r\nAccept: application/sdp\r\n".utf8)
+        out.append("User-Agent: Herald\r\nContent-Length: 0\r\n\r\n")
+        return out
+    }
+
+    /// Reads the number of the question out of an answer's branch; nil for anybody else's.
+    package static func number(ofBranch text: ArraySlice<UInt8>, secret: Secret) -> UInt64? {
+        let length = prefix.utf8CodeUnitCount
+        guard text.count == length + 32, text.prefix(length).equalsIgnoringCase(prefix),
+            let number = UInt64(String(decoding: text.dropFirst(length).prefix(16), as: UTF8.self), radix: 16),
+            let seal = UInt64(String(decoding: text.suffix(16), as: UTF8.self), radix: 16),
+            seal == Self.seal(number, secret)
+        else { return nil }
+        return number
+    }
+
+    private static func seal(_ number: UInt64, _ secret: Secret) -> UInt64 {
+        var hash = secret.hash()
+        hash.combine(number)
+        return hash.finish()
+    }
+}

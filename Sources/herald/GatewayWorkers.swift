@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Logging
+import SIPCore
+import SIPTransport
+import ServiceLifecycle
+import UnixSignals
+
+/// The threads that carry calls, and the transactions they share.
+struct GatewayWorkers: Sendable {
+    let shards: GatewayShards
+    private let workers: [UDPWorker]
+
+    /// - Parameter sockets: for each local address one socket a worker.
+    init(_ shared: GatewayShared, sockets: [[UDPSocket]], count: Int) {
+        // A few shards a worker, so that two seldom want the same one at once.
+        shards = GatewayShards(shared: shared, count: count == 1 ? 1 : count * 8, now: .now())
+        workers = (0..<count).map { number in
+            UDPWorker(sockets: sockets.map { $0[number] }, longestWait: count == 1 ? 1000 : 20)
+        }
+    }
+
+    func start() {
+        let shards = shards
+        let count = workers.count
+        for (number, worker) in workers.enumerated() {
+            worker.start { GatewayWorker(shards: shards, worker: number, of: count) }
+        }
+    }
+
+    /// Ends the threads after their present round.
+    func stop() async {
+        for worker in workers { worker.stop() }
+        while workers.contains(where: { !$0.hasFinished }) { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+}
+
+/// Starts the workers, and when the gateway is to stop lets calls in progress finish before it ends them.
+struct WorkerService: Service {
+    let workers: GatewayWorkers
+    let drain: Duration
+    let logger: Logger
+
+    func run() async throws {
+        workers.start()
+        try? await gracefulShutdown()
+        await drained()
+        await workers.stop()
+    }
+
+    /// Waits for the last call, the end of patience or a second signal, whichever comes first.
+    private func drained() async {
+        let shared = workers.shards.shared
+        shared.drain()
+        guard shared.calls.count > 0, drain > .zero else { return }
+        logger.notice(
+            "draining: new calls are refused, calls in progress may finish; a second signal ends at once",
+            metadata: ["calls": "\(shared.calls.count)", "longest": "\(drain)"])
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                while shared.calls.count > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(100)) }
+            }
+            group.addTask { try? await Task.sleep(for: drain) }
+            group.addTask {
+                for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { break }
+            }
+            await group.next()
+            group.cancelAll()
+        }
+        if shared.calls.count > 0 {
+            logger.notice(
+                "calls are still in progress; they go on with the next start",
+                metadata: ["calls": "\(shared.calls.count)"])
+        }
+    }
+}

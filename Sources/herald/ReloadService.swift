@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Dispatch
+import Gateway
+import GatewayStore
+import Logging
+import SIPCore
+import ServiceLifecycle
+import UnixSignals
+
+/// Reads the configuration again at SIGHUP: trunks, targets, policy and limits change between two messages.
+///
+/// A file with a problem changes nothing. What cannot change while calls are carried (addresses, folders, workers, the
+/// directory, how names are rendered) is named in the log and waits for the next start.
+struct ReloadService: Service {
+    let path: String
+    /// What runs since the start.
+    let configuration: HeraldConfiguration
+    let foundation: GatewayFoundation
+    let settings: CurrentSettings
+    let recorder: OutcomeRecorder
+    let logger: Logger
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { reload() }
+    }
+
+    private func reload() {
+        do {
+            var next = try HeraldConfiguration.load(path: path)
+            let waiting = keepFixed(in: &next)
+            // Peers name listen entries by position, which means those of the running gateway.
+            guard !waiting.contains("listen") else {
+                logger.error("listen has changed: nothing of the new configuration is used before the next start")
+                return
+            }
+            let names = try next.trunkNames()
+            settings.store(try next.gatewaySettings(on: foundation))
+            recorder.setTrunks(names)
+            logger.notice(
+                "configuration reloaded",
+                metadata: ["trunks": "\(next.trunks.count)", "pbx": "\(next.pbx.count)"])
+            for remark in next.remarks { logger.notice("\(remark)") }
+            if !waiting.isEmpty {
+                logger.warning(
+                    "some changes need a restart", metadata: ["sections": "\(waiting.joined(separator: ", "))"])
+            }
+        } catch {
+            logger.error(
+                "the configuration was not reloaded, the old one stays in force", metadata: ["problem": "\(error)"])
+        }
+    }
+
+    /// Puts back what must stay as it was at the start, and names what was different.
+    private func keepFixed(in next: inout HeraldConfiguration) -> [String] {
+        var changed: [String] = []
+        func keep<Part: Equatable>(_ name: String, _ part: WritableKeyPath<HeraldConfiguration, Part>) {
+            guard next[keyPath: part] != configuration[keyPath: part] else { return }
+            changed.append(name)
+            next[keyPath: part] = configuration[keyPath: part]
+        }
+        keep("listen", \.listen)
+        keep("gateway.id", \.id)
+        keep("gateway.state", \.state)
+        keep("gateway.runtime", \.runtime)
+        keep("gateway.workers", \.workers)
+        keep("gateway.drain", \.drain)
+        keep("directory", \.directory)
+        keep("brands", \.brandsFile)
+        keep("outcomes", \.outcomes)
+        keep("admin", \.admin)
+        keep("log", \.log)
+        let (rendering, old) = (next.renderingProfile, configuration.renderingProfile)
+        if rendering != old { changed.append("branding (how names are written)") }
+        return changed
+    }
+}
+
+/// Says in the log when calls begin or cease to go to a target.
+struct TargetLog: Sendable {
+    private let logger: Logger
+
+    private let queue = DispatchQueue(label: "herald.targets")
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// Called on a worker's thread, which must not wait for a terminal or a disk: the line is written elsewhere.
+    func tell(_ target: TargetStanding, _ state: TargetHealth.State, _ event: TargetHealth.Event) {
+        queue.async { write(target, state, event) }
+    }
+
+    private func write(_ target: TargetStanding, _ state: TargetHealth.State, _ event: TargetHealth.Event) {
+        let metadata: Logger.Metadata = ["target": "\(target.name)"]
+        switch state {
+        case .up: logger.notice("target is up again", metadata: metadata)
+        case .down:
+            let reason = event == .silent ? "calls were not answered" : "OPTIONS were not answered"
+            logger.warning("target is down: \(reason); its calls go to the others", metadata: metadata)
+        case .resting: logger.warning("target asked for peace with 503 and Retry-After", metadata: metadata)
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import SIPCore
+import Testing
+
+@Suite("Admission of new calls, RFC 3261 §21.5.4")
+struct AdmissionStoryTests {
+    private let trunk = GatewayUnderTest.trunk
+
+    private func gateway(_ limits: TrunkAdmission.Limits = .init()) throws -> GatewayUnderTest {
+        var options = GatewayUnderTest.Options()
+        options.limits = limits
+        return try GatewayUnderTest(numbers: [], options: options)
+    }
+
+    private func invite(_ number: Int) -> String {
+        request("INVITE", branch: "c\(number)").replacing("story@", with: "call\(number)@")
+    }
+
+    @Test func `calls above the trunk's number are refused with Retry-After until one ends`() throws {
+        let gateway = try gateway(.init(mostCalls: 2))
+        let sent = (1...2).map { gateway.receive(invite($0), from: trunk).to(GatewayUnderTest.pbx).first }
+        let refused = gateway.receive(invite(3), from: trunk)
+        let answer = try #require(refused.to(trunk).first)
+        #expect(answer.hasPrefix("SIP/2.0 503 Service Unavailable"))
+        #expect(answer.contains("\r\nRetry-After: "))
+        #expect(refused.to(GatewayUnderTest.pbx).isEmpty)
+        #expect(gateway.counters.count(.callsRefusedByNumber) == 1)
+        _ = gateway.receive(response("486 Busy Here", to: try #require(sent[0])), from: GatewayUnderTest.pbx)
+        #expect(gateway.receive(invite(4), from: trunk).to(GatewayUnderTest.pbx).count == 1)
+    }
+
+    @Test func `an answered call counts until its BYE`() throws {
+        let gateway = try gateway(.init(mostCalls: 1))
+        let sent = try #require(gateway.receive(invite(1), from: trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(response("200 OK", to: sent), from: GatewayUnderTest.pbx)
+        #expect(gateway.shared.calls.count == 1)
+        #expect(gateway.receive(invite(2), from: trunk).to(GatewayUnderTest.pbx).isEmpty)
+        let bye = request("BYE", toTag: ";tag=p", branch: "bye", sequence: 2).replacing("story@", with: "call1@")
+        _ = gateway.receive(bye, from: trunk)
+        #expect(gateway.shared.calls.count == 0)
+        #expect(gateway.receive(invite(3), from: trunk).to(GatewayUnderTest.pbx).count == 1)
+    }
+
+    @Test func `a retransmission is no second call`() throws {
+        let gateway = try gateway(.init(mostCalls: 1))
+        _ = gateway.receive(invite(1), from: trunk)
+        let again = gateway.receive(invite(1), from: trunk)
+        #expect(again.to(trunk).allSatisfy { !$0.hasPrefix("SIP/2.0 503") })
+        #expect(gateway.shared.calls.count == 1)
+    }
+
+    @Test func `calls above the trunk's rate are refused until time has passed`() throws {
+        let gateway = try gateway(.init(callsPerSecond: 2, burst: 2))
+        for number in 1...2 {
+            #expect(gateway.receive(invite(number), from: trunk).to(GatewayUnderTest.pbx).count == 1)
+        }
+        #expect(gateway.receive(invite(3), from: trunk).to(GatewayUnderTest.pbx).isEmpty)
+        _ = gateway.pass(.milliseconds(500))
+        #expect(gateway.receive(invite(4), from: trunk).to(GatewayUnderTest.pbx).count == 1)
+        #expect(gateway.counters.count(.callsRefusedByRate) == 1)
+    }
+
+    @Test func `in-dialog requests pass whatever the limits say`() throws {
+        let gateway = try gateway(.init(callsPerSecond: 1, burst: 1, mostCalls: 1))
+        _ = gateway.receive(invite(1), from: trunk)
+        let info = request("INFO", toTag: ";tag=p", branch: "info", sequence: 2)
+        #expect(gateway.receive(info, from: trunk).to(GatewayUnderTest.pbx).count == 1)
+    }
+
+    @Test func `a draining gateway refuses new calls and OPTIONS, and carries on those in progress`() throws {
+        let gateway = try gateway()
+        let sent = try #require(gateway.receive(invite(1), from: trunk).to(GatewayUnderTest.pbx).first)
+        gateway.shared.drain()
+        #expect(gateway.receive(invite(2), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 503") == true)
+        let options = request("OPTIONS", branch: "o").replacing("sip:100@192.0.2.20 ", with: "sip:192.0.2.10 ")
+        #expect(gateway.receive(options, from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 503") == true)
+        let answered = gateway.receive(response("200 OK", to: sent), from: GatewayUnderTest.pbx)
+        #expect(answered.to(trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
+    }
+
+    @Test func `a call whose BYE never came ends after the longest call time`() throws {
+        let gateway = try gateway()
+        let sent = try #require(gateway.receive(invite(1), from: trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(response("200 OK", to: sent), from: GatewayUnderTest.pbx)
+        _ = gateway.pass(.seconds(14_401))
+        for _ in 0..<64 { _ = gateway.pass(.seconds(1)) }
+        #expect(gateway.shared.calls.count == 0)
+    }
+}

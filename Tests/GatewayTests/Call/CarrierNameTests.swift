@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import SIPCore
+import Testing
+
+@Suite("Names the carrier sends itself: replaced, kept, or only filled in")
+struct CarrierNameTests {
+    private static let brand = #"From: "Acme \"Bank\"" <sip:+61491570156@carrier.example>"#
+    private static let carrier = #"From: "Carrier" <sip:+61491570156@carrier.example>"#
+    private static let bare = "From: <sip:+61491570156@carrier.example>"
+
+    private func gateway(_ policy: TrunkPeer.CarrierName) throws -> GatewayUnderTest {
+        var options = GatewayUnderTest.Options()
+        options.carrierName = policy
+        return try GatewayUnderTest(numbers: [try #require(E164Number("+61491570156"))], options: options)
+    }
+
+    static let rows: [(policy: TrunkPeer.CarrierName, name: String, extra: String, from: String)] = [
+        (.replace, #""Carrier" "#, "", brand),
+        (.replace, "", "", brand),
+        (.keep, #""Carrier" "#, "", carrier),
+        (.keep, "", "", bare),
+        (.fill, #""Carrier" "#, "", carrier),
+        (.fill, "", "", brand),
+        (.fill, #""" "#, "", brand),
+        // A name in any header the phone may show is the carrier's word.
+        (.fill, "", "P-Asserted-Identity: \"Carrier\" <sip:+61491570156@c.example>\n", bare),
+        (.fill, "", "P-Asserted-Identity: <sip:+61491570156@c.example>\n", brand),
+        (.fill, "", "Remote-Party-ID: \"Carrier\" <sip:+61491570156@c.example>\n", bare),
+    ]
+
+    @Test(arguments: rows)
+    func `the phone sees`(
+        row: (policy: TrunkPeer.CarrierName, name: String, extra: String, from: String)
+    ) throws {
+        let gateway = try gateway(row.policy)
+        let out = gateway.receive(request("INVITE", from: row.name, extra: row.extra), from: GatewayUnderTest.trunk)
+        let invite = try #require(out.to(GatewayUnderTest.pbx).first)
+        #expect(invite.contains(row.from + ";tag=a\r\n"))
+        #expect(invite.contains("\r\nCall-Info: "), "logo and reason come in any case")
+    }
+
+    @Test func `the name that was replaced is recorded, and only then`() throws {
+        for (policy, recorded) in [(TrunkPeer.CarrierName.replace, "Carrier"), (.keep, ""), (.fill, "")] {
+            let gateway = try gateway(policy)
+            _ = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+            var texts: CallTexts?
+            _ = gateway.ring.read(after: 0, limit: 1) { texts = $1 }
+            #expect(texts.map { String(decoding: $0.carrierName, as: UTF8.self) } == recorded)
+        }
+    }
+
+    @Test func `a dialog keeps the names it began with when the policy changes meanwhile`() throws {
+        let gateway = try gateway(.replace)
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let route = try #require(
+            invite.split(separator: "\r\n").first { $0.hasPrefix("Record-Route: ") }.map { $0.dropFirst(7) })
+        var options = GatewayUnderTest.Options()
+        options.carrierName = .keep
+        gateway.reload(options)
+        let bye = request("BYE", extra: route + "\n", toTag: ";tag=p", branch: "b", sequence: 2)
+        let sent = try #require(gateway.receive(bye, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        #expect(sent.contains(Self.brand))
+        let next = request("INVITE", branch: "n").replacing("story@", with: "next@")
+        let later = try #require(gateway.receive(next, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        #expect(later.contains(Self.carrier))
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import SIPCore
+import Testing
+
+@Suite("Failover, RFC 3261 §16.7 step 4 and 6, §16.9; DESIGN §3")
+struct FailoverTests {
+    static let first = PeerAddress(ipv4: 0xC000_0215, port: 5060)
+    static let second = PeerAddress(ipv4: 0xC000_0216, port: 5060)
+    private let trunk = GatewayUnderTest.trunk
+
+    /// A gateway with two targets, the first of lower priority; `standings` tells how they are.
+    private func gateway(
+        _ change: (inout GatewayUnderTest.Options) -> Void = { _ in }
+    ) throws -> (gateway: GatewayUnderTest, standings: [TargetStanding]) {
+        var rules = TargetHealthRules()
+        rules.probes = false
+        let standings = ["a", "b"].map { TargetStanding(name: $0, rules: rules) }
+        var options = GatewayUnderTest.Options()
+        options.targets = zip([Self.first, Self.second], standings).enumerated().map { position, pair in
+            Target(standing: pair.1, address: pair.0, socket: 0, priority: position)
+        }
+        change(&options)
+        let brand = try #require(E164Number("+61491570156"))
+        return (try GatewayUnderTest(numbers: [brand], options: options), standings)
+    }
+
+    private func branch(_ message: String) -> String {
+        message.split(separator: ";").first { $0.hasPrefix("branch=") }.map(String.init) ?? ""
+    }
+
+    @Test func `a 503 moves the call to the next target, as another transaction of its own`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        let out = gateway.receive(response("503 Service Unavailable", to: one), from: Self.first)
+        #expect(out.to(Self.first).first?.hasPrefix("ACK ") == true, "§17.1.1.3")
+        let two = try #require(out.to(Self.second).first)
+        #expect(two.contains(#""Acme \"Bank\"""#))
+        #expect(branch(one) != branch(two), "§16.6 step 8: unique to the client transaction")
+        #expect(out.to(trunk).isEmpty)
+        let end = gateway.receive(response("200 OK", to: two), from: Self.second)
+        #expect(end.to(trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
+        #expect(gateway.counters.count(.failovers) == 1)
+    }
+
+    @Test func `both attempts differ in nothing but the branch of the gateway's Via`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        let two = try #require(
+            gateway.receive(response("503 No", to: one), from: Self.first).to(Self.second).first)
+        #expect(two.replacing(branch(two), with: branch(one)) == one)
+    }
+
+    @Test func `silence moves the call to the next target after the configured patience`() throws {
+        let (gateway, _) = try gateway()
+        _ = gateway.receive(request("INVITE"), from: trunk)
+        var sent: [OutgoingMessage] = []
+        for _ in 0..<50 { sent += gateway.pass(.milliseconds(100)) }
+        #expect(sent.to(Self.second).first?.hasPrefix("INVITE ") == true)
+        #expect(sent.to(trunk).isEmpty)
+    }
+
+    /// What a target may say after which no other one is asked, and what the trunk then hears.
+    static let final: [(answers: [String], heard: String)] = [
+        (["486 Busy Here"], "486 Busy Here"),  // §16.7: never on other 4xx
+        (["404 Not Found"], "404 Not Found"),
+        (["500 Server Internal Error"], "500 Server Internal Error"),
+        (["603 Decline"], "603 Decline"),
+        (["302 Moved Temporarily"], "302 Moved Temporarily"),
+        (["180 Ringing", "503 Service Unavailable"], "500 Server Internal Error"),  // a phone was ringing
+        (["183 Session Progress", "503 Service Unavailable"], "500 Server Internal Error"),
+    ]
+
+    @Test(arguments: final)
+    func `no other target is asked`(row: (answers: [String], heard: String)) throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        var out: [OutgoingMessage] = []
+        for answer in row.answers { out += gateway.receive(response(answer, to: one), from: Self.first) }
+        #expect(out.to(Self.second).isEmpty)
+        #expect(out.to(trunk).last?.hasPrefix("SIP/2.0 \(row.heard)\r\n") == true)
+    }
+
+    @Test func `a 100 does not bind the call to its target`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        _ = gateway.receive(response("100 Trying", to: one), from: Self.first)
+        let out = gateway.receive(response("503 No", to: one), from: Self.first)
+        #expect(out.to(Self.second).count == 1)
+    }
+
+    @Test func `when every target says 503 the trunk hears 500, §16.7 step 6`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        let two = try #require(gateway.receive(response("503 No", to: one), from: Self.first).to(Self.second).first)
+        let out = gateway.receive(response("503 No", to: two), from: Self.second)
+        #expect(out.to(trunk).first?.hasPrefix("SIP/2.0 500 Server Internal Error") == true)
+        #expect(gateway.signals().map(\.kind) == [.invite, .failed])
+    }
+
+    @Test func `with all targets down a call is answered 503 with Retry-After at once, and accounted for`() throws {
+        let (gateway, standings) = try gateway()
+        for standing in standings {
+            for _ in 0..<2 { standing.note(.silent, at: gateway.now.milliseconds) }
+        }
+        let out = gateway.receive(request("INVITE"), from: trunk)
+        let answer = try #require(out.to(trunk).last)
+        #expect(answer.hasPrefix("SIP/2.0 503 Service Unavailable"))
+        #expect(answer.contains("\r\nRetry-After: "))
+        #expect(out.to(Self.first).isEmpty && out.to(Self.second).isEmpty)
+        #expect(gateway.signals().map(\.kind) == [.invite, .failed])
+        #expect(gateway.shared.calls.count == 0)
+    }
+
+    @Test func `Retry-After keeps calls away from a target until its time, RFC 3261 §20.33`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        _ = gateway.receive(response("503 No", to: one, extra: "Retry-After: 60\n"), from: Self.first)
+        let next = request("INVITE", branch: "2").replacing("story@", with: "later@")
+        #expect(gateway.receive(next, from: trunk).to(Self.first).isEmpty)
+        _ = gateway.pass(.seconds(61))
+        let after = request("INVITE", branch: "3").replacing("story@", with: "after@")
+        #expect(gateway.receive(after, from: trunk).to(Self.first).count == 1)
+    }
+
+    @Test func `a target that cannot be reached counts as one that says 503, §16.9`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).first { $0.destination == Self.first })
+        gateway.gateway.sendFailed(one.token, at: gateway.now)
+        let two = gateway.pass(.zero)
+        #expect(two.to(Self.second).first?.hasPrefix("INVITE ") == true)
+        for message in two { gateway.gateway.sendFailed(message.token, at: gateway.now) }
+        #expect(gateway.pass(.zero).to(trunk).first?.hasPrefix("SIP/2.0 500 ") == true)
+    }
+
+    @Test func `a cancelled call tries no other target`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        _ = gateway.receive(request("CANCEL"), from: trunk)
+        let out = gateway.receive(response("503 No", to: one), from: Self.first)
+        #expect(out.to(Self.second).isEmpty)
+        #expect(out.to(trunk).count == 1)
+    }
+
+    @Test func `a target that was given up and then rings is cancelled`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        for _ in 0..<50 { _ = gateway.pass(.milliseconds(100)) }
+        let out = gateway.receive(response("180 Ringing", to: one), from: Self.first)
+        let cancel = try #require(out.to(Self.first).first)
+        #expect(cancel.hasPrefix("CANCEL "))
+        #expect(cancel.contains(branch(one) + ";"), "§9.1: the branch of the request it cancels")
+        #expect(out.to(trunk).isEmpty)
+        let late = gateway.receive(response("487 Request Terminated", to: one), from: Self.first)
+        #expect(late.to(Self.first).first?.hasPrefix("ACK ") == true)
+        #expect(late.to(trunk).isEmpty)
+    }
+
+    @Test func `a target that was given up and then answers wins the call, §16.7 steps 5 and 10`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        var sent: [OutgoingMessage] = []
+        for _ in 0..<50 { sent += gateway.pass(.milliseconds(100)) }
+        let two = try #require(sent.to(Self.second).first)
+        _ = gateway.receive(response("180 Ringing", to: two), from: Self.second)
+        let out = gateway.receive(response("200 OK", to: one), from: Self.first)
+        #expect(out.to(trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
+        #expect(out.to(Self.second).first?.hasPrefix("CANCEL ") == true)
+    }
+
+    @Test func `an in-dialog request goes where its route leads, whatever the target's health`() throws {
+        let (gateway, standings) = try gateway()
+        for _ in 0..<2 { standings[1].note(.silent, at: gateway.now.milliseconds) }
+        let bye = request("BYE", toTag: ";tag=p").replacing("sip:100@192.0.2.20", with: "sip:100@192.0.2.22:5060")
+        #expect(gateway.receive(bye, from: trunk).to(Self.second).count == 1)
+    }
+
+    @Test func `nothing is left of any of it when every timer has run`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        _ = gateway.receive(response("503 No", to: one), from: Self.first)
+        for _ in 0..<240 { _ = gateway.pass(.seconds(1)) }
+        #expect(gateway.transactions == 0)
+        #expect(gateway.shared.calls.count == 0)
+    }
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+import Testing
+
+@Suite("Health of a target")
+struct TargetHealthTests {
+    typealias Event = TargetHealth.Event
+
+    /// A target after events one second apart, and the time of the last.
+    private func after(
+        _ events: [Event], _ change: (inout TargetHealthRules) -> Void = { _ in }
+    ) -> (health: TargetHealth, now: UInt64) {
+        var rules = TargetHealthRules()
+        change(&rules)
+        var health = TargetHealth(rules: rules)
+        var now: UInt64 = 1_000_000
+        for event in events {
+            now += 1000
+            _ = health.receive(event, at: now)
+        }
+        return (health, now)
+    }
+
+    static let rows: [(why: String, events: [Event], isUp: Bool)] = [
+        ("a target is up until something says otherwise", [], true),
+        ("one lost probe is nothing", [.probeFailed], true),
+        ("two lost probes are not three", [.probeFailed, .probeFailed], true),
+        ("three in a row are", [.probeFailed, .probeFailed, .probeFailed], false),
+        (
+            "an answer in between begins the count anew", [.probeFailed, .probeFailed, .probeAnswered, .probeFailed],
+            true
+        ),
+        ("a call that was answered counts as well", [.probeFailed, .probeFailed, .answered, .probeFailed], true),
+        ("one silent call may be a lost datagram", [.silent], true),
+        ("two silent calls are not", [.silent, .silent], false),
+        ("an answered call between them forgives", [.silent, .answered, .silent], true),
+        ("one answered probe does not lift it", [.silent, .silent, .probeAnswered], false),
+        ("two do", [.silent, .silent, .probeAnswered, .probeAnswered], true),
+        ("they must follow each other", [.silent, .silent, .probeAnswered, .probeFailed, .probeAnswered], false),
+        ("a late answer of an old call does not lift it", [.silent, .silent, .answered], false),
+        ("a 503 without Retry-After is not the target's end, RFC 3261 §21.5.4", [.refused(retryAfter: nil)], true),
+        ("a 503 with Retry-After is a rest", [.refused(retryAfter: 60)], false),
+        ("Retry-After of zero is none", [.refused(retryAfter: 0)], true),
+        ("a target that is down does not rest", [.silent, .silent, .refused(retryAfter: 1)], false),
+    ]
+
+    @Test(arguments: rows)
+    func `it is up or down`(row: (why: String, events: [Event], isUp: Bool)) {
+        let (health, now) = after(row.events)
+        #expect(health.isUp(at: now) == row.isUp, "\(row.why)")
+    }
+
+    @Test func `a rest ends by itself, after two minutes at the most`() {
+        let (health, now) = after([.refused(retryAfter: 86_400)])
+        #expect(!health.isUp(at: now + 119_999))
+        #expect(health.isUp(at: now + 120_000))
+    }
+
+    @Test func `silent calls far apart do not count together`() {
+        var (health, now) = after([.silent])
+        now += 60_000
+        #expect(health.receive(.silent, at: now) == nil)
+        #expect(health.isUp(at: now))
+    }
+
+    @Test func `where nothing probes it, a target that calls marked down is tried again after a while`() {
+        var (health, now) = after([.silent, .silent]) { $0.probes = false }
+        #expect(!health.isUp(at: now + 29_999))
+        now += 30_000
+        #expect(health.isUp(at: now))
+        _ = health.receive(.silent, at: now)
+        #expect(!health.isUp(at: now + 1), "a trial that failed begins the waiting anew")
+        now += 30_000
+        #expect(health.receive(.answered, at: now) == .up)
+    }
+
+    @Test func `a target that keeps falling has to prove itself longer, but never for ever`() {
+        var (health, now) = after([])
+        var needed: [Int] = []
+        for _ in 0..<6 {
+            for _ in 0..<3 {
+                now += 1000
+                _ = health.receive(.probeFailed, at: now)
+            }
+            needed.append(health.probesToRise)
+            var answered = 0
+            while !health.isUp(at: now) {
+                now += 1000
+                answered += 1
+                _ = health.receive(.probeAnswered, at: now)
+            }
+            #expect(answered == needed.last)
+        }
+        #expect(needed == [2, 4, 8, 16, 16, 16])
+    }
+
+    @Test func `a good time is remembered: after it the plain threshold holds again`() {
+        var (health, now) = after([.silent, .silent, .probeAnswered, .probeAnswered])
+        now += 600_000
+        for _ in 0..<2 { _ = health.receive(.silent, at: now) }
+        #expect(health.probesToRise == 2)
+    }
+
+    @Test func `each change is told once`() {
+        var (health, now) = after([.probeFailed, .probeFailed])
+        now += 1000
+        #expect(health.receive(.probeFailed, at: now) == .down)
+        #expect(health.receive(.probeFailed, at: now) == nil)
+    }
+
+    @Test(arguments: 0..<200 as Range<UInt64>)
+    func `whatever happens, answered probes always bring it back`(seed: UInt64) {
+        var random = SplitMix(state: seed)
+        var (health, now) = after([])
+        let events: [Event] = [
+            .probeAnswered, .probeFailed, .answered, .refused(retryAfter: 5), .refused(retryAfter: nil), .silent,
+        ]
+        for _ in 0..<300 {
+            now += random.next() % 5000
+            _ = health.receive(events[Int(random.next() % UInt64(events.count))], at: now)
+        }
+        now += 120_000
+        for _ in 0..<16 {
+            now += 10_000
+            _ = health.receive(.probeAnswered, at: now)
+        }
+        #expect(health.isUp(at: now))
+    }
+
+    @Test func `a standing tells everybody the same and its owner each change`() {
+        let board = TargetHealthBoard()
+        let standing = board.standing("office 192.0.2.20:5060", rules: TargetHealthRules())
+        #expect(standing === board.standing("office 192.0.2.20:5060", rules: TargetHealthRules()))
+        for _ in 0..<3 { standing.note(.probeFailed, at: 5) }
+        #expect(!standing.isUp(at: .max - 1))
+        #expect(standing.state.state == .down)
+        board.keep([])
+        #expect(board.all.isEmpty)
+    }
+}

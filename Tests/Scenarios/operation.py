@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Situations of running a gateway: targets that fail, limits, reload, drain, several workers.
+
+Each is a function of the house, a folder for its files and the runner; each leaves the usual gateway behind.
+"""
+import os
+import time
+
+from loopback import HOST, OTHER_TRUNK_HOST, Failed, House, tail, wait_until
+
+from situations import ALL_BRANDED, SEEN, answered, brand, step
+
+# A port nobody listens on, for a target that never answers.
+NOBODY = 15089
+
+
+def restart(house, **changes):
+    """Ends the gateway and starts it with another configuration."""
+    house.gateway.stop()
+    house.write_config(**changes)
+    house.start_gateway()
+
+
+def usual(house):
+    restart(house)
+
+
+def silent_target(house, folder, run):
+    """A target that does not answer is left after the patience given, and later calls do not go there."""
+    targets = (f"    targets:\n      - {{address: {HOST}:{NOBODY}, priority: 0}}\n"
+               f"      - {{address: {HOST}:{run.ports.pbx}, priority: 1}}\n    probe: false\n")
+    restart(house, pbx=targets, more="health:\n  patience: 300ms\n")
+    try:
+        for number in range(3):
+            run.place(answered(), brand(1047), os.path.join(folder, str(number)))
+        run.expect_events(house, brand(1047), SEEN * 3)
+        down = house.metric(f'herald_target_up{{target="pbx office {HOST}:{NOBODY}"}}')
+        failovers = house.metric("herald_failovers_total")
+        if (down, failovers) != (0.0, 2.0):
+            raise Failed(f"expected 2 failovers and the target down after them, found {failovers} and up={down}")
+    finally:
+        usual(house)
+
+
+def probed_target(house, folder, run):
+    """OPTIONS find out about a dead target before any call does; calls go to the one that is there."""
+    targets = (f"    targets:\n      - {{address: {HOST}:{NOBODY}, priority: 0}}\n"
+               f"      - {{address: {HOST}:{run.ports.pbx}, priority: 1}}\n    probe: true\n")
+    health = "health:\n  interval: 200ms\n  timeout: 100ms\n  down_after: 2\n  up_after: 1\n"
+    name = f'herald_target_up{{target="pbx office {HOST}:{NOBODY}"}}'
+    restart(house, pbx=targets, more=health)
+    try:
+        wait_until(lambda: house.metric(name) == 0, 10, "the dead target was not noticed")
+        # The other target answers no OPTIONS either as long as no scenario runs there; then nothing is up.
+        other = f'herald_target_up{{target="pbx office {HOST}:{run.ports.pbx}"}}'
+        wait_until(lambda: house.metric(other) == 0, 10, "the silent PBX was not noticed")
+        run.place(step("refused-for-now/carrier.xml"), brand(1048), os.path.join(folder, "down"))
+        run.expect_events(house, brand(1048), ("error FAILED",))
+    finally:
+        usual(house)
+
+
+def limits(house, folder, run):
+    """Calls above a trunk's number get 503 with Retry-After; calls below it are as ever."""
+    restart(house, trunk="    limits: {calls: 1}\n")
+    try:
+        long = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1049), os.path.join(folder, "long"))
+        try:
+            wait_until(lambda: house.metric("herald_calls_in_progress") == 1, 10, "the call does not count")
+            run.place(step("refused-for-now/carrier.xml", host=OTHER_TRUNK_HOST), brand(1049),
+                      os.path.join(folder, "refused"))
+            if not long.finish():
+                raise Failed("the call in progress suffered\n" + long.trouble())
+        finally:
+            long.stop()
+        run.place(answered(), brand(1049), os.path.join(folder, "after"))
+    finally:
+        usual(house)
+
+
+def reload(house, folder, run):
+    """SIGHUP changes trunks and policy between two messages: a call in progress does not notice."""
+    call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1037), os.path.join(folder, "long"))
+    try:
+        wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 10, "the call did not begin")
+        house.write_config(trunk="    carrier_name: keep\n")
+        house.reload()
+        house.write_config(trunk="    carrier_nam: keep\n")
+        house.reload()
+        if "carrier_name" not in tail(house.gateway.log, 3):
+            raise Failed("the refused file is not explained:\n" + house.gateway.tail(3))
+        if not call.finish():
+            raise Failed("the call in progress suffered\n" + call.trouble())
+    finally:
+        call.stop()
+    # The last good file rules: names as the carrier sent them, logo and reason added.
+    run.place(answered(name="WIRELESS CALLER"), brand(1038), os.path.join(folder, "kept"))
+    house.write_config()
+    house.reload()
+    run.place(answered(name=ALL_BRANDED), brand(1038), os.path.join(folder, "replaced"))
+    run.expect_events(house, brand(1037), SEEN)
+    run.expect_events(house, brand(1038), SEEN * 2)
+
+
+def drain(house, folder, run):
+    """SIGTERM: new calls and OPTIONS get 503, the call in progress ends in its own time, then the gateway does."""
+    call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1039), os.path.join(folder, "long"))
+    try:
+        wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 10, "the call did not begin")
+        house.gateway.process.terminate()
+        wait_until(lambda: "draining" in house.gateway.tail(5), 5, "the gateway does not say that it drains")
+        run.place(step("refused-for-now/carrier.xml", host=OTHER_TRUNK_HOST), brand(1039),
+                  os.path.join(folder, "refused"))
+        if not call.finish():
+            raise Failed("the call in progress suffered\n" + call.trouble())
+        if house.gateway.process.wait(10) != 0:
+            raise Failed(f"the gateway ended with {house.gateway.process.returncode}\n" + house.gateway.tail())
+    finally:
+        call.stop()
+        house.start_gateway()
+    run.expect_events(house, brand(1039), SEEN)
+
+
+def several_workers(house, folder, run):
+    """Two workers share the ports: a hundred calls at once, whose two ends need not meet the same worker."""
+    restart(house, gateway="  workers: 2\n")
+    try:
+        # SIPp with a socket a call, so that the kernel spreads the calls over the workers.
+        many = answered(calls=100, host=OTHER_TRUNK_HOST, options=("-t", "un"))
+        run.place(many, brand(1052), folder)
+        run.expect_events(house, brand(1052), SEEN * 100)
+        time.sleep(0.2)
+        House.must_run(house.gateway)
+    finally:
+        usual(house)
+
+
+OPERATION = (
+    ("silent target", silent_target),
+    ("probed targets, all down", probed_target),
+    ("limit of a trunk", limits),
+    ("reload", reload),
+    ("drain", drain),
+    ("several workers", several_workers),
+)
