@@ -28,6 +28,11 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
+let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 
 let package = Package(
@@ -42,6 +47,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-atomics", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.0.0"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
@@ -66,7 +74,10 @@ let package = Package(
             swiftSettings: strict),
 
         // Edges: sockets, SQLite, HTTP, YAML. No two of them import each other.
-        .target(name: "SIPTransport", dependencies: ["SIPCore", "CDatagram"], swiftSettings: strict),
+        .target(
+            name: "SIPTransport",
+            dependencies: ["SIPCore", "CDatagram", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1],
+            swiftSettings: strict),
         .target(name: "GatewayStore", dependencies: ["Gateway", "Branding", grdb, sqlite, log], swiftSettings: strict),
         .target(
             name: "GatewaySync",
@@ -93,6 +104,7 @@ let package = Package(
         // Doors to C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
         .target(name: "CDatagram"),
+        .target(name: "CResolver", linkerSettings: [.linkedLibrary("resolv")]),
         .target(
             name: "CPhoneNumber",
             linkerSettings: [.linkedLibrary("phonenumber")]),

@@ -87,6 +87,13 @@ def udp_ports():
         return {int(line.split()[1].split(":")[1], 16) for line in table.readlines()[1:]}
 
 
+def ports_in_use():
+    """UDP ports bound and TCP ports listened on, IPv4."""
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        rows = [line.split() for line in table.readlines()[1:]]
+    return udp_ports() | {int(row[1].split(":")[1], 16) for row in rows if row[3] == "0A"}
+
+
 def wait_until(condition, seconds, what):
     """Asks `condition` every 50 ms; `Failed` with `what` when it never holds."""
     end = time.monotonic() + seconds
@@ -154,11 +161,11 @@ class House:
             f"the directory does not answer on {HOST}:{self.ports.directory}; see {self.directory.log}")
         self.must_run(self.directory)
 
-    def write_config(self, gateway="", trunk="", pbx=None, more=""):
+    def write_config(self, gateway="", listen="", trunk="", pbx=None, more=""):
         """The gateway's configuration for one PBX, a trunk that is trusted and one that is not, on loopback.
 
-        `gateway`, `trunk` and `more` are lines to be added to the section, to the first trunk and at the end; `pbx`
-        takes the place of the PBX's address.
+        `gateway`, `listen`, `trunk` and `more` are lines to be added to the section, to the first trunk and at the end;
+        `pbx` takes the place of the PBX's address.
         """
         ports = self.ports
         pbx = pbx or f"    address: {HOST}:{ports.pbx}\n"
@@ -170,7 +177,7 @@ gateway:
 {gateway}listen:
   - name: sip
     address: {HOST}:{ports.gateway}
-trunks:
+{listen}trunks:
   - name: carrier
     sources: ["{HOST}:{ports.trunk}", {OTHER_TRUNK_HOST}]
     next_hop: {HOST}:{ports.trunk}
@@ -341,8 +348,8 @@ class Call:
             answering = Side(folder=self.folder, **self.answering)
             self.sides.append(answering)
             wait_until(
-                lambda: answering.port in udp_ports() or not answering.child.is_running(), 5,
-                f"sipp did not listen on UDP {answering.port}")
+                lambda: answering.port in ports_in_use() or not answering.child.is_running(), 5,
+                f"sipp did not listen on port {answering.port}")
         self.sides.append(Side(folder=self.folder, **self.calling))
         return self
 

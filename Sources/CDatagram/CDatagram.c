@@ -118,6 +118,11 @@ int herald_open_wakeup(void) {
     return descriptor < 0 ? -errno : descriptor;
 }
 
+void herald_clear_wakeup(int wakeup) {
+    eventfd_t count;
+    (void)!eventfd_read(wakeup, &count);
+}
+
 void herald_wake(int wakeup) {
     // A full counter means the thread is about to wake anyway.
     (void)!eventfd_write(wakeup, 1);

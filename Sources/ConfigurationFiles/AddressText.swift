@@ -8,14 +8,32 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
     package let host: String
     package let port: UInt16
     package let isIPv6: Bool
+    /// True for a host name, which is resolved while the gateway runs.
+    package let isName: Bool
+    /// False when the port is the usual one because none was written; a name's SRV records then say it.
+    package let hasPort: Bool
 
-    package init(host: String, port: UInt16, isIPv6: Bool) {
+    package init(host: String, port: UInt16, isIPv6: Bool, isName: Bool = false, hasPort: Bool = true) {
         self.host = host
         self.port = port
         self.isIPv6 = isIPv6
+        self.isName = isName
+        self.hasPort = hasPort
     }
 
-    package var description: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var description: String {
+        if isName, !hasPort { return host }
+        return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+    }
+
+    package static func == (left: EndpointAddress, right: EndpointAddress) -> Bool {
+        left.host == right.host && left.port == right.port
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(host)
+        hasher.combine(port)
+    }
 
     /// True for 127.0.0.0/8 and ::1.
     package var isLoopback: Bool { isIPv6 ? AddressBytes(host) == AddressBytes("::1") : host.hasPrefix("127.") }
@@ -32,11 +50,11 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
         if let portText { port = try readPort(portText, allowsZero: allowsPortZero) }
         guard let port else { throw .missingPort }
         if let literal = AddressBytes(host) {
-            return EndpointAddress(host: host, port: port, isIPv6: literal.isIPv6)
+            return EndpointAddress(host: host, port: port, isIPv6: literal.isIPv6, hasPort: portText != nil)
         }
         guard isName(host) else { throw .badHost(host) }
         guard allowsNames else { throw .name(host) }
-        return EndpointAddress(host: host, port: port, isIPv6: false)
+        return EndpointAddress(host: host, port: port, isIPv6: false, isName: true, hasPort: portText != nil)
     }
 
     /// Takes `host`, `host:port`, `[v6]`, `[v6]:port` and a bare IPv6 literal apart.

@@ -18,7 +18,7 @@ package struct ConfigurationSummary {
 
     private var listen: [String] {
         configuration.listen.map { listener in
-            "listen  \(listener.name): UDP \(listener.address)"
+            "listen  \(listener.name): \(listener.transport.rawValue.uppercased()) \(listener.address)"
                 + (listener.advertise.map { ", advertised as \($0)" } ?? "")
         }
     }
@@ -35,7 +35,8 @@ package struct ConfigurationSummary {
 
     private var pbx: [String] {
         configuration.pbx.map { pbx in
-            let sources = pbx.sources.map(\.description).joined(separator: ", ")
+            let sources =
+                pbx.sources.isEmpty ? "its own address" : pbx.sources.map(\.description).joined(separator: ", ")
             return "pbx     \(pbx.name): \(targets(pbx.targets)), from \(sources)"
         }
     }

@@ -30,6 +30,9 @@ package struct HeraldConfiguration: Sendable {
     package var health: Health
     package var timers: Timers
     package var limits: Limits
+    package var streams: Streams
+    /// Servers that are asked for names; empty for those of the system.
+    package var nameServers: [EndpointAddress]
     package var strangers: Strangers
     /// Nil switches the admin page off.
     package var admin: EndpointAddress?
@@ -41,6 +44,28 @@ package struct HeraldConfiguration: Sendable {
         package var address: EndpointAddress
         /// What peers are told instead of the address, in Via and Record-Route.
         package var advertise: EndpointAddress?
+        package var transport = Transport.udp
+        /// Where the certificate files are; nil unless the transport is TLS.
+        package var tls: TLSFiles?
+    }
+
+    /// How SIP travels.
+    package enum Transport: String, CaseIterable, Sendable { case udp, tcp, tls }
+
+    /// The files of a TLS address.
+    package struct TLSFiles: Hashable, Sendable {
+        package var certificate: String
+        package var key: String
+        package var roots: String?
+        package var asksForCertificate = false
+    }
+
+    /// What peers on TCP and TLS can make the gateway hold.
+    package struct Streams: Hashable, Sendable {
+        package var connections = 10_000
+        package var connectionsPerSource = 200
+        package var idle = Duration.seconds(600)
+        package var unfinished = Duration.seconds(10)
     }
 
     /// Which header names the caller.
@@ -66,13 +91,17 @@ package struct HeraldConfiguration: Sendable {
         package var weight = 1
         /// Largest datagram in bytes; nil for no limit.
         package var largestDatagram: Int?
+        /// The name its TLS certificate must carry; nil for its own.
+        package var certificateName: String?
     }
 
     /// A carrier's side.
     package struct Trunk: Hashable, Sendable {
         package var name: String
-        /// At least one.
+        /// At least one, unless certificate names stand for them.
         package var sources: [SourceRange]
+        /// Names one of which its client certificate must carry; empty when none is asked for.
+        package var certificateNames: [String]
         /// At least one.
         package var targets: [Target]
         /// OPTIONS ask its targets whether they are there; without, calls alone find out.
@@ -109,7 +138,7 @@ package struct HeraldConfiguration: Sendable {
         package var targets: [Target]
         /// OPTIONS ask its targets whether they are there; without, calls alone find out.
         package var isProbed: Bool
-        /// At least one; the targets' addresses with any port unless given.
+        /// Empty for the targets' addresses with any port.
         package var sources: [SourceRange]
     }
 
@@ -244,5 +273,16 @@ extension HeraldConfiguration {
             remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
         }
         return remarks
+    }
+}
+
+extension HeraldConfiguration.PBX {
+    /// The addresses of its targets, as sources: what it sends from unless the configuration says otherwise.
+    var ownSources: [SourceRange] {
+        targets.filter { !$0.address.isName }.map { target in
+            SourceRange(
+                host: target.address.host, isIPv6: target.address.isIPv6,
+                prefixLength: target.address.isIPv6 ? 128 : 32, port: nil)
+        }
     }
 }

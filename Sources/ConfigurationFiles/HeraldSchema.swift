@@ -24,6 +24,8 @@ struct HeraldSchema {
         let health = health()
         let timers = timers()
         let limits = limits()
+        let streams = streams()
+        let nameServers = nameServers()
         let strangers = root.choice("strangers", default: HeraldConfiguration.Strangers.refuse)
         let admin = admin()
         let log = LogSchema.read(root, hasFormat: true)
@@ -32,7 +34,8 @@ struct HeraldSchema {
             id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
             drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx,
             branding: branding, directory: directory, brandsFile: brandsFile, outcomes: outcomes, health: health,
-            timers: timers, limits: limits, strangers: strangers, admin: admin, log: log)
+            timers: timers, limits: limits, streams: streams, nameServers: nameServers, strangers: strangers,
+            admin: admin, log: log)
     }
 
     private struct GatewaySection {
@@ -58,8 +61,8 @@ struct HeraldSchema {
     private func listeners() -> [HeraldConfiguration.Listener]? {
         if !root.has("listen") { root.missing("listen", "[{name: sip, address: 192.0.2.10:5060}]") }
         var names: Set<String> = []
-        var addresses: Set<EndpointAddress> = []
-        return root.sections("listen") { position, section in
+        var addresses: Set<String> = []
+        return root.sections("listen") { position, section -> HeraldConfiguration.Listener? in
             let name = section.string("name", form: WordForm.name, WordForm.isName) ?? "listen\(position + 1)"
             if !names.insert(name).inserted { section.problem("name", "an earlier entry is named \"\(name)\"") }
             let advertise = section.parsed("advertise") { text throws(AddressProblem) in
@@ -73,7 +76,11 @@ struct HeraldSchema {
                 try EndpointAddress.read(text, defaultPort: 5060)
             }
             guard let address else { return nil }
-            if !addresses.insert(address).inserted { section.problem("address", "an earlier entry has \(address)") }
+            let transport = section.choice("transport", default: HeraldConfiguration.Transport.udp)
+            let tls = transport == .tls ? tlsFiles(section) : nil
+            if !addresses.insert("\(transport == .udp ? "udp" : "tcp") \(address)").inserted {
+                section.problem("address", "an earlier entry has \(address)")
+            }
             if address.isWildcard, !section.has("advertise") {
                 section.problem(
                     "address",
@@ -82,8 +89,24 @@ struct HeraldSchema {
             if let advertise, advertise.isWildcard || advertise.isIPv6 != address.isIPv6 {
                 section.problem("advertise", "must be one address of the same family as \(address)")
             }
-            return HeraldConfiguration.Listener(name: name, address: address, advertise: advertise)
+            return HeraldConfiguration.Listener(
+                name: name, address: address, advertise: advertise, transport: transport, tls: tls)
         }
+    }
+
+    private func tlsFiles(_ section: ConfigurationSection) -> HeraldConfiguration.TLSFiles {
+        func readable(_ key: String, isNeeded: Bool) -> String? {
+            guard let path = section.string(key).map(file.resolved) else {
+                if isNeeded { section.missing(key, "/etc/herald/\(key).pem") }
+                return nil
+            }
+            if !FileManager.default.isReadableFile(atPath: path) { section.problem(key, "\(path) cannot be read") }
+            return path
+        }
+        return HeraldConfiguration.TLSFiles(
+            certificate: readable("certificate", isNeeded: true) ?? "", key: readable("key", isNeeded: true) ?? "",
+            roots: readable("roots", isNeeded: false),
+            asksForCertificate: section.bool("client_certificate", default: false))
     }
 }
 

@@ -131,6 +131,30 @@ extension HeraldSchema {
         return limits
     }
 
+    func streams() -> HeraldConfiguration.Streams {
+        var streams = HeraldConfiguration.Streams()
+        root.within("streams") { section in
+            streams.connections = section.integer("connections", default: streams.connections, in: 1...100_000)
+            streams.connectionsPerSource = section.integer(
+                "connections_per_source", default: streams.connectionsPerSource, in: 1...100_000)
+            streams.idle = section.duration("idle", default: streams.idle, in: .seconds(1)...day)
+            streams.unfinished = section.duration(
+                "unfinished", default: streams.unfinished, in: .milliseconds(100) ... .seconds(300))
+        }
+        return streams
+    }
+
+    func nameServers() -> [EndpointAddress] {
+        var servers: [EndpointAddress] = []
+        root.within("dns") { section in
+            servers = section.list("servers") { text throws(AddressProblem) in
+                try EndpointAddress.read(text, defaultPort: 53)
+            }
+            if servers.count > 8 { section.problem("servers", "must be at most 8") }
+        }
+        return servers
+    }
+
     func admin() -> EndpointAddress? {
         let usual = EndpointAddress(host: "127.0.0.1", port: 9470, isIPv6: false)
         var isEnabled = true

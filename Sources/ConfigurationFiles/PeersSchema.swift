@@ -17,14 +17,9 @@ struct PeersSchema {
             let targets = targets(section, "address", "192.0.2.20:5060")
             let sources = section.list("sources", SourceRange.read)
             guard !targets.isEmpty else { return nil }
-            let own = targets.map { target in
-                SourceRange(
-                    host: target.address.host, isIPv6: target.address.isIPv6,
-                    prefixLength: target.address.isIPv6 ? 128 : 32, port: nil)
-            }
             return HeraldConfiguration.PBX(
                 name: name, targets: targets, isProbed: section.bool("probe", default: targets.count > 1),
-                sources: sources.isEmpty ? own : sources)
+                sources: sources)
         }
     }
 
@@ -33,10 +28,13 @@ struct PeersSchema {
     func trunks(_ pbx: [HeraldConfiguration.PBX]) -> [HeraldConfiguration.Trunk]? {
         if !root.has("trunks") { root.missing("trunks", "[{name: carrier, sources: [203.0.113.0/24], …}]") }
         var names: Set<String> = []
-        var claimed = pbx.flatMap { pbx in pbx.sources.map { Claim(owner: "pbx \(pbx.name)", range: $0) } }
+        var claimed = pbx.flatMap { pbx in
+            (pbx.sources.isEmpty ? pbx.ownSources : pbx.sources).map { Claim(owner: "pbx \(pbx.name)", range: $0) }
+        }
         return root.sections("trunks") { position, section in
             let name = name(section, "trunk\(position + 1)", among: &names)
-            if !section.has("sources") { section.missing("sources", "[203.0.113.0/24]") }
+            let certificateNames = certificateNames(section)
+            if !section.has("sources"), certificateNames.isEmpty { section.missing("sources", "[203.0.113.0/24]") }
             let sources = section.list("sources", SourceRange.read)
             claim(sources, section, name, &claimed)
             let targets = nextHops(section, sources)
@@ -55,13 +53,23 @@ struct PeersSchema {
             let header = trunkHeader(section)
             let limits = limits(section)
             let target = self.position(section, "pbx", among: pbx.map(\.name))
-            guard !targets.isEmpty, !sources.isEmpty else { return nil }
+            guard !targets.isEmpty, !sources.isEmpty || !certificateNames.isEmpty else { return nil }
             return HeraldConfiguration.Trunk(
-                name: name, sources: sources, targets: targets, isProbed: isProbed, listener: listener,
+                name: name, sources: sources, certificateNames: certificateNames, targets: targets, isProbed: isProbed,
+                listener: listener,
                 pbxListener: pbxListener, region: region, isTrusted: isTrusted, policy: policy, identity: identity,
                 foreignCallInfo: callInfo,
                 carrierName: carrierName, trunkHeader: header, pbx: target, limits: limits)
         }
+    }
+
+    private func certificateNames(_ section: ConfigurationSection) -> [String] {
+        let names = section.list("certificate_names") { text throws(AddressProblem) in text.lowercased() }
+        if !names.isEmpty, !listen.contains(where: { $0.tls?.asksForCertificate ?? false }) {
+            section.problem(
+                "certificate_names", "need a listen entry with transport: tls and client_certificate: true")
+        }
+        return names
     }
 
     private func limits(_ section: ConfigurationSection) -> HeraldConfiguration.TrunkLimits {
@@ -144,6 +152,13 @@ struct PeersSchema {
         return targets ?? []
     }
 
+    /// Where no port is written, the one of the transport: 5061 by TLS (RFC 3261 §19.1.2).
+    private func usualPort(_ address: EndpointAddress, _ listener: Int) -> EndpointAddress {
+        guard !address.hasPort, listener < listen.count, listen[listener].transport == .tls else { return address }
+        return EndpointAddress(
+            host: address.host, port: 5061, isIPv6: address.isIPv6, isName: address.isName, hasPort: false)
+    }
+
     private func target(
         _ section: ConfigurationSection, _ key: String, usual outer: ConfigurationSection? = nil
     ) -> HeraldConfiguration.Target? {
@@ -157,7 +172,8 @@ struct PeersSchema {
         }
         guard let address else { return nil }
         return HeraldConfiguration.Target(
-            address: address, listener: listener, largestDatagram: largest == 0 ? nil : largest)
+            address: usualPort(address, listener), listener: listener, largestDatagram: largest == 0 ? nil : largest,
+            certificateName: section.string("certificate_name"))
     }
 
     /// Notes sources that never match because an earlier peer has them all: PBXs are looked at first, then trunks.
@@ -187,7 +203,7 @@ struct PeersSchema {
 
     private func address(_ section: ConfigurationSection, _ key: String) -> EndpointAddress? {
         let address = section.parsed(key) { text throws(AddressProblem) in
-            try EndpointAddress.read(text, defaultPort: 5060)
+            try EndpointAddress.read(text, defaultPort: 5060, allowsNames: true)
         }
         if let address, address.isWildcard {
             section.problem(key, "\(address.host) is no place to send to")
@@ -202,7 +218,7 @@ struct PeersSchema {
     ) -> Int {
         let position =
             section.has("listen") ? position(section, "listen", among: listen.map(\.name)) : usual
-        if let peer, position < listen.count, listen[position].address.isIPv6 != peer.isIPv6 {
+        if let peer, !peer.isName, position < listen.count, listen[position].address.isIPv6 != peer.isIPv6 {
             section.problem(
                 section.has("listen") ? "listen" : peerKey,
                 "\(peer) cannot be reached from \(listen[position].address); name a listen entry of the same family")

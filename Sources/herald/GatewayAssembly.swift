@@ -7,6 +7,7 @@ import Gateway
 import GatewayStore
 import GatewaySync
 import SIPCore
+import SIPTransport
 
 // Turns what the configuration says into what the parts take.
 
@@ -21,15 +22,16 @@ struct GatewayFoundation: Sendable {
 
 extension HeraldConfiguration {
     /// The settings of the call path.
-    func gatewaySettings(on foundation: GatewayFoundation) throws -> GatewaySettings {
+    func gatewaySettings(on foundation: GatewayFoundation, _ resolved: ResolvedPeers) throws -> GatewaySettings {
         let sockets = zip(listen, foundation.bound).enumerated().map { position, pair in
             LocalSocket(
-                position: position, address: pair.1, advertisedHost: pair.0.advertise?.host,
+                position: position, address: pair.1, transport: pair.0.transport.kind,
+                advertisedHost: pair.0.advertise?.host,
                 advertisedPort: pair.0.advertise?.port)
         }
         let topology = GatewayTopology(
-            sockets: sockets, trunks: try trunks.map { try peer($0, on: foundation) },
-            pbxs: try pbx.map { try peer($0, on: foundation) })
+            sockets: sockets, trunks: try trunks.map { try peer($0, on: foundation, resolved) },
+            pbxs: try pbx.map { try peer($0, on: foundation, resolved) })
         foundation.health.keep(Set(topology.groups.flatMap(\.targets).map(\.standing.name)))
         return GatewaySettings(
             topology: topology, secret: foundation.secret,
@@ -48,10 +50,12 @@ extension HeraldConfiguration {
         return rules
     }
 
-    private func peer(_ trunk: Trunk, on foundation: GatewayFoundation) throws -> TrunkPeer {
+    private func peer(
+        _ trunk: Trunk, on foundation: GatewayFoundation, _ resolved: ResolvedPeers
+    ) throws -> TrunkPeer {
         var peer = TrunkPeer(
             name: trunk.name, sources: try trunk.sources.map { try $0.source() },
-            targets: try group("trunk \(trunk.name)", trunk.targets, trunk.isProbed, foundation),
+            targets: try group("trunk \(trunk.name)", trunk.targets, trunk.isProbed, foundation, resolved),
             socket: trunk.listener,
             isTrusted: trunk.isTrusted, policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
             normaliser: NumberNormaliser(region: trunk.region),
@@ -63,6 +67,7 @@ extension HeraldConfiguration {
                 }
             },
             keepsForeignCallInfo: trunk.foreignCallInfo == .keep, trunkHeader: trunk.trunkHeader, pbx: trunk.pbx)
+        peer.certificateNames = trunk.certificateNames
         peer.pbxSocket = trunk.pbxListener
         peer.carrierName =
             switch trunk.carrierName {
@@ -77,27 +82,45 @@ extension HeraldConfiguration {
         return peer
     }
 
-    private func peer(_ pbx: PBX, on foundation: GatewayFoundation) throws -> PBXPeer {
-        PBXPeer(
-            name: pbx.name, sources: try pbx.sources.map { try $0.source() },
-            targets: try group("pbx \(pbx.name)", pbx.targets, pbx.isProbed, foundation))
+    private func peer(
+        _ pbx: PBX, on foundation: GatewayFoundation, _ resolved: ResolvedPeers
+    ) throws -> PBXPeer {
+        let group = try group("pbx \(pbx.name)", pbx.targets, pbx.isProbed, foundation, resolved)
+        let own = group.targets.map { target in
+            PeerSource(network: target.address, prefixLength: target.address.isIPv6 ? 128 : 32, port: nil)
+        }
+        return PBXPeer(
+            name: pbx.name, sources: pbx.sources.isEmpty ? own : try pbx.sources.map { try $0.source() },
+            targets: group)
     }
 
     private func group(
-        _ name: String, _ targets: [Target], _ isProbed: Bool, _ foundation: GatewayFoundation
+        _ name: String, _ targets: [Target], _ isProbed: Bool, _ foundation: GatewayFoundation,
+        _ resolved: ResolvedPeers
     ) throws -> TargetGroup {
         var rules = TargetHealthRules()
         rules.downAfter = health.downAfter
         rules.upAfter = health.upAfter
         rules.probes = isProbed
-        return TargetGroup(
-            name: name,
-            targets: try targets.map { target in
+        let all = try targets.flatMap { target in
+            try resolved.addresses(of: target).map { hop in
                 SIPCore.Target(
-                    standing: foundation.health.standing("\(name) \(target.address)", rules: rules),
-                    address: try target.address.peer(), socket: target.listener, priority: target.priority,
-                    weight: target.weight, largestDatagram: target.largestDatagram)
-            }, isProbed: isProbed)
+                    standing: foundation.health.standing("\(name) \(hop.address)", rules: rules),
+                    address: hop.address, socket: socket(toReach: hop.address, from: target.listener, foundation),
+                    // Of a name's addresses the order of its SRV records counts inside the target's own priority.
+                    priority: target.priority << 16 + hop.priority, weight: hop.weight > 0 ? hop.weight : target.weight,
+                    largestDatagram: target.largestDatagram)
+            }
+        }
+        return TargetGroup(name: name, targets: all, isProbed: isProbed)
+    }
+
+    /// The local address to send from: the one given, unless a name turned out to be of the other family.
+    private func socket(toReach address: PeerAddress, from given: Int, _ foundation: GatewayFoundation) -> Int {
+        if foundation.bound[given].isIPv6 == address.isIPv6 { return given }
+        return listen.indices.first { position in
+            foundation.bound[position].isIPv6 == address.isIPv6 && listen[position].transport == listen[given].transport
+        } ?? given
     }
 
     /// Names of the trunks by the mark that signals carry; refuses two names with one mark.

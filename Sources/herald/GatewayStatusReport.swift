@@ -16,6 +16,8 @@ struct GatewayStatusReport: GatewayStatusSource {
     let counters: GatewayCounters
     let shards: GatewayShards
     let health: TargetHealthBoard
+    /// Nil where no address speaks TCP or TLS.
+    let streams: StreamCounters?
     let branding: CurrentBranding
     let recorder: OutcomeRecorder
     let reader: LedgerReader
@@ -24,7 +26,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let isSettledWithoutSync: Bool
 
     func counters() async -> [CounterSample] {
-        callCounters() + signalingCounters() + outcomeCounters()
+        callCounters() + signalingCounters() + streamCounters() + outcomeCounters()
     }
 
     func gauges() async -> [GaugeSample] {
@@ -51,6 +53,12 @@ struct GatewayStatusReport: GatewayStatusSource {
             GaugeSample(
                 name: "herald_target_up", help: "1 when calls go to the target",
                 labels: [MetricLabel("target", target.name)], value: target.isUp(at: now) ? 1 : 0)
+        }
+        if let streams {
+            gauges.append(
+                GaugeSample(
+                    name: "herald_stream_connections", help: "TCP and TLS connections that are open",
+                    value: Double(streams.openConnections)))
         }
         if let backlog = try? reader.backlog() {
             gauges.append(
@@ -147,6 +155,15 @@ struct GatewayStatusReport: GatewayStatusSource {
             + plain.map { CounterSample(name: $0.0, help: $0.1, value: counters.count($0.2)) }
     }
 
+    private func streamCounters() -> [CounterSample] {
+        guard let streams else { return [] }
+        return StreamCounters.Event.allCases.map { event in
+            CounterSample(
+                name: "herald_stream_events_total", help: "What happened on TCP and TLS connections",
+                labels: [MetricLabel("event", event.label)], value: streams.count(event))
+        }
+    }
+
     private func outcomeCounters() -> [CounterSample] {
         let totals = recorder.totals
         let shed = recorder.shed
@@ -173,5 +190,22 @@ struct GatewayStatusReport: GatewayStatusSource {
                 }
         }
         return samples
+    }
+}
+
+extension StreamCounters.Event {
+    /// The event as a label's value.
+    fileprivate var label: String {
+        switch self {
+        case .accepted: "accepted"
+        case .refused: "refused"
+        case .connected: "connected"
+        case .connectFailed: "connect_failed"
+        case .closedIdle: "closed_idle"
+        case .closedUnfinished: "closed_unfinished"
+        case .closedBroken: "closed_broken"
+        case .closedFull: "closed_full"
+        case .handshakesFailed: "handshake_failed"
+        }
     }
 }

@@ -10,15 +10,12 @@ import UnixSignals
 /// The threads that carry calls, and the transactions they share.
 struct GatewayWorkers: Sendable {
     let shards: GatewayShards
-    private let workers: [UDPWorker]
+    private let workers: [TransportWorker]
 
-    /// - Parameter sockets: for each local address one socket a worker.
-    init(_ shared: GatewayShared, sockets: [[UDPSocket]], count: Int) {
+    init(_ shared: GatewayShared, threads: [TransportWorker]) {
         // A few shards a worker, so that two seldom want the same one at once.
-        shards = GatewayShards(shared: shared, count: count == 1 ? 1 : count * 8, now: .now())
-        workers = (0..<count).map { number in
-            UDPWorker(sockets: sockets.map { $0[number] }, longestWait: count == 1 ? 1000 : 20)
-        }
+        shards = GatewayShards(shared: shared, count: threads.count == 1 ? 1 : threads.count * 8, now: .now())
+        workers = threads
     }
 
     func start() {
@@ -39,6 +36,7 @@ struct GatewayWorkers: Sendable {
 /// Starts the workers, and when the gateway is to stop lets calls in progress finish before it ends them.
 struct WorkerService: Service {
     let workers: GatewayWorkers
+    let streams: StreamTransport?
     let drain: Duration
     let logger: Logger
 
@@ -47,6 +45,7 @@ struct WorkerService: Service {
         try? await gracefulShutdown()
         await drained()
         await workers.stop()
+        await streams?.stop()
     }
 
     /// Waits for the last call, the end of patience or a second signal, whichever comes first.

@@ -6,10 +6,11 @@ import Gateway
 import GatewayStore
 import Logging
 import SIPCore
+import SIPTransport
 import ServiceLifecycle
 import UnixSignals
 
-/// Reads the configuration again at SIGHUP: trunks, targets, policy and limits change between two messages.
+/// Reads the configuration again at SIGHUP: trunks, targets, policy, limits and TLS files change between two messages.
 ///
 /// A file with a problem changes nothing. What cannot change while calls are carried (addresses, folders, workers, the
 /// directory, how names are rendered) is named in the log and waits for the next start.
@@ -17,8 +18,9 @@ struct ReloadService: Service {
     let path: String
     /// What runs since the start.
     let configuration: HeraldConfiguration
-    let foundation: GatewayFoundation
-    let settings: CurrentSettings
+    let settings: LiveSettings
+    let streams: StreamTransport?
+    let resolver: NextHopResolver
     let recorder: OutcomeRecorder
     let logger: Logger
 
@@ -36,7 +38,9 @@ struct ReloadService: Service {
                 return
             }
             let names = try next.trunkNames()
-            settings.store(try next.gatewaySettings(on: foundation))
+            try streams?.reloadIdentities()
+            try settings.use(next)
+            resolver.replace(names: next.nextHopNames)
             recorder.setTrunks(names)
             logger.notice(
                 "configuration reloaded",
@@ -70,6 +74,8 @@ struct ReloadService: Service {
         keep("brands", \.brandsFile)
         keep("outcomes", \.outcomes)
         keep("admin", \.admin)
+        keep("streams", \.streams)
+        keep("dns", \.nameServers)
         keep("log", \.log)
         let (rendering, old) = (next.renderingProfile, configuration.renderingProfile)
         if rendering != old { changed.append("branding (how names are written)") }

@@ -29,14 +29,14 @@ struct RunningGateway {
         try StateFolder.prepare(configuration.state)
         try StateFolder.prepare(configuration.runtime)
         let secret = try StateFolder.secret(in: configuration.state)
-        let sockets = try configuration.listen.map { listener in
-            try UDPSocket.shared(address: try listener.address.peer(), by: configuration.workers)
-        }
-        let bound = sockets.compactMap { $0.first?.address }
+        let transport = try await OpenTransport(configuration)
+        let bound = transport.bound
         let foundation = GatewayFoundation(
             bound: bound, secret: secret, health: TargetHealthBoard(onChange: TargetLog(logger: logger).tell),
             trunks: TrunkRegister())
-        let settings = try configuration.gatewaySettings(on: foundation)
+        let streams = transport.streams
+        let settings = try LiveSettings(configuration, on: foundation) { streams?.setServerNames($0) }
+        let resolver = NextHopResolver(configuration, settings: settings, logger: logger)
 
         let database = try HeraldDatabase(folder: configuration.state)
         self.database = database
@@ -51,16 +51,16 @@ struct RunningGateway {
 
         let counters = GatewayCounters()
         let shared = GatewayShared(
-            settings: CurrentSettings(settings), branding: brands.current, counters: counters, signals: ring,
+            settings: settings.current, branding: brands.current, counters: counters, signals: ring,
             probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)), calls: CallsInProgress())
-        let workers = GatewayWorkers(shared, sockets: sockets, count: configuration.workers)
+        let workers = GatewayWorkers(shared, threads: transport.workers)
         let link = try DirectoryLink(configuration, database, brands, logger: logger)
         services = [RecorderService(recorder: recorder)]
         services += link?.services ?? []
         let status = GatewayStatusReport(
             id: configuration.id, listening: bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: counters, shards: workers.shards,
-            health: foundation.health, branding: brands.current,
+            health: foundation.health, streams: streams?.counters, branding: brands.current,
             recorder: recorder, reader: LedgerReader(database.ledger), link: link,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled)
         if let admin = configuration.admin {
@@ -70,9 +70,11 @@ struct RunningGateway {
         }
         services.append(
             ReloadService(
-                path: path, configuration: configuration, foundation: foundation, settings: shared.settings,
+                path: path, configuration: configuration, settings: settings, streams: streams, resolver: resolver,
                 recorder: recorder, logger: logger))
-        services.append(WorkerService(workers: workers, drain: configuration.drain, logger: logger))
+        services.append(ResolverService(resolver: resolver))
+        services.append(
+            WorkerService(workers: workers, streams: streams, drain: configuration.drain, logger: logger))
         announce(configuration, bound, brands.current.load().index.count)
     }
 
@@ -90,7 +92,8 @@ struct RunningGateway {
 
     private func announce(_ configuration: HeraldConfiguration, _ bound: [PeerAddress], _ numbers: Int) {
         for (listener, address) in zip(configuration.listen, bound) {
-            logger.info("listening", metadata: ["name": "\(listener.name)", "udp": "\(address)"])
+            logger.info(
+                "listening", metadata: ["name": "\(listener.name)", "\(listener.transport.rawValue)": "\(address)"])
         }
         logger.info(
             "ready for calls",

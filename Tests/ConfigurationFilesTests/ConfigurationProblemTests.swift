@@ -155,8 +155,12 @@ struct ConfigurationProblemTests {
             "herald.yaml:4:5: trunks[0].next_hop: is missing; write next_hop: 203.0.113.5:5060 (sources begins with a range, which is no place to send to)"
         ),
         BadFile(
-            "  - {sources: [203.0.113.5], next_hop: sip.example.com}",
-            #"herald.yaml:4:40: trunks[0].next_hop: "sip.example.com" is a name; give the address itself, because nothing is resolved while calls wait"#
+            "  - {sources: [sip.example.com], next_hop: 203.0.113.5}",
+            #"herald.yaml:4:16: trunks[0].sources[0]: "sip.example.com" is no IPv4 or IPv6 address (write 192.0.2.1 or [2001:db8::1])"#
+        ),
+        BadFile(
+            "  - {certificate_names: [a.example], next_hop: 203.0.113.5}",
+            "herald.yaml:4:25: trunks[0].certificate_names: need a listen entry with transport: tls and client_certificate: true"
         ),
         BadFile(
             "  - {sources: [203.0.113.5], listen: sipp}",
@@ -208,9 +212,18 @@ struct ConfigurationProblemTests {
             "herald.yaml:4:41: pbx[0].max_datagram: must be 0 for no limit, or 1300 to 65535 bytes"),
         BadFile("  - {address: 0.0.0.0}", "herald.yaml:4:15: pbx[0].address: 0.0.0.0 is no place to send to"),
         BadFile(
-            "  - {address: pbx.example.com}",
-            #"herald.yaml:4:15: pbx[0].address: "pbx.example.com" is a name; give the address itself, because nothing is resolved while calls wait"#
-        ),
+            "  - {address: 192.0.2.20, targets: [{address: 192.0.2.21}]}",
+            "herald.yaml:4:15: pbx[0].address: cannot stand beside targets: calls go to the one or to the others"),
+        BadFile(
+            "  - {targets: [{address: 192.0.2.21}, {address: 192.0.2.21}]}",
+            "herald.yaml:4:49: pbx[0].targets[1].address: an earlier entry has 192.0.2.21:5060"),
+        BadFile(
+            "  - {targets: [{address: 192.0.2.21, priority: -1}]}",
+            "herald.yaml:4:48: pbx[0].targets[0].priority: -1 is out of range (0 to 65535)"),
+        BadFile(
+            "  - {targets: [{adress: 192.0.2.21}]}",
+            "herald.yaml:4:16: pbx[0].targets[0].address: is missing; write address: 192.0.2.20:5060",
+            #"herald.yaml:4:17: pbx[0].targets[0].adress: unknown key; did you mean "address"?"#),
     ])
     func `a wrong PBX is refused`(bad: BadFile) throws {
         let yaml = "listen: [{address: 192.0.2.10}]\ntrunks: [{sources: [203.0.113.5]}]\npbx:\n" + bad.yaml

@@ -29,7 +29,7 @@ struct HeraldConfigurationTests {
         let pbx = try #require(configuration.pbx.first)
         #expect(pbx.name == "pbx1")
         #expect(pbx.targets[0].address.port == 5060)
-        #expect(pbx.sources.map(\.description) == ["192.0.2.20"])
+        #expect(pbx.sources.isEmpty, "which means its targets' addresses")
         #expect(pbx.targets[0].largestDatagram == nil)
         #expect(configuration.branding.isEnabled)
         #expect(configuration.branding.maxNameBytes == 80)
@@ -113,6 +113,61 @@ struct HeraldConfigurationTests {
         #expect(configuration.log.format == .json)
     }
 
+    @Test func `several targets have priorities, weights and names, and are probed unless told otherwise`() throws {
+        let configuration = try folder.load(
+            """
+            gateway: {workers: 4, drain: 2m}
+            listen: [{name: u, address: 192.0.2.10}, {name: t, address: 192.0.2.10, transport: tcp}]
+            trunks:
+              - sources: [203.0.113.0/24]
+                next_hop: sip.carrier.example
+                carrier_name: fill
+                pbx_listen: t
+                limits: {calls_per_second: 20, calls: 100}
+            pbx:
+              - name: office
+                listen: t
+                targets:
+                  - {address: pbx1.example:5080, priority: 1, weight: 3}
+                  - {address: 192.0.2.21, listen: u}
+            health: {interval: 5s, patience: 2s}
+            dns: {servers: ["127.0.0.1:5353"]}
+            """)
+        #expect(configuration.workers == 4)
+        #expect(configuration.drain == .seconds(120))
+        let trunk = configuration.trunks[0]
+        #expect(trunk.targets[0].address.isName && !trunk.targets[0].address.hasPort)
+        #expect(!trunk.isProbed, "a single target is not probed unless told")
+        #expect(trunk.carrierName == .fill)
+        #expect(trunk.pbxListener == 1)
+        #expect(trunk.limits.callsPerSecond == 20 && trunk.limits.calls == 100 && trunk.limits.burst == nil)
+        let pbx = configuration.pbx[0]
+        #expect(pbx.isProbed)
+        #expect(pbx.targets.map(\.address.description) == ["pbx1.example:5080", "192.0.2.21:5060"])
+        #expect(pbx.targets.map(\.listener) == [1, 0])
+        #expect(pbx.targets.map(\.priority) == [1, 0])
+        #expect(pbx.targets.map(\.weight) == [3, 1])
+        #expect(configuration.health.patience == .seconds(2))
+        #expect(configuration.nameServers.map(\.description) == ["127.0.0.1:5353"])
+    }
+
+    @Test func `a TLS address has its files, and its targets the port of sips`() throws {
+        for file in ["tls.pem", "tls.key"] { _ = try folder.write("x", to: file) }
+        let configuration = try folder.load(
+            """
+            listen:
+              - {address: "192.0.2.10:5061", transport: tls, certificate: tls.pem, key: tls.key, client_certificate: true}
+            trunks: [{certificate_names: [SIP.carrier.example], next_hop: 203.0.113.5}]
+            pbx: [{address: 192.0.2.20, certificate_name: pbx.example}]
+            """)
+        let tls = try #require(configuration.listen[0].tls)
+        #expect(tls.certificate == folder.path + "/tls.pem")
+        #expect(tls.asksForCertificate)
+        #expect(configuration.trunks[0].certificateNames == ["sip.carrier.example"])
+        #expect(configuration.trunks[0].targets[0].address.port == 5061)
+        #expect(configuration.pbx[0].targets[0].certificateName == "pbx.example")
+    }
+
     @Test func `one machine can be trunk and PBX when both say their ports`() throws {
         let configuration = try folder.load(
             """
@@ -144,7 +199,7 @@ struct HeraldConfigurationTests {
                 listen  listen1: UDP 192.0.2.10:5060
                 trunk   trunk1: from 203.0.113.5, next hop 203.0.113.5:5060 by listen1, to pbx pbx1, not trusted, \
                 policy standard, no region
-                pbx     pbx1: 192.0.2.20:5060 by listen1, from 192.0.2.20
+                pbx     pbx1: 192.0.2.20:5060 by listen1, from its own address
                 brands  from the file \(folder.path)/brands.psv
                 admin   http://127.0.0.1:9470
                 note    trunk trunk1 is not trusted: its calls are not branded

@@ -20,6 +20,11 @@ struct SampleFileTests {
         #expect("\(sample.branding)" == "\(plain.branding)")
         #expect("\(sample.timers)" == "\(plain.timers)")
         #expect("\(sample.limits)" == "\(plain.limits)")
+        #expect("\(sample.health)" == "\(plain.health)")
+        #expect(sample.streams == plain.streams)
+        #expect(sample.workers == plain.workers && sample.drain == plain.drain)
+        #expect(sample.trunks[0].limits == plain.trunks[0].limits)
+        #expect(sample.trunks[0].carrierName == plain.trunks[0].carrierName)
         #expect(sample.strangers == plain.strangers)
         #expect(sample.admin == plain.admin)
         #expect(sample.log == plain.log)
@@ -51,7 +56,8 @@ struct SampleFileTests {
     private func knownKeys() throws -> Set<String> {
         let folder = try TemporaryFolder()
         let yaml =
-            smallest + """
+            smallest.replacing("- address: 192.0.2.10:5060", with: "- {address: 192.0.2.10:5060, transport: tls}")
+            .replacing("[203.0.113.5]", with: "[203.0.113.5]\n    limits: {}\n    targets: [{}]") + """
                 gateway: {}
                 branding: {}
                 directory: {}
@@ -59,6 +65,9 @@ struct SampleFileTests {
                 outcomes: {vocabulary: {}}
                 timers: {}
                 limits: {}
+                health: {}
+                streams: {}
+                dns: {}
                 admin: {}
                 log: {}
                 """

@@ -8,7 +8,7 @@ import time
 
 from loopback import HOST, OTHER_TRUNK_HOST, Failed, House, tail, wait_until
 
-from situations import ALL_BRANDED, SEEN, answered, brand, step
+from situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 # A port nobody listens on, for a target that never answers.
 NOBODY = 15089
@@ -135,6 +135,24 @@ def several_workers(house, folder, run):
         usual(house)
 
 
+def over_tcp(house, folder, run):
+    """UDP and TCP mixed: each side by either, in-dialog requests both ways, and both ends still see the right names."""
+    tcp = f"  - name: tcp\n    address: {HOST}:{run.ports.gateway}\n    transport: tcp\n"
+    pbx = f"    address: {HOST}:{run.ports.pbx}\n"
+    by_tcp = "    listen: tcp\n"
+    stream = ("-t", "t1")
+    sides = (("carrier", by_tcp, "", stream, ()), ("pbx", "", by_tcp, (), stream), ("both", by_tcp, by_tcp, stream, stream))
+    try:
+        for name, trunk, target, carrier_options, pbx_options in sides:
+            restart(house, listen=tcp, trunk=trunk, pbx=pbx + target)
+            for number, one in enumerate((answered(), both("re-invite"), both("re-invite-from-pbx"), both("missed", reason=CAUSE_16),
+                                          both("hung-up-by-pbx"))):
+                run.place(one, brand(1053), os.path.join(folder, f"{name}-{number}"), carrier_options, pbx_options)
+        run.expect_events(house, brand(1053), (SEEN * 4 + GAVE_UP) * 3)
+    finally:
+        usual(house)
+
+
 OPERATION = (
     ("silent target", silent_target),
     ("probed targets, all down", probed_target),
@@ -142,4 +160,5 @@ OPERATION = (
     ("reload", reload),
     ("drain", drain),
     ("several workers", several_workers),
+    ("TCP on either side", over_tcp),
 )

@@ -38,6 +38,9 @@ int herald_bound_port(int socket);
 /* A descriptor that a waiting thread can be woken by (eventfd), or -errno. */
 int herald_open_wakeup(void);
 
+/* Takes back what woke the thread, so that it can wait again. */
+void herald_clear_wakeup(int wakeup);
+
 /* Wakes the thread that waits on it. */
 void herald_wake(int wakeup);
 

@@ -18,14 +18,14 @@ extension SIPGateway {
         guard admit(call, on: trunk, arrival) else { return }
         var targets = order(trunk.targets, for: call, at: arrival.now)
         let target = targets.next()
-        let hop = hop(to: target ?? trunk.targets.targets[0])
+        let hop = target.map { self.hop(to: $0) }
         let note = DialogNote(trunk: Int(trunk.mark), isInbound: false, isBranded: false)
-        addHop(arrival, branch, note: note, leavingBy: hop.socket, into: &splices)
+        addHop(arrival, branch, note: note, leavingBy: hop?.socket ?? arrival.flow.socket, into: &splices)
         let transaction = newTransaction(arrival, branch, note, call, originalFrom: [], targets)
         transactions.open(transaction, at: arrival.now)
         reporter.outboundInvite(call, invite, trunk, at: arrival.now)
         counters.add(.outboundCalls)
-        guard let target else { return failWithoutTarget(transaction, at: arrival.now) }
+        guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         transaction.standing = target.standing
         transactions.forward(
             transaction, as: splices.applied(to: invite.bytes), to: hop, patience: patience(targets), at: arrival.now)
@@ -66,7 +66,7 @@ extension SIPGateway {
     ) -> ProxyTransaction {
         ProxyTransaction(
             branch: branch, request: arrival.message, flow: arrival.flow,
-            isSourceReliable: settings.topology.sockets[arrival.flow.socket].transport.isReliable, note: note,
+            transport: settings.topology.sockets[arrival.flow.socket].transport, note: note,
             call: call.map { ($0.high, $0.low) } ?? (0, 0), originalFrom: originalFrom, targets: targets)
     }
 

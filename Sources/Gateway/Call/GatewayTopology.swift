@@ -73,14 +73,14 @@ package struct TrunkPeer: Sendable {
     }
 
     /// True when a message that came this way is the trunk's.
-    func sends(_ flow: Flow, isStream: Bool) -> Bool {
+    func sends(_ flow: Flow, anyPort: Bool) -> Bool {
         if !certificateNames.isEmpty {
             guard let names = flow.certificate?.names, certificateNames.contains(where: names.contains) else {
                 return false
             }
             if sources.isEmpty { return true }
         }
-        return sources.contains { $0.contains(flow.source, anyPort: isStream) }
+        return sources.contains { $0.contains(flow.source, anyPort: anyPort) }
     }
 }
 
@@ -124,14 +124,18 @@ package struct GatewayTopology: Sendable {
     /// The configured peer that sends this way; nil for a stranger.
     ///
     /// A PBX is looked for first, then trunks in their order; of trunks that share a source, the one whose socket it
-    /// came in by.
+    /// came in by. A stream comes from a port of the moment, so where no source fits with its port, ports do not count.
     package func peer(of flow: Flow) -> Peer? {
         let isStream = sockets.indices.contains(flow.socket) && sockets[flow.socket].transport.isReliable
-        for pbx in pbxs where pbx.sources.contains(where: { $0.contains(flow.source, anyPort: isStream) }) {
+        return peer(of: flow, anyPort: false) ?? (isStream ? peer(of: flow, anyPort: true) : nil)
+    }
+
+    private func peer(of flow: Flow, anyPort: Bool) -> Peer? {
+        for pbx in pbxs where pbx.sources.contains(where: { $0.contains(flow.source, anyPort: anyPort) }) {
             return .pbx(pbx)
         }
         var found: TrunkPeer?
-        for trunk in trunks where trunk.sends(flow, isStream: isStream) {
+        for trunk in trunks where trunk.sends(flow, anyPort: anyPort) {
             if trunk.socket == flow.socket { return .trunk(trunk) }
             if found == nil { found = trunk }
         }

@@ -82,6 +82,7 @@ package final class GatewayWorker: SIPElement {
         let arrival = Arrival(message: message, flow: flow, now: now)
         guard let peer = settings.topology.peer(of: flow) else { return meetStranger(arrival, settings) }
         if message.status != nil, shared.probes.takesAnswer(message, settings, at: now) { return }
+        if let fault = flow.fault { return refuse(arrival, for: fault, settings) }
         let branch = branch(of: message, settings)
         shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { gateway in
             gateway.settings = settings
@@ -98,6 +99,19 @@ package final class GatewayWorker: SIPElement {
         guard let via = ViaValue.top(of: message) else { return nil }
         if message.status == nil { return Branch(of: message, via: via.value, secret: settings.secret) }
         return via.value.branch.flatMap { Branch(message[$0]) }
+    }
+
+    /// A message whose end could not be told on its stream (RFC 3261 §18.3): a request is answered, all else is dropped.
+    private func refuse(_ arrival: Arrival, for fault: StreamFault, _ settings: GatewaySettings) {
+        shared.counters.add(.requestsRefused)
+        guard let method = arrival.message.method, method != .ack else { return }
+        let refusal =
+            switch fault {
+            case .noContentLength: Refusal(400, "Missing Content-Length")
+            case .badContentLength: Refusal(400, "Bad Content-Length")
+            case .tooLong: Refusal(513, "Message Too Large")
+            }
+        outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
     }
 
     /// A sender that is neither trunk nor PBX: refused or ignored, and counted; its responses lead nowhere.

@@ -17,8 +17,10 @@ extension SIPGateway {
         let pbx = settings.topology.pbxs[trunk.pbx]
         var targets = order(pbx.targets, for: call, at: arrival.now)
         let target = targets.next()
-        let hop = hop(to: target ?? pbx.targets.targets[0], by: trunk.pbxSocket)
-        let dressed = dress(arrival, branch, decision, snapshot.index, from: trunk, to: pbx, leavingBy: hop.socket)
+        let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
+        let dressed = dress(
+            arrival, branch, decision, snapshot.index, from: trunk, to: pbx,
+            leavingBy: hop?.socket ?? arrival.flow.socket)
         let note = note(of: dressed.entry, invite, trunk)
         let transaction = newTransaction(
             arrival, branch, note, call, originalFrom: originalFrom(of: invite, if: note.isNamed), targets)
@@ -26,7 +28,7 @@ extension SIPGateway {
         reporter.inboundInvite(
             call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, at: arrival.now)
         count(dressed)
-        guard let target else { return failWithoutTarget(transaction, at: arrival.now) }
+        guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         transaction.standing = target.standing
         transactions.forward(transaction, as: dressed.bytes, to: hop, patience: patience(targets), at: arrival.now)
     }

@@ -18,8 +18,10 @@ enum OwnAnswer {
             source: arrival.flow.source)
         // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
         let destination =
-            ViaValue.top(of: request).map {
-                ResponseForwarding.destination(ofAnswersTo: $0.value, from: arrival.flow.source)
+            ViaValue.top(of: request).map { top in
+                ResponseForwarding.destination(
+                    ofAnswersTo: top.value, from: arrival.flow.source,
+                    by: top.value.transport(in: request) ?? .udp)
             } ?? arrival.flow.source
         return OutgoingMessage(
             bytes: bytes, destination: destination, socket: arrival.flow.socket, connection: arrival.flow.connection)

@@ -10,14 +10,18 @@ package struct Flow: Sendable {
     package var connection: UInt64
     /// Who the far end proved to be; nil without a client certificate.
     package var certificate: PeerCertificate?
+    /// What was wrong with its framing: the stream ends with it, and a request in it is refused.
+    package var fault: StreamFault?
 
     package init(
-        source: PeerAddress, socket: Int, connection: UInt64 = 0, certificate: PeerCertificate? = nil
+        source: PeerAddress, socket: Int, connection: UInt64 = 0, certificate: PeerCertificate? = nil,
+        fault: StreamFault? = nil
     ) {
         self.source = source
         self.socket = socket
         self.connection = connection
         self.certificate = certificate
+        self.fault = fault
     }
 }
 

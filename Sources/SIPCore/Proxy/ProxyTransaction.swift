@@ -54,17 +54,19 @@ package final class ProxyTransaction {
     var timers = InlineArray<9, TimerHandle>(repeating: .none)
 
     package init(
-        branch: Branch, request: SIPMessage, flow: Flow, isSourceReliable: Bool = false, note: DialogNote,
+        branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp, note: DialogNote,
         call: (high: UInt64, low: UInt64), originalFrom: [UInt8], targets: TargetOrder = TargetOrder()
     ) {
         self.branch = branch
         self.request = request
         self.flow = flow
-        self.isSourceReliable = isSourceReliable
+        isSourceReliable = transport.isReliable
         self.targets = targets
         let source = flow.source
         answersTo =
-            ViaValue.top(of: request).map { ResponseForwarding.destination(ofAnswersTo: $0.value, from: source) }
+            ViaValue.top(of: request).map {
+                ResponseForwarding.destination(ofAnswersTo: $0.value, from: source, by: transport)
+            }
             ?? source
         self.note = note
         self.call = call

@@ -33,8 +33,14 @@ package enum ResponseForwarding {
     /// Where the answers to a request go: its source address, and the port its Via names unless it asks for rport.
     ///
     /// Source: RFC 3261 §18.2.2, RFC 3581 §4. A sender may well send from one port and listen on another.
-    package static func destination(ofAnswersTo via: ViaValue, from source: PeerAddress) -> PeerAddress {
-        via.rport == nil ? source.with(port: via.port ?? 5060) : source
+    ///
+    /// On streams they go back by the connection; should it be gone, a new one is made to the port the Via names, never
+    /// to the one the old connection came from (§18.2.2).
+    package static func destination(
+        ofAnswersTo via: ViaValue, from source: PeerAddress, by transport: SIPTransportKind = .udp
+    ) -> PeerAddress {
+        guard transport.isReliable || via.rport == nil else { return source }
+        return source.with(port: via.port ?? transport.defaultPort)
     }
 
     /// Gives a response the From of the request as the trunk sent it (RFC 3261 §8.2.6.2), if both carry the same tag.

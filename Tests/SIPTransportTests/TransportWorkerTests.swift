@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 @Suite("UDP worker over loopback", .timeLimit(.minutes(1)))
-struct UDPWorkerTests {
+struct TransportWorkerTests {
     static let families = [UDPSocketTests.loopback, UDPSocketTests.loopback6]
 
     /// Sends datagrams from one worker to an echoing one; what came back, in order.
@@ -16,7 +16,7 @@ struct UDPWorkerTests {
         let server = try UDPSocket(address: address)
         let client = try UDPSocket(address: address)
         let (echoed, called) = (Observed(), Observed())
-        let workers = [UDPWorker(sockets: [server]), UDPWorker(sockets: [client])]
+        let workers = [TransportWorker(sockets: [server]), TransportWorker(sockets: [client])]
         defer { for worker in workers { worker.stop() } }
         workers[0].start { EchoElement(echoed) }
         let outgoing = datagrams.map { OutgoingMessage(bytes: $0, destination: server.address, socket: 0) }
@@ -52,7 +52,7 @@ struct UDPWorkerTests {
         let sockets = try Self.families.map { try UDPSocket(address: $0) }
         let servers = try Self.families.map { try UDPSocket(address: $0) }
         let (echoed, called) = (Observed(), Observed())
-        let workers = [UDPWorker(sockets: servers), UDPWorker(sockets: sockets)]
+        let workers = [TransportWorker(sockets: servers), TransportWorker(sockets: sockets)]
         defer { for worker in workers { worker.stop() } }
         workers[0].start { EchoElement(echoed) }
         let outgoing = (0..<10).map { number in
@@ -65,7 +65,7 @@ struct UDPWorkerTests {
 
     @Test func `timers fire without any datagram`() async throws {
         let observed = Observed()
-        let worker = UDPWorker(sockets: [try UDPSocket(address: UDPSocketTests.loopback)])
+        let worker = TransportWorker(sockets: [try UDPSocket(address: UDPSocketTests.loopback)])
         worker.start { CallerElement(sending: [], observed) }
         #expect(try await observed.wait { $0.timers.load(ordering: .relaxed) >= 3 })
         worker.stop()
@@ -74,7 +74,7 @@ struct UDPWorkerTests {
 
     @Test func `stop ends the thread that waits for nothing`() async throws {
         let observed = Observed()
-        let worker = UDPWorker(sockets: [try UDPSocket(address: UDPSocketTests.loopback)])
+        let worker = TransportWorker(sockets: [try UDPSocket(address: UDPSocketTests.loopback)])
         worker.start { EchoElement(observed) }
         #expect(!worker.hasFinished)
         worker.stop()

@@ -5,12 +5,15 @@ import Glibc
 package import SIPCore
 import Synchronization
 
-/// The thread that carries every datagram: waits, reads in batches, lets the element work, writes in batches.
+/// The thread that carries messages: waits, reads datagrams in batches, lets the element work, writes in batches.
 ///
 /// One worker owns its sockets and its element; nothing in its round waits for another thread. Timers are part of the
-/// same wait. Source of the shape: measured against SwiftNIO, 7.5 against 11–13 µs a relayed datagram at 5,000/s.
-package final class UDPWorker: Sendable {
-    private let sockets: [UDPSocket]
+/// same wait. What streams receive comes through its inbox, what they are to send goes to `StreamTransport`. Source of the shape: measured against SwiftNIO, 7.5 against 11–13 µs a relayed datagram at 5,000/s.
+package final class TransportWorker: Sendable {
+    /// Where streams put what they receive for this worker.
+    package let inbox: StreamInbox
+    private let sockets: [UDPSocket?]
+    private let streams = Mutex<StreamTransport?>(nil)
     private let longestWait: UInt64
     private let wake: Int32
     private let stopping = Atomic<Bool>(false)
@@ -18,13 +21,20 @@ package final class UDPWorker: Sendable {
 
     /// Prepares a worker for its sockets; position in `sockets` is what elements send by.
     ///
-    /// - Parameter longestWait: milliseconds after which timers are looked at whatever was told before; short where
-    ///   several workers share an element's timers, as one may set a timer for another.
-    package init(sockets: [UDPSocket], longestWait: UInt64 = 1000) {
+    /// - Parameters:
+    ///   - sockets: nil at the positions of TCP and TLS addresses.
+    ///   - longestWait: milliseconds after which timers are looked at whatever was told before; short where several
+    ///     workers share an element's timers, as one may set a timer for another.
+    package init(sockets: [UDPSocket?], longestWait: UInt64 = 1000) {
         self.sockets = sockets
         self.longestWait = longestWait
-        wake = herald_open_wakeup()
+        let wake = herald_open_wakeup()
+        self.wake = wake
+        inbox = StreamInbox { herald_wake(wake) }
     }
+
+    /// Gives the worker the streams it sends by; before `start`.
+    package func use(_ streams: StreamTransport) { self.streams.withLock { $0 = streams } }
 
     deinit { close(wake) }
 
@@ -54,20 +64,34 @@ package final class UDPWorker: Sendable {
     package var hasFinished: Bool { finished.load(ordering: .acquiring) }
 
     private func run(_ element: any SIPElement) {
-        var inbox = DatagramBatch(capacity: 65_535)
-        var waiting = sockets.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+        var batch = DatagramBatch(capacity: 65_535)
+        let streams = self.streams.withLock { $0 }
+        // A negative descriptor is passed over by poll.
+        var waiting = sockets.map { pollfd(fd: $0?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
         waiting.append(pollfd(fd: wake, events: Int16(POLLIN), revents: 0))
         while !stopping.load(ordering: .acquiring) {
             let ready = poll(&waiting, nfds_t(waiting.count), timeout(until: element.nextDeadline))
             let now = Moment.now()
             if ready > 0 {
                 for position in sockets.indices where waiting[position].revents != 0 {
-                    receive(on: position, into: &inbox, for: element, at: now)
+                    receive(on: position, into: &batch, for: element, streams, at: now)
                 }
+                if waiting[sockets.count].revents != 0 { takeStreams(for: element, streams, at: now) }
             }
             if let deadline = element.nextDeadline, deadline <= now.milliseconds { element.fireTimers(at: now) }
-            flush(element, at: now)
+            flush(element, streams, at: now)
         }
+    }
+
+    private func takeStreams(for element: any SIPElement, _ streams: StreamTransport?, at now: Moment) {
+        herald_clear_wakeup(wake)
+        for arrival in inbox.drain() {
+            switch arrival {
+            case .message(let bytes, let flow): element.receive(bytes, by: flow, at: now)
+            case .sendFailed(let token): element.sendFailed(token, at: now)
+            }
+        }
+        flush(element, streams, at: now)
     }
 
     /// Milliseconds until the deadline, at least 0 and at most the longest wait.
@@ -77,44 +101,53 @@ package final class UDPWorker: Sendable {
         return deadline <= now ? 0 : Int32(min(deadline - now, longestWait))
     }
 
-    private func receive(on position: Int, into inbox: inout DatagramBatch, for element: any SIPElement, at now: Moment)
-    {
+    private func receive(
+        on position: Int, into batch: inout DatagramBatch, for element: any SIPElement, _ streams: StreamTransport?,
+        at now: Moment
+    ) {
+        guard let socket = sockets[position] else { return }
         // Two batches a socket a round, so that a flood on one socket holds up neither timers nor the others.
         for _ in 0..<2 {
-            let count = inbox.receive(on: sockets[position].descriptor)
+            let count = batch.receive(on: socket.descriptor)
             for index in 0..<count {
-                if inbox.isTruncated(index) {
+                if batch.isTruncated(index) {
                     element.note(.truncated)
                 } else {
                     element.receive(
-                        inbox.bytes(index), by: Flow(source: inbox.source(index), socket: position), at: now)
+                        batch.bytes(index), by: Flow(source: batch.source(index), socket: position), at: now)
                 }
             }
-            flush(element, at: now)
+            flush(element, streams, at: now)
             if count < Int(HERALD_DATAGRAM_BATCH) { return }
         }
     }
 
     /// Sends what waits; what a failed send makes the element send goes out in the same round.
-    private func flush(_ element: any SIPElement, at now: Moment) {
+    private func flush(_ element: any SIPElement, _ streams: StreamTransport?, at now: Moment) {
         for _ in 0..<4 where !element.outgoing.isEmpty {
-            let datagrams = element.outgoing
+            let messages = element.outgoing
             element.outgoing = []
-            send(datagrams, for: element, at: now)
+            send(messages, for: element, streams, at: now)
         }
     }
 
-    private func send(_ datagrams: [OutgoingMessage], for element: any SIPElement, at now: Moment) {
+    private func send(
+        _ messages: [OutgoingMessage], for element: any SIPElement, _ streams: StreamTransport?, at now: Moment
+    ) {
         var start = 0
-        while start < datagrams.count {
+        while start < messages.count {
+            guard let socket = sockets[messages[start].socket] else {
+                streams?.send(messages[start])
+                start += 1
+                continue
+            }
             var end = start + 1
-            while end < datagrams.count, end - start < Int(HERALD_DATAGRAM_BATCH),
-                datagrams[end].socket == datagrams[start].socket
+            while end < messages.count, end - start < Int(HERALD_DATAGRAM_BATCH),
+                messages[end].socket == messages[start].socket
             {
                 end += 1
             }
-            let descriptor = sockets[datagrams[start].socket].descriptor
-            start += DatagramBatch.send(datagrams[start..<end], on: descriptor) { datagram, errno in
+            start += DatagramBatch.send(messages[start..<end], on: socket.descriptor) { datagram, errno in
                 element.note(.unsent(errno: errno))
                 if datagram.token != 0, errno != EAGAIN { element.sendFailed(datagram.token, at: now) }
             }

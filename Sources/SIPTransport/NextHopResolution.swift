@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+/// What a next hop's name stands for, and for how long.
+package struct NextHopAnswer: Hashable, Sendable {
+    /// By priority, then weight from the largest, then address; empty when the domain says the service is not there.
+    package var hops: [ResolvedHop]
+    /// The smallest of the records' times, within the limits set.
+    package var lifetime: Duration
+    /// Lookups that failed although others gave addresses, with what to do; empty when the answer is whole.
+    package var gaps: [String]
+}
+
+/// Why a next hop's name stands for nothing.
+package struct NextHopFailure: Error, Hashable, Sendable, CustomStringConvertible {
+    /// The name that was asked for, for SRV the one with the service in front.
+    package let name: String
+    package let type: NameRecordType
+    package let reason: NameLookupError
+
+    /// `pbx.example.net A: no name server answered in time; check …`.
+    package var description: String { "\(name) \(type.name): \(reason)" }
+}
+
+/// Finds the addresses of a next hop whose transport is fixed (RFC 3263 §4.2).
+///
+/// Pure but for the lookups it is given: the same records give the same answer, whatever order they come in, so that
+/// name servers that rotate their records cause no change. Weights are passed on; who sends chooses by them.
+package struct NextHopResolution: Hashable, Sendable {
+    /// Addresses of other families are not asked for.
+    package var families: AddressFamilies
+    /// However short the records' times are.
+    package var shortestLifetime: Duration
+    /// However long the records' times are.
+    package var longestLifetime: Duration
+    /// Hops kept of one name, and SRV targets looked up.
+    package var hopLimit: Int
+
+    package init(
+        families: AddressFamilies = [.ipv4, .ipv6], shortestLifetime: Duration = .seconds(5),
+        longestLifetime: Duration = .seconds(3600), hopLimit: Int = 16
+    ) {
+        self.families = families
+        self.shortestLifetime = shortestLifetime
+        self.longestLifetime = longestLifetime
+        self.hopLimit = hopLimit
+    }
+
+    /// Looks up what the name needs.
+    ///
+    /// - Throws: `NextHopFailure` of the lookup that decided, when no address was found.
+    package func answer(
+        for name: NextHopName, using lookup: some NameLookup
+    ) async throws(NextHopFailure) -> NextHopAnswer {
+        if let literal = name.literal {
+            return NextHopAnswer(
+                hops: [ResolvedHop(address: literal, priority: 0, weight: 0)], lifetime: longestLifetime, gaps: [])
+        }
+        if let port = name.port { return try await addresses(of: [NextHopTarget(name.host, port)], using: lookup) }
+        let records: [NameRecord]
+        do {
+            records = try await lookup.records(of: name.serviceName, type: .srv)
+        } catch  where error.isAbsence {
+            // RFC 3263 §4.2: "If no SRV records were found, the client performs an A or AAAA record lookup".
+            return try await addresses(of: [NextHopTarget(name.host, name.transport.defaultPort)], using: lookup)
+        } catch {
+            // A server that fails has not said that there are none; another port might be the wrong one.
+            throw NextHopFailure(name: name.serviceName, type: .srv, reason: error)
+        }
+        return try await service(records, of: name, using: lookup)
+    }
+
+    /// Follows SRV records to their targets (RFC 2782).
+    private func service(
+        _ records: [NameRecord], of name: NextHopName, using lookup: some NameLookup
+    ) async throws(NextHopFailure) -> NextHopAnswer {
+        let targets = records.compactMap(NextHopTarget.init).sorted { $0.order < $1.order }
+        let lifetime = records.map(\.timeToLive).min() ?? 0
+        let isDeclined = records.contains { $0.isDecline }
+        guard !targets.isEmpty else {
+            if isDeclined { return NextHopAnswer(hops: [], lifetime: clamped(lifetime), gaps: []) }
+            throw NextHopFailure(name: name.serviceName, type: .srv, reason: .malformed)
+        }
+        return try await addresses(of: Array(targets.prefix(hopLimit)), within: lifetime, using: lookup)
+    }
+
+    /// Looks up the targets' addresses, all at once.
+    private func addresses(
+        of targets: [NextHopTarget], within lifetime: Int = .max, using lookup: some NameLookup
+    ) async throws(NextHopFailure) -> NextHopAnswer {
+        let questions = targets.flatMap { target in recordTypes.map { (target: target, type: $0) } }
+        let outcomes = await withTaskGroup(of: (Int, NameLookupOutcome).self) { group in
+            for (position, question) in questions.enumerated() {
+                group.addTask {
+                    (position, await lookup.outcome(of: question.target.host, type: question.type))
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+        var found = NextHopAddresses(secondsLeft: lifetime)
+        for (position, question) in questions.enumerated() {
+            guard let outcome = outcomes[position] else { continue }
+            found.add(outcome, of: question.target, type: question.type)
+        }
+        guard let hops = found.ordered(limit: hopLimit) else { throw found.failure(of: targets) }
+        return NextHopAnswer(
+            hops: hops, lifetime: clamped(found.secondsLeft), gaps: found.failures.map(\.description))
+    }
+
+    private var recordTypes: [NameRecordType] {
+        (families.contains(.ipv4) ? [.a] : []) + (families.contains(.ipv6) ? [.aaaa] : [])
+    }
+
+    private func clamped(_ seconds: Int) -> Duration {
+        min(max(.seconds(min(seconds, Int(Int32.max))), shortestLifetime), longestLifetime)
+    }
+}
+
+extension NameLookup {
+    /// The records or the error, as a value.
+    fileprivate func outcome(of name: String, type: NameRecordType) async -> NameLookupOutcome {
+        do throws(NameLookupError) {
+            return .success(try await records(of: name, type: type))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension NameRecord {
+    /// True for "A Target of "." means that the service is decidedly not available at this domain" (RFC 2782).
+    fileprivate var isDecline: Bool {
+        if case .service(_, _, _, ".") = content { return true }
+        return false
+    }
+}
+
+/// A host with the port and rank its addresses are to be used with.
+struct NextHopTarget: Hashable, Sendable {
+    var host: String
+    var port: UInt16
+    var priority = 0
+    var weight = 0
+
+    init(_ host: String, _ port: UInt16) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Nil for records that are no SRV, decline the service, or name no port.
+    init?(_ record: NameRecord) {
+        guard case .service(let priority, let weight, let port, let target) = record.content,
+            target != ".", port != 0
+        else { return nil }
+        self.init(target, port)
+        self.priority = Int(priority)
+        self.weight = Int(weight)
+    }
+
+    /// Sorts by priority, then the heavier first, then the name.
+    var order: (Int, Int, String, UInt16) { (priority, -weight, host, port) }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension NextHopResolver {
+    /// Where time and chance come from; a test puts its own in place.
+    package struct Time: Sendable {
+        let clock: any Clock<Duration>
+        /// Since this value was made.
+        let elapsed: @Sendable () -> Duration
+        let wallSeconds: @Sendable () -> Int64
+        let chance: @Sendable () -> Double
+
+        /// Takes the clock waits are measured by, the wall clock in seconds since 1970, and chance in 0 ..< 1.
+        package init(
+            clock: some Clock<Duration>, wallSeconds: @escaping @Sendable () -> Int64,
+            chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+        ) {
+            self.clock = clock
+            let start = clock.now
+            elapsed = { start.duration(to: clock.now) }
+            self.wallSeconds = wallSeconds
+            self.chance = chance
+        }
+    }
+
+    /// How answers are made, how long failures wait, and where answers are kept.
+    package struct Settings: Hashable, Sendable {
+        package var resolution: NextHopResolution
+        package var backoff: NextHopBackoff
+        /// The file that keeps answers over restarts; nil for none.
+        package var path: String?
+
+        package init(
+            resolution: NextHopResolution = NextHopResolution(), backoff: NextHopBackoff = NextHopBackoff(),
+            path: String? = nil
+        ) {
+            self.resolution = resolution
+            self.backoff = backoff
+            self.path = path
+        }
+    }
+}

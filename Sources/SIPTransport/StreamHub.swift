@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import NIOPosix
+import NIOSSL
+import SIPCore
+
+/// All connections of a gateway: which there are, which one a message takes, and when one is made or refused.
+///
+/// Lives on one event loop and is touched by no other thread.
+final class StreamHub {
+    /// What a connection is found by when no number is given.
+    private struct Way: Hashable {
+        let socket: Int
+        let remote: PeerAddress
+    }
+
+    let limits: StreamLimits
+    let counters: StreamCounters
+    private let loop: any EventLoop
+    private let listeners: [Int: StreamListener]
+    private let inboxes: [StreamInbox]
+    private var connections: [UInt64: StreamConnection] = [:]
+    private var byWay: [Way: UInt64] = [:]
+    private var accepted: [PeerAddress: Int] = [:]
+    private var serverNames: [PeerAddress: String] = [:]
+    private var lastNumber: UInt64 = 0
+
+    init(
+        loop: any EventLoop, listeners: [StreamListener], inboxes: [StreamInbox], limits: StreamLimits,
+        counters: StreamCounters
+    ) {
+        self.loop = loop
+        self.listeners = Dictionary(listeners.map { ($0.position, $0) }) { first, _ in first }
+        self.inboxes = inboxes
+        self.limits = limits
+        self.counters = counters
+    }
+
+    /// The worker that gets a connection's messages, always the same, so that they keep their order.
+    func inbox(for number: UInt64) -> StreamInbox { inboxes[Int(number % UInt64(inboxes.count))] }
+
+    /// Reports a message that was not delivered.
+    func fail(_ token: UInt64, on number: UInt64) { inbox(for: number).reportFailure(token: token) }
+
+    /// Sets the names that certificates of TLS targets must carry.
+    func setServerNames(_ names: [PeerAddress: String]) { serverNames = names }
+
+    // MARK: Connections
+
+    /// Takes an accepted channel in, or throws, which closes it.
+    func accept(_ channel: any Channel, on listener: StreamListener) throws {
+        guard let remote = channel.remoteAddress.flatMap(PeerAddress.init) else { throw StreamRefusal.noAddress }
+        guard connections.count < limits.connections,
+            accepted[remote.with(port: 0), default: 0] < limits.connectionsPerSource
+        else {
+            counters.add(.refused)
+            throw StreamRefusal.tooMany
+        }
+        counters.add(.accepted)
+        let connection = make(listener, isAccepted: true, remote)
+        if let identity = listener.identity {
+            try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: identity.server))
+        }
+        try channel.pipeline.syncOperations.addHandler(connection)
+    }
+
+    /// Sends by the connection named, else by one that leads there, else by a new one.
+    func send(_ message: OutgoingMessage) {
+        if let connection = connections[message.connection] {
+            return connection.send(message.bytes, token: message.token)
+        }
+        let way = Way(socket: message.socket, remote: message.destination)
+        if let number = byWay[way], let connection = connections[number] {
+            return connection.send(message.bytes, token: message.token)
+        }
+        guard let listener = listeners[message.socket], connections.count < limits.connections else {
+            counters.add(.refused)
+            return fail(message.token, on: 0)
+        }
+        connect(listener, way).send(message.bytes, token: message.token)
+    }
+
+    private func connect(_ listener: StreamListener, _ way: Way) -> StreamConnection {
+        let connection = make(listener, isAccepted: false, way.remote)
+        connections[connection.number] = connection
+        byWay[way] = connection.number
+        let name = serverNames[way.remote]
+        let bound = NIOLoopBound(connection, eventLoop: loop)
+        let bootstrap = ClientBootstrap(group: loop)
+            .connectTimeout(limits.connect.timeAmount)
+            .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    if let identity = listener.identity {
+                        let handler = try NIOSSLClientHandler(context: identity.client, serverHostname: name)
+                        try channel.pipeline.syncOperations.addHandler(handler)
+                    }
+                    try channel.pipeline.syncOperations.addHandler(bound.value)
+                }
+            }
+        guard let address = try? SocketAddress(way.remote),
+            let local = try? SocketAddress(listener.address.with(port: 0))
+        else {
+            gone(connection)
+            return connection
+        }
+        bootstrap.bind(to: local).connect(to: address).assumeIsolated().whenFailure { _ in
+            self.counters.add(.connectFailed)
+            self.gone(connection)
+        }
+        return connection
+    }
+
+    private func make(_ listener: StreamListener, isAccepted: Bool, _ remote: PeerAddress) -> StreamConnection {
+        lastNumber += 1
+        return StreamConnection(
+            number: lastNumber, socket: listener.position, isAccepted: isAccepted, remote: remote,
+            isTLS: listener.identity != nil, hub: self)
+    }
+
+    /// A connection is there.
+    func opened(_ connection: StreamConnection) {
+        connections[connection.number] = connection
+        if connection.isAccepted {
+            byWay[Way(socket: connection.socket, remote: connection.remote)] = connection.number
+            accepted[connection.remote.with(port: 0), default: 0] += 1
+        } else {
+            counters.add(.connected)
+        }
+        counters.setOpen(connections.count)
+    }
+
+    /// A connection that was there is no more.
+    func closed(_ connection: StreamConnection) {
+        if connection.isAccepted, connections[connection.number] != nil {
+            let source = connection.remote.with(port: 0)
+            let left = accepted[source, default: 1] - 1
+            accepted[source] = left > 0 ? left : nil
+        }
+        gone(connection)
+    }
+
+    private func gone(_ connection: StreamConnection) {
+        connections[connection.number] = nil
+        let way = Way(socket: connection.socket, remote: connection.remote)
+        if byWay[way] == connection.number { byWay[way] = nil }
+        connection.failEarly()
+        counters.setOpen(connections.count)
+    }
+
+    /// Closes connections that have been silent or half a message for too long.
+    func sweep() {
+        let now = NIODeadline.now()
+        for connection in Array(connections.values) { connection.sweep(now) }
+    }
+
+    func closeAll() {
+        for connection in Array(connections.values) { connection.close(nil) }
+    }
+}
+
+/// Why a connection is closed before its first byte.
+enum StreamRefusal: Error {
+    case noAddress, tooMany
+}
+
+extension SocketAddress {
+    /// Writes an address for the event loop.
+    init(_ address: PeerAddress) throws {
+        try self.init(ipAddress: address.bareHostText, port: Int(address.port))
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import NIOPosix
+package import SIPCore
+
+/// A local address for TCP, or for TLS when it has an identity.
+package struct StreamListener: Sendable {
+    /// Position in the list of all local addresses.
+    package let position: Int
+    package let address: PeerAddress
+    package let identity: TLSIdentity?
+
+    package init(position: Int, address: PeerAddress, identity: TLSIdentity? = nil) {
+        self.position = position
+        self.address = address
+        self.identity = identity
+    }
+}
+
+/// SIP over TCP and TLS (RFC 3261 §18): accepts, connects, frames, and hands whole messages to the workers.
+///
+/// One event loop carries all connections; `send` may be called from any thread and never waits.
+package final class StreamTransport: Sendable {
+    package let counters = StreamCounters()
+    private let listeners: [StreamListener]
+    private let group: MultiThreadedEventLoopGroup
+    private let loop: any EventLoop
+    private let hub: NIOLoopBoundBox<StreamHub>
+    private let outbox: StreamOutbox
+    private let sweepInterval: TimeAmount
+
+    /// Prepares the streams; nothing is opened before `start`.
+    ///
+    /// - Parameter inboxes: one a worker.
+    package init(listeners: [StreamListener], inboxes: [StreamInbox], limits: StreamLimits = .init()) {
+        self.listeners = listeners
+        group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let loop = group.next()
+        self.loop = loop
+        let counters = counters
+        hub = NIOLoopBoundBox.makeBoxSendingValue(
+            StreamHub(loop: loop, listeners: listeners, inboxes: inboxes, limits: limits, counters: counters),
+            eventLoop: loop)
+        outbox = StreamOutbox()
+        let shortest = min(limits.idle, limits.unfinished) / 4
+        sweepInterval = min(.seconds(1), shortest.timeAmount)
+    }
+
+    /// Listens on every address.
+    ///
+    /// - Returns: the addresses bound, with the ports the kernel chose where 0 was asked for.
+    /// - Throws: `StreamListenError` for the first that cannot be bound; nothing stays open then.
+    package func start() async throws -> [Int: PeerAddress] {
+        var bound: [Int: PeerAddress] = [:]
+        for listener in listeners {
+            let hub = hub
+            let bootstrap = ServerBootstrap(group: group)
+                .serverChannelOption(.backlog, value: 1024)
+                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+                .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture { try hub.value.accept(channel, on: listener) }
+                }
+            do {
+                let channel = try await bootstrap.bind(to: SocketAddress(listener.address)).get()
+                bound[listener.position] = channel.localAddress.flatMap(PeerAddress.init) ?? listener.address
+            } catch {
+                await stop()
+                throw StreamListenError(address: listener.address, reason: "\(error)")
+            }
+        }
+        let hub = hub
+        loop.scheduleRepeatedTask(initialDelay: sweepInterval, delay: sweepInterval) { _ in hub.value.sweep() }
+        return bound
+    }
+
+    /// Sends a message; any thread, never waits.
+    ///
+    /// By the connection it names while that is open, else by one that leads there, else by a new one (RFC 3261 §18.1.1,
+    /// §18.2.2). One that cannot be delivered is reported to the inbox of a worker with its token.
+    package func send(_ message: OutgoingMessage) {
+        guard outbox.append(message) else { return }
+        let (hub, outbox) = (hub, outbox)
+        loop.execute { for message in outbox.drain() { hub.value.send(message) } }
+    }
+
+    /// Sets the names that certificates of TLS targets must carry, by address.
+    package func setServerNames(_ names: [PeerAddress: String]) {
+        let hub = hub
+        loop.execute { hub.value.setServerNames(names) }
+    }
+
+    /// Reads the certificate files of every TLS address again.
+    ///
+    /// - Throws: `TLSIdentityError` for the first that cannot be used; that one goes on with what it had.
+    package func reloadIdentities() throws(TLSIdentityError) {
+        for listener in listeners { try listener.identity?.reload() }
+    }
+
+    /// Closes everything.
+    package func stop() async {
+        let hub = hub
+        try? await loop.submit { hub.value.closeAll() }.get()
+        try? await group.shutdownGracefully()
+    }
+}
+
+/// Why a TCP or TLS address could not be opened; the program ends with this message before any call is touched.
+package struct StreamListenError: Error, CustomStringConvertible {
+    package let address: PeerAddress
+    package let reason: String
+
+    package var description: String {
+        "cannot listen on TCP \(address): \(reason); see who uses it with `ss -ltnp`, or change listen.address"
+    }
+}

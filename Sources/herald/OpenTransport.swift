@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Foundation
+import Logging
+import SIPCore
+import SIPTransport
+import ServiceLifecycle
+
+/// The open local addresses of a gateway and the threads that serve them.
+struct OpenTransport {
+    /// In the order of `listen`.
+    let bound: [PeerAddress]
+    let workers: [TransportWorker]
+    /// Nil where no address speaks TCP or TLS.
+    let streams: StreamTransport?
+
+    /// Opens every address, or none.
+    init(_ configuration: HeraldConfiguration) async throws {
+        let count = configuration.workers
+        let sockets = try configuration.listen.map { listener -> [UDPSocket]? in
+            guard listener.transport == .udp else { return nil }
+            return try UDPSocket.shared(address: try listener.address.peer(), by: count)
+        }
+        workers = (0..<count).map { number in
+            TransportWorker(sockets: sockets.map { $0?[number] }, longestWait: count == 1 ? 1000 : 20)
+        }
+        let listeners = try configuration.listen.enumerated().filter { $1.transport != .udp }.map {
+            position, listener in
+            StreamListener(
+                position: position, address: try listener.address.peer(),
+                identity: try listener.tls.map { try TLSIdentity(TLSIdentity.Files($0)) })
+        }
+        var addresses = try configuration.listen.map { try $0.address.peer() }
+        for (position, socket) in sockets.enumerated() {
+            if let socket = socket?.first { addresses[position] = socket.address }
+        }
+        guard !listeners.isEmpty else {
+            streams = nil
+            bound = addresses
+            return
+        }
+        let streams = StreamTransport(
+            listeners: listeners, inboxes: workers.map(\.inbox), limits: StreamLimits(configuration))
+        for (position, address) in try await streams.start() { addresses[position] = address }
+        for worker in workers { worker.use(streams) }
+        self.streams = streams
+        bound = addresses
+    }
+}
+
+extension TLSIdentity.Files {
+    fileprivate init(_ files: HeraldConfiguration.TLSFiles) {
+        self.init(
+            certificate: files.certificate, key: files.key, roots: files.roots,
+            asksForCertificate: files.asksForCertificate)
+    }
+}
+
+extension StreamLimits {
+    fileprivate init(_ configuration: HeraldConfiguration) {
+        self.init()
+        connections = configuration.streams.connections
+        connectionsPerSource = configuration.streams.connectionsPerSource
+        idle = configuration.streams.idle
+        unfinished = configuration.streams.unfinished
+        largestMessage = configuration.limits.maxMessage
+    }
+}
+
+extension NextHopResolver {
+    /// Keeps the names of a configuration resolved, and the settings with them.
+    convenience init(_ configuration: HeraldConfiguration, settings: LiveSettings, logger: Logger) {
+        let servers = configuration.nameServers.compactMap { try? $0.peer() }
+        self.init(
+            names: configuration.nextHopNames, lookup: SystemNameLookup(settings: .init(servers: servers)),
+            settings: .init(
+                resolution: .init(families: configuration.addressFamilies),
+                path: configuration.state + "/next-hops.json"),
+            time: .init(clock: ContinuousClock(), wallSeconds: { Int64(Date().timeIntervalSince1970) }),
+            onChange: { settings.use($0) }, onNotice: { logger.warning("\($0)") })
+    }
+}
+
+/// Refreshes the addresses of next hops that are names.
+struct ResolverService: Service {
+    let resolver: NextHopResolver
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await resolver.run() }
+    }
+}

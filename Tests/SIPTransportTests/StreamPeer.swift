@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+import SIPCore
+import SIPTransport
+import Synchronization
+
+/// What the streams of a test handed to their worker, kept in order.
+final class StreamObserver: Sendable {
+    private let kept = Mutex<[StreamArrival]>([])
+    private let inboxBox = Mutex<StreamInbox?>(nil)
+
+    init(mostBytes: Int = 16 << 20) {
+        let inbox = StreamInbox(mostBytes: mostBytes) {}
+        inboxBox.withLock { $0 = inbox }
+    }
+
+    var inbox: StreamInbox { inboxBox.withLock { $0 } ?? StreamInbox {} }
+
+    /// Messages that came, as text.
+    var messages: [(text: String, flow: Flow)] {
+        take()
+        return kept.withLock { kept in
+            kept.compactMap { arrival in
+                guard case .message(let bytes, let flow) = arrival else { return nil }
+                return (String(decoding: bytes, as: UTF8.self), flow)
+            }
+        }
+    }
+
+    /// Tokens of messages that were not delivered.
+    var failures: [UInt64] {
+        take()
+        return kept.withLock { kept in
+            kept.compactMap { if case .sendFailed(let token) = $0 { token } else { nil } }
+        }
+    }
+
+    private func take() {
+        let arrivals = inbox.drain()
+        kept.withLock { $0 += arrivals }
+    }
+}
+
+/// Waits until something is so; false when it is not after ten seconds.
+func waits(until isSo: () -> Bool) async throws -> Bool {
+    for _ in 0..<5000 {
+        if isSo() { return true }
+        try await Task.sleep(for: .milliseconds(2))
+    }
+    return false
+}
+
+/// A TCP connection made by hand, byte for byte.
+final class RawStream {
+    private let descriptor: Int32
+
+    /// Connects to a port of 127.0.0.1; nil when refused.
+    init?(port: UInt16) {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        if result != 0 { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    func send(_ text: String) {
+        let bytes = Array(text.utf8)
+        _ = bytes.withUnsafeBytes { Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+    }
+
+    /// What comes next, at most 4 kB; empty when the far end has closed, nil when nothing came in ten seconds.
+    func receive() -> String? {
+        var room = [UInt8](repeating: 0, count: 4096)
+        let count = recv(descriptor, &room, room.count, 0)
+        return count < 0 && errno != ECONNRESET ? nil : String(decoding: room.prefix(max(count, 0)), as: UTF8.self)
+    }
+}

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SIPCore
+import SIPTransport
+import Testing
+
+@Suite("SIP over TCP, RFC 3261 §18", .serialized)
+struct StreamTransportTests {
+    private static let loopback = PeerAddress(ipv4: 0x7F00_0001, port: 0)
+
+    private static func message(_ name: String) -> String {
+        "INFO sip:\(name)@b SIP/2.0\r\nContent-Length: 0\r\n\r\n"
+    }
+
+    /// One listening address with limits of the test's own.
+    private struct House {
+        let observer: StreamObserver
+        let streams: StreamTransport
+        let address: PeerAddress
+
+        init(_ address: PeerAddress = loopback, _ change: (inout StreamLimits) -> Void = { _ in }) async throws {
+            var limits = StreamLimits()
+            change(&limits)
+            observer = StreamObserver()
+            streams = StreamTransport(
+                listeners: [StreamListener(position: 3, address: address)], inboxes: [observer.inbox], limits: limits)
+            self.address = try #require(try await streams.start()[3])
+        }
+
+        func send(_ text: String, to destination: PeerAddress, connection: UInt64 = 0, token: UInt64 = 0) {
+            streams.send(
+                OutgoingMessage(
+                    bytes: Array(text.utf8), destination: destination, socket: 3, connection: connection, token: token))
+        }
+    }
+
+    @Test func `an answer leaves by the connection its request came by, §18.2.2`() async throws {
+        let house = try await House()
+        let peer = try #require(RawStream(port: house.address.port))
+        peer.send(Self.message("a"))
+        #expect(try await waits { house.observer.messages.count == 1 })
+        let flow = try #require(house.observer.messages.first).flow
+        #expect(flow.socket == 3 && flow.connection != 0)
+        house.send("SIP/2.0 200 OK\r\n\r\n", to: flow.source.with(port: 9), connection: flow.connection)
+        #expect(peer.receive() == "SIP/2.0 200 OK\r\n\r\n")
+        await house.streams.stop()
+    }
+
+    @Test func `messages come whole and in order, however they are sent`() async throws {
+        let house = try await House()
+        let peer = try #require(RawStream(port: house.address.port))
+        peer.send(Self.message("a") + Self.message("b"))
+        for character in Self.message("c") { peer.send(String(character)) }
+        #expect(try await waits { house.observer.messages.count == 3 })
+        #expect(house.observer.messages.map(\.text) == ["a", "b", "c"].map(Self.message))
+        await house.streams.stop()
+    }
+
+    @Test(arguments: ["127.0.0.1", "::1"])
+    func `requests connect and the connection serves both directions, §18.1.1`(host: String) async throws {
+        let address = try #require(PeerAddress(host: Array(host.utf8)[...], port: 0))
+        let caller = try await House(address)
+        let called = try await House(address)
+        for name in ["a", "b"] { caller.send(Self.message(name), to: called.address, token: 7) }
+        #expect(try await waits { called.observer.messages.count == 2 })
+        let flow = try #require(called.observer.messages.first).flow
+        called.send("back", to: flow.source, connection: flow.connection)
+        called.send(Self.message("later"), to: flow.source)
+        #expect(caller.streams.counters.count(.connected) == 1, "one connection for both")
+        #expect(called.streams.counters.count(.connected) == 0)
+        #expect(caller.observer.failures.isEmpty)
+        await caller.streams.stop()
+        await called.streams.stop()
+    }
+
+    @Test func `a message that cannot be delivered is reported with its token`() async throws {
+        let house = try await House()
+        let gone = try await House()
+        await gone.streams.stop()
+        house.send(Self.message("a"), to: gone.address, token: 42)
+        house.send(Self.message("b"), to: gone.address, token: 43)
+        #expect(try await waits { house.observer.failures.count == 2 })
+        #expect(Set(house.observer.failures) == [42, 43])
+        #expect(house.streams.counters.count(.connectFailed) >= 1)
+        await house.streams.stop()
+    }
+
+    @Test func `a double line end is answered with one, RFC 5626 §3.5.1`() async throws {
+        let house = try await House()
+        let peer = try #require(RawStream(port: house.address.port))
+        peer.send("\r\n\r\n")
+        #expect(peer.receive() == "\r\n")
+        await house.streams.stop()
+    }
+
+    @Test func `what cannot be framed is handed on with its fault, and the connection ends`() async throws {
+        let house = try await House()
+        let peer = try #require(RawStream(port: house.address.port))
+        peer.send("INFO sip:a@b SIP/2.0\r\nVia: SIP/2.0/TCP c\r\n\r\n")
+        #expect(try await waits { house.observer.messages.count == 1 })
+        #expect(house.observer.messages.first?.flow.fault == .noContentLength)
+        #expect(peer.receive() == "")
+        #expect(house.streams.counters.count(.closedBroken) == 1)
+        await house.streams.stop()
+    }
+
+    @Test func `half a message is not waited for for ever`() async throws {
+        let house = try await House { $0.unfinished = .milliseconds(100) }
+        let peer = try #require(RawStream(port: house.address.port))
+        peer.send("INFO sip:a@b SIP/2.0\r\nVia:")
+        #expect(peer.receive() == "")
+        #expect(house.streams.counters.count(.closedUnfinished) == 1)
+        await house.streams.stop()
+    }
+
+    @Test func `a silent connection is closed`() async throws {
+        let house = try await House { $0.idle = .milliseconds(100) }
+        let peer = try #require(RawStream(port: house.address.port))
+        #expect(peer.receive() == "")
+        #expect(house.streams.counters.count(.closedIdle) == 1)
+        #expect(try await waits { house.streams.counters.openConnections == 0 })
+        await house.streams.stop()
+    }
+
+    @Test func `one address has no more connections than it may`() async throws {
+        let house = try await House { $0.connectionsPerSource = 2 }
+        let peers = [RawStream(port: house.address.port), RawStream(port: house.address.port)]
+        for (number, peer) in peers.enumerated() {
+            peer?.send(Self.message("\(number)"))
+            #expect(try await waits { house.observer.messages.count == number + 1 })
+        }
+        let third = try #require(RawStream(port: house.address.port))
+        third.send(Self.message("third"))
+        #expect(third.receive() == "")
+        #expect(house.streams.counters.count(.refused) == 1)
+        #expect(house.observer.messages.count == 2)
+        await house.streams.stop()
+    }
+
+    @Test func `what a worker has no room for waits in the connection, and nothing is lost`() async throws {
+        let observer = StreamObserver(mostBytes: 200)
+        let streams = StreamTransport(
+            listeners: [StreamListener(position: 0, address: Self.loopback)], inboxes: [observer.inbox])
+        let address = try #require(try await streams.start()[0])
+        let peer = try #require(RawStream(port: address.port))
+        for number in 0..<500 { peer.send(Self.message("m\(number)")) }
+        #expect(try await waits { observer.messages.count == 500 })
+        #expect(observer.messages.map(\.text) == (0..<500).map { Self.message("m\($0)") })
+        await streams.stop()
+    }
+
+    @Test func `a taken port is named with what to do`() async throws {
+        let house = try await House()
+        let error = await #expect(throws: StreamListenError.self) { _ = try await House(house.address) }
+        #expect(error?.description.contains("\(house.address)") == true)
+        #expect(error?.description.contains("listen.address") == true)
+        await house.streams.stop()
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import SIPCore
+import SIPTransport
+import Testing
+
+/// Certificates made for a test, in a folder that goes with it.
+final class TestCertificates {
+    let folder: String
+    var roots: String { folder + "/root.pem" }
+
+    init() throws {
+        folder = NSTemporaryDirectory() + "herald-tls-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        try openssl(
+            "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/root.key", "-out", roots, "-days",
+            "2", "-subj", "/CN=Test root")
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// A certificate the root vouches for; `names` as openssl writes them: `DNS:a,URI:sip:b`.
+    func files(_ file: String, names: String, asks: Bool = false) throws -> TLSIdentity.Files {
+        let (key, request, certificate) = ("\(folder)/\(file).key", "\(folder)/\(file).csr", "\(folder)/\(file).pem")
+        let extensions = "\(folder)/\(file).ext"
+        try "subjectAltName=\(names)\n".write(toFile: extensions, atomically: true, encoding: .utf8)
+        try openssl(
+            "req", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", request, "-subj", "/CN=\(file)")
+        try openssl(
+            "x509", "-req", "-in", request, "-CA", roots, "-CAkey", folder + "/root.key", "-CAcreateserial", "-out",
+            certificate, "-days", "2", "-extfile", extensions)
+        return TLSIdentity.Files(certificate: certificate, key: key, roots: roots, asksForCertificate: asks)
+    }
+
+    private func openssl(_ arguments: String...) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
+        process.arguments = arguments
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "openssl \(arguments.first ?? "") failed")
+    }
+}
+
+@Suite("SIP over TLS, RFC 3261 §26.2, RFC 5922", .serialized)
+struct TLSTests {
+    private static let loopback = PeerAddress(ipv4: 0x7F00_0001, port: 0)
+    private static let text = "INFO sip:a@b SIP/2.0\r\nContent-Length: 0\r\n\r\n"
+
+    private struct House {
+        let observer = StreamObserver()
+        let identity: TLSIdentity
+        let streams: StreamTransport
+        let address: PeerAddress
+
+        init(_ files: TLSIdentity.Files) async throws {
+            identity = try TLSIdentity(files)
+            streams = StreamTransport(
+                listeners: [StreamListener(position: 0, address: loopback, identity: identity)],
+                inboxes: [observer.inbox])
+            address = try #require(try await streams.start()[0])
+        }
+
+        /// Sends one message to another house that is to prove a name.
+        func send(to other: House, named name: String) {
+            streams.setServerNames([other.address: name])
+            streams.send(
+                OutgoingMessage(bytes: Array(text.utf8), destination: other.address, socket: 0, token: 5))
+        }
+    }
+
+    @Test func `a target that proves its name gets the message`() async throws {
+        let certificates = try TestCertificates()
+        let called = try await House(certificates.files("called", names: "DNS:pbx.example"))
+        let caller = try await House(certificates.files("caller", names: "DNS:herald.example"))
+        caller.send(to: called, named: "pbx.example")
+        #expect(try await waits { called.observer.messages.count == 1 })
+        #expect(called.observer.messages.first?.flow.certificate == nil, "no client certificate was asked for")
+        await caller.streams.stop()
+        await called.streams.stop()
+    }
+
+    @Test func `a target that proves another name gets nothing`() async throws {
+        let certificates = try TestCertificates()
+        let called = try await House(certificates.files("called", names: "DNS:other.example"))
+        let caller = try await House(certificates.files("caller", names: "DNS:herald.example"))
+        caller.send(to: called, named: "pbx.example")
+        #expect(try await waits { caller.observer.failures == [5] })
+        #expect(called.observer.messages.isEmpty)
+        await caller.streams.stop()
+        await called.streams.stop()
+    }
+
+    @Test func `with mutual TLS the names of the client are known, RFC 5922 §7.1`() async throws {
+        let certificates = try TestCertificates()
+        let called = try await House(certificates.files("called", names: "DNS:pbx.example", asks: true))
+        let caller = try await House(
+            certificates.files("caller", names: "DNS:SIP.carrier.example,URI:sip:carrier.example"))
+        caller.send(to: called, named: "pbx.example")
+        #expect(try await waits { called.observer.messages.count == 1 })
+        let names = called.observer.messages.first?.flow.certificate?.names
+        #expect(names == ["sip.carrier.example", "carrier.example"])
+        await caller.streams.stop()
+        await called.streams.stop()
+    }
+
+    @Test func `a client of another root is not let in where certificates are asked for`() async throws {
+        let certificates = try TestCertificates()
+        let strangers = try TestCertificates()
+        let called = try await House(certificates.files("called", names: "DNS:pbx.example", asks: true))
+        var foreign = try strangers.files("caller", names: "DNS:sip.carrier.example")
+        foreign.roots = certificates.roots
+        let caller = try await House(foreign)
+        caller.send(to: called, named: "pbx.example")
+        #expect(try await waits { called.streams.counters.count(.handshakesFailed) == 1 })
+        #expect(called.observer.messages.isEmpty)
+        await caller.streams.stop()
+        await called.streams.stop()
+    }
+
+    @Test func `renewed files serve new connections while old ones live on`() async throws {
+        let certificates = try TestCertificates()
+        let files = try certificates.files("called", names: "DNS:old.example")
+        let called = try await House(files)
+        let first = try await House(certificates.files("first", names: "DNS:a.example"))
+        first.send(to: called, named: "old.example")
+        #expect(try await waits { called.observer.messages.count == 1 })
+        _ = try certificates.files("called", names: "DNS:new.example")
+        try called.identity.reload()
+        let second = try await House(certificates.files("second", names: "DNS:b.example"))
+        second.send(to: called, named: "new.example")
+        #expect(try await waits { called.observer.messages.count == 2 })
+        first.send(to: called, named: "old.example")
+        #expect(try await waits { called.observer.messages.count == 3 })
+        #expect(first.streams.counters.count(.connected) == 1)
+        for house in [first, second, called] { await house.streams.stop() }
+    }
+
+    @Test func `files that cannot be used are named, say nothing of the key, and change nothing`() async throws {
+        let certificates = try TestCertificates()
+        let files = try certificates.files("called", names: "DNS:pbx.example")
+        let identity = try TLSIdentity(files)
+        try "no certificate".write(toFile: files.certificate, atomically: true, encoding: .utf8)
+        let error = #expect(throws: TLSIdentityError.self) { try identity.reload() }
+        #expect(error?.description.hasPrefix(files.certificate) == true)
+        try "secret words".write(toFile: files.key, atomically: true, encoding: .utf8)
+        var other = files
+        other.certificate = certificates.roots
+        let keyError = #expect(throws: TLSIdentityError.self) { _ = try TLSIdentity(other) }
+        #expect(keyError?.description.contains("secret") == false)
+        #expect(keyError?.file == files.key)
+    }
+}
