@@ -25,6 +25,10 @@ class Failed(Exception):
     """Something did not happen; the message says what, where, and what to look at."""
 
 
+class Skipped(Exception):
+    """Something could not be tried here; the message says what is missing."""
+
+
 class Ports:
     """Fixed ports of one run, so that every scenario can be repeated by hand."""
 

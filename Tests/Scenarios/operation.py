@@ -6,7 +6,8 @@ Each is a function of the house, a folder for its files and the runner; each lea
 import os
 import time
 
-from loopback import HOST, OTHER_TRUNK_HOST, Failed, House, tail, wait_until
+import torture
+from loopback import HOST, OTHER_TRUNK_HOST, Failed, House, Skipped, tail, wait_until
 
 from situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
@@ -153,6 +154,25 @@ def over_tcp(house, folder, run):
         usual(house)
 
 
+def torture_messages(house, folder, run):
+    """Every message of RFC 4475 is forwarded, answered or dropped as an in-line proxy should, over UDP and TCP."""
+    if not torture.is_there():
+        raise Skipped(f"the messages of RFC 4475 are not in {torture.ARCHIVE}")
+    tcp = f"  - name: tcp\n    address: {HOST}:{run.ports.gateway}\n    transport: tcp\n"
+    try:
+        for is_stream in (False, True):
+            # Another start each: the same messages again would be taken for retransmissions.
+            restart(house, gateway="  drain: 0s\n", listen=tcp, more="streams: {unfinished: 1s}\n")
+            wrong, count = torture.run(run.ports.pbx, (HOST, run.ports.gateway), is_stream)
+            House.must_run(house.gateway)
+            if wrong:
+                raise Failed(f"{len(wrong)} of {count} by {'TCP' if is_stream else 'UDP'}:\n  " + "\n  ".join(wrong))
+            run.place(answered(), brand(1054), os.path.join(folder, f"after-{is_stream}"))
+        run.expect_events(house, brand(1054), SEEN * 2)
+    finally:
+        usual(house)
+
+
 OPERATION = (
     ("silent target", silent_target),
     ("probed targets, all down", probed_target),
@@ -161,4 +181,5 @@ OPERATION = (
     ("drain", drain),
     ("several workers", several_workers),
     ("TCP on either side", over_tcp),
+    ("RFC 4475", torture_messages),
 )

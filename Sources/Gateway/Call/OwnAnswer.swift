@@ -19,9 +19,10 @@ enum OwnAnswer {
         // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
         let destination =
             ViaValue.top(of: request).map { top in
-                ResponseForwarding.destination(
-                    ofAnswersTo: top.value, from: arrival.flow.source,
-                    by: top.value.transport(in: request) ?? .udp)
+                // What a Via claims to speak does not matter to a datagram.
+                let transport = arrival.flow.connection == 0 ? .udp : top.value.transport(in: request) ?? .tcp
+                return ResponseForwarding.destination(
+                    ofAnswersTo: top.value, from: arrival.flow.source, by: transport)
             } ?? arrival.flow.source
         return OutgoingMessage(
             bytes: bytes, destination: destination, socket: arrival.flow.socket, connection: arrival.flow.connection)

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The messages of RFC 4475 through a running gateway, over UDP and over TCP.
+
+They are read where they are (TORTURE, ../shared/rfc4475 beside the repository by default), with what an in-line proxy is
+to do with each: the last column of expect.tsv there.
+"""
+import csv
+import os
+import re
+import socket
+import time
+
+from loopback import HOST, OTHER_TRUNK_HOST, ROOT
+
+ARCHIVE = os.environ.get("TORTURE", os.path.join(os.path.dirname(ROOT), "shared", "rfc4475"))
+ANSWER = re.compile(rb"SIP/2\.0 (\d{3})")
+
+
+def is_there():
+    return os.path.exists(os.path.join(ARCHIVE, "expect.tsv"))
+
+
+def cases():
+    """(file, message, words of the expectation) of every message."""
+    with open(os.path.join(ARCHIVE, "expect.tsv"), encoding="utf-8") as table:
+        for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
+            with open(os.path.join(ARCHIVE, row["file"]), "rb") as file:
+                message, words = file.read(), row["inline_proxy_expect"]
+            if b"\r\n\r\n" not in message:
+                # As archived it has no end and must only break nothing; with one it is what the RFC speaks of.
+                yield row["file"], message, "must not break"
+                message += b"\r\n"
+            yield row["file"], message, words
+
+
+def allowed(words, is_stream):
+    """What may become of a message: statuses, 'forward', 'drop', 'close'; None when it must only not break anything."""
+    if "must not break" in words or "never break" in words:
+        return None
+    if "UDP" in words and is_stream:
+        # Without a length that can be believed the stream ends, with or without an answer.
+        return {"400", "close"}
+    results = set(re.findall(r"(?<![\w.])([45]\d\d)(?![\w.])", words.replace("never 400", "").replace("16.3", "")))
+    if "drop" in words or "as response" in words:
+        results.add("drop")
+    if "accept" in words or "either" in words or "repair" in words or "strip" in words:
+        results.add("forward")
+    if "either" in words:
+        results.add("400")
+    if "answer the OPTIONS" in words:
+        results.add("200")
+    if is_stream:
+        # An unfinished message is waited for and then given up; one without a length cannot be framed.
+        results |= {"close"} if "no terminating empty line" in words else set()
+    return results
+
+
+def call_id(message):
+    found = re.search(rb"(?im)^(?:call-id|i)[ \t]*:[ \t]*(?:\r?\n[ \t]+)?(\S+)", message)
+    return found.group(1) if found else None
+
+
+def via_port(message):
+    """The port its topmost Via wants answers at (RFC 3261 §18.2.2)."""
+    found = re.search(rb"(?im)^v(?:ia)?[ \t]*:\s*SIP\s*/\s*2\.0\s*/\s*\w+\s+(\[[^\]]*\]|[^\s;:,]+)\s*(?::\s*(\d+))?", message)
+    port = int(found.group(2)) if found and found.group(2) else 5060
+    return port if 0 < port < 65536 else 5060
+
+
+class PBX:
+    """What the gateway forwards, by Call-ID."""
+
+    def __init__(self, port):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind((HOST, port))
+        self.seen = []
+
+    def take(self):
+        self.socket.setblocking(False)
+        try:
+            while True:
+                self.seen.append(self.socket.recv(65535))
+        except BlockingIOError:
+            pass
+
+    def forwarded(self, message):
+        """The copy of a message that arrived, or None."""
+        self.take()
+        wanted = call_id(message)
+        return next((one for one in self.seen if wanted and call_id(one) == wanted), None)
+
+
+def over_udp(message, gateway, patience):
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trunk:
+        trunk.bind((OTHER_TRUNK_HOST, via_port(message)))
+        trunk.sendto(message, gateway)
+        yield from answers(trunk, patience)
+
+
+def over_tcp(message, gateway, patience):
+    with socket.socket() as trunk:
+        trunk.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        trunk.bind((OTHER_TRUNK_HOST, 0))
+        trunk.connect(gateway)
+        trunk.sendall(message)
+        yield from answers(trunk, patience)
+
+
+def answers(trunk, patience):
+    """Statuses as they come, 'close' for the end of a stream."""
+    trunk.settimeout(patience)
+    try:
+        while True:
+            data = trunk.recv(65535)
+            if not data:
+                yield "close"
+                return
+            for status in ANSWER.findall(data):
+                yield status.decode()
+    except (socket.timeout, ConnectionResetError):
+        return
+
+
+def difference(sent, got):
+    """The first line that differs although a proxy has no business with it; None when there is none."""
+    if b"\nRoute:" in sent and b";lr" not in sent:
+        # RFC 3261 §16.6 step 6: a Route without lr takes the place of the Request-URI, which goes to the end.
+        return None if sent.partition(b"\r\n\r\n")[2].startswith(got.partition(b"\r\n\r\n")[2]) else "the body"
+    head, _, body = sent.lstrip(b"\r\n").partition(b"\r\n\r\n")
+    got_head, _, got_body = got.partition(b"\r\n\r\n")
+    # What follows Content-Length is no part of the message (RFC 3261 §18.3).
+    if not body.startswith(got_body):
+        return "the body"
+    lines = unfolded(head)
+    rest = [line for line in unfolded(got_head) if not ours(line)]
+    for line in lines:
+        if edited(line):
+            if rest and edited(rest[0]):
+                rest.pop(0)
+            continue
+        if removed(line):
+            continue
+        while rest and rest[0] != line and edited(rest[0]):
+            rest.pop(0)
+        if not rest or rest[0] != line:
+            return f"{line[:70]!r} became {rest[0][:70] if rest else b''!r}"
+        rest.pop(0)
+    return None
+
+
+def unfolded(head):
+    """Header lines, each with its continuation lines."""
+    lines = []
+    for line in head.split(b"\r\n"):
+        if line[:1] in (b" ", b"\t") and lines:
+            lines[-1] += b"\r\n" + line
+        else:
+            lines.append(line)
+    return lines
+
+
+def ours(line):
+    return b"z9hG4bKhd" in line or b";hd=" in line
+
+
+def edited(line):
+    """Fields a proxy changes: the topmost Via and Max-Forwards (RFC 3261 §16.6)."""
+    return re.match(rb"(?i)(via|v|max-forwards)\s*:", line) is not None
+
+
+def removed(line):
+    """Fields that hygiene takes from what a trunk sends."""
+    return re.match(rb"(?i)(p-preferred-identity|call-info)\s*:", line) is not None
+
+
+def run(pbx_port, gateway, is_stream):
+    """The differences, one line each, and how many messages there were."""
+    wrong, count = [], 0
+    pbx = PBX(pbx_port)
+    try:
+        for name, message, words in cases():
+            count += 1
+            pbx.take()
+            pbx.seen.clear()
+            expected = allowed(words, is_stream)
+            # The end of an unfinished message is waited for as long as streams.unfinished says.
+            patience = 3 if "close" in (expected or ()) else 0.25
+            seen = [one for one in (over_tcp if is_stream else over_udp)(message, gateway, patience) if one != "100"]
+            copy = pbx.forwarded(message)
+            result = "forward" if copy else next((one for one in seen if one != "close"), None)
+            result = result or ("close" if "close" in seen else "drop")
+            if expected is not None and result not in expected:
+                wrong.append(f"{name}: expected {' or '.join(sorted(expected))}, got {result} ({words})")
+            elif copy and "accept" in words:
+                changed = difference(message, copy)
+                if changed:
+                    wrong.append(f"{name}: {changed}")
+    finally:
+        pbx.socket.close()
+    time.sleep(0.1)
+    return wrong, count
