@@ -5,7 +5,7 @@ readonly ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
 # What building and testing need from Debian, beside a Swift toolchain.
 readonly BUILD_PACKAGES=(pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev)
-readonly RUN_PACKAGES=(sip-tester python3)
+readonly RUN_PACKAGES=(sip-tester python3 openssl)
 
 # A crashing program must not sit in the backtracer for minutes.
 export SWIFT_BACKTRACE=enable=no

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -103,6 +104,14 @@ int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t
         return -reason;
     }
     return descriptor;
+}
+
+int herald_receive_filling(int socket) {
+    uint32_t memory[SK_MEMINFO_VARS] = {0};
+    socklen_t length = sizeof memory;
+    if (getsockopt(socket, SOL_SOCKET, SO_MEMINFO, memory, &length) != 0) return 0;
+    uint32_t room = memory[SK_MEMINFO_RCVBUF];
+    return room == 0 ? 0 : (int)((uint64_t)memory[SK_MEMINFO_RMEM_ALLOC] * 1000 / room);
 }
 
 int herald_bound_port(int socket) {

@@ -109,6 +109,9 @@ package final class TransportWorker: Sendable {
         // Two batches a socket a round, so that a flood on one socket holds up neither timers nor the others.
         for _ in 0..<2 {
             let count = batch.receive(on: socket.descriptor)
+            // Only a full batch can leave anything behind; the system is asked only then.
+            let isFull = count == Int(HERALD_DATAGRAM_BATCH)
+            element.filling = isFull ? Double(herald_receive_filling(socket.descriptor)) / 1000 : 0
             for index in 0..<count {
                 if batch.isTruncated(index) {
                     element.note(.truncated)
@@ -118,7 +121,7 @@ package final class TransportWorker: Sendable {
                 }
             }
             flush(element, streams, at: now)
-            if count < Int(HERALD_DATAGRAM_BATCH) { return }
+            if !isFull { return }
         }
     }
 

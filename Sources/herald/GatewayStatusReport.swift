@@ -132,11 +132,13 @@ struct GatewayStatusReport: GatewayStatusSource {
             ("herald_responses_dropped_total", "Responses that were not for the gateway", .responsesDropped),
             ("herald_requests_refused_total", "Requests refused for breaking a rule", .requestsRefused),
             ("herald_strangers_refused_total", "Requests of strangers answered 403", .strangersRefused),
+            ("herald_scanners_dropped_total", "Requests of known scanners, never answered", .scannersDropped),
             ("herald_strangers_dropped_total", "Datagrams of strangers not answered", .strangersDropped),
             (
                 "herald_overload_refused_total", "Requests refused because too many transactions are open",
                 .overloadRefused
             ),
+            ("herald_calls_shed_total", "Calls refused because more came in than can be carried", .callsShed),
             ("herald_failovers_total", "Requests sent on to another target after one failed", .failovers),
             ("herald_targets_unavailable_total", "Requests answered 503 because no target is up", .targetsUnavailable),
             ("herald_calls_refused_rate_total", "Calls refused above their trunk's rate", .callsRefusedByRate),

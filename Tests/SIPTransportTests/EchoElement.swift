@@ -24,6 +24,7 @@ final class Observed: Sendable {
 final class EchoElement: SIPElement {
     var outgoing: [OutgoingMessage] = []
     let nextDeadline: UInt64? = nil
+    var filling = 0.0
     private let observed: Observed
 
     init(_ observed: Observed) { self.observed = observed }
@@ -45,6 +46,7 @@ final class CallerElement: SIPElement {
     var outgoing: [OutgoingMessage] = []
     var nextDeadline: UInt64? = 0
     private var waiting: [OutgoingMessage]
+    var filling = 0.0
     private let observed: Observed
 
     init(sending waiting: [OutgoingMessage], _ observed: Observed) {

@@ -84,6 +84,7 @@ final class NameServer: Sendable {
     private final class NameServerElement: SIPElement {
         var outgoing: [OutgoingMessage] = []
         let nextDeadline: UInt64? = nil
+        var filling = 0.0
         private let script: Script
         private let observed: Observed
 

@@ -10,6 +10,8 @@ package import SIPCore
 /// `CallerIdentity` → `decide` → `Decoration` → `ProxyTransactions.forward`.
 package final class GatewayWorker: SIPElement {
     package var outgoing: [OutgoingMessage] = []
+    package var filling = 0.0
+    private var overload = OverloadGuard()
     private let shards: GatewayShards
     private let shared: GatewayShared
     /// Positions of the shards whose timers this worker runs.
@@ -79,7 +81,8 @@ package final class GatewayWorker: SIPElement {
             shared.counters.add(error)
             return
         }
-        let arrival = Arrival(message: message, flow: flow, now: now)
+        let isShed = message.method == .invite && overload.sheds(at: filling)
+        let arrival = Arrival(message: message, flow: flow, now: now, isShed: isShed)
         guard let peer = settings.topology.peer(of: flow) else { return meetStranger(arrival, settings) }
         if message.status != nil, shared.probes.takesAnswer(message, settings, at: now) { return }
         if let fault = flow.fault { return refuse(arrival, for: fault, settings) }
@@ -114,8 +117,18 @@ package final class GatewayWorker: SIPElement {
         outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
     }
 
+    private func isScanner(_ message: SIPMessage) -> Bool {
+        let name = Array("user-agent".utf8)[...]
+        return message.headers.contains { field in
+            field.name == .other && message[field.start..<field.nameEnd].equalsIgnoringCase(name)
+                && ScannerSigns.sign(in: message[field.value]) != nil
+        }
+    }
+
     /// A sender that is neither trunk nor PBX: refused or ignored, and counted; its responses lead nowhere.
     private func meetStranger(_ arrival: Arrival, _ settings: GatewaySettings) {
+        // An answer is what scanners look for: they get none, whatever strangers get otherwise.
+        if isScanner(arrival.message) { return shared.counters.add(.scannersDropped) }
         guard settings.strangers == .refuse, let method = arrival.message.method, method != .ack else {
             shared.counters.add(.strangersDropped)
             return
@@ -130,4 +143,6 @@ struct Arrival {
     let message: SIPMessage
     let flow: Flow
     let now: Moment
+    /// More comes in than can be carried: if it is a new call, it is refused.
+    let isShed: Bool
 }

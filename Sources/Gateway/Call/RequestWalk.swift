@@ -45,11 +45,11 @@ extension SIPGateway {
 
     /// Starts a transaction and sends the request on by the way its kind asks for.
     private func open(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) {
-        guard !transactions.isFull else {
-            counters.add(.overloadRefused)
+        let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
+        guard !transactions.isFull(forDialogs: arrival.message.isInDialog), !(isInitialInvite && arrival.isShed) else {
+            counters.add(isInitialInvite && arrival.isShed ? .callsShed : .overloadRefused)
             return answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 5"))
         }
-        let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
         switch peer {
         case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, branch, from: trunk)
         case .pbx(let pbx) where isInitialInvite: placeOutboundCall(arrival, branch, from: pbx)

@@ -54,6 +54,7 @@ package struct StreamFramer: Sendable {
             guard let headerEnd = findHeaderEnd() else {
                 return buffer.count - start > largestMessage ? breakOff(.tooLong, end: buffer.count) : nil
             }
+            guard headerEnd - start <= largestMessage else { return breakOff(.tooLong, end: headerEnd) }
             switch contentLength(headerEnd) {
             case .success(let body) where body <= largestMessage - (headerEnd - start):
                 length = headerEnd - start + body

@@ -42,8 +42,10 @@ package final class ProxyTransactions {
 
     /// How many transactions are kept.
     package var count: Int { byBranch.count }
-    /// True when no more requests should be taken.
-    package var isFull: Bool { byBranch.count >= capacity }
+    /// True when no more requests should be taken; those of dialogs that are there already may take as much again.
+    package func isFull(forDialogs: Bool = false) -> Bool {
+        byBranch.count >= (forDialogs ? capacity * 2 : capacity)
+    }
     /// When `fireTimers` is wanted; nil without timers.
     package var nextDeadline: UInt64? { wheel.nextDeadline }
 

@@ -47,6 +47,8 @@ package protocol SIPElement: AnyObject {
     var nextDeadline: UInt64? { get }
     /// Takes one received message.
     func receive(_ bytes: [UInt8], by flow: Flow, at now: Moment)
+    /// How full the queue is that messages come from, 0 to 1; told before a batch of them.
+    var filling: Double { get set }
     /// Notes that the kernel cut a datagram, or that one could not be sent.
     func note(_ trouble: TransportTrouble)
     /// Hears that the message with this token could not be delivered.

@@ -84,6 +84,17 @@ struct StreamFramerTests {
         #expect(bytes.count <= 2010)
     }
 
+    @Test func `a header part beyond the largest message is too long, whatever it says of its length`() {
+        let long = Self.message("Content-Length: x\r\nSubject: \(String(repeating: "a", count: 3000))\r\n")
+        for pieces in [1, 13, 5000] {
+            guard case .broken(let fault, _)? = frames(long, pieces: pieces, largest: 2000).first else {
+                Issue.record("not broken")
+                continue
+            }
+            #expect(fault == .tooLong)
+        }
+    }
+
     @Test func `nothing is read behind a broken frame`() {
         var framer = StreamFramer(largestMessage: 1000)
         framer.append(Array(Self.message("").utf8))

@@ -259,14 +259,14 @@ struct ProxyTransactionsTests {
 
     @Test func `a full table says so`() throws {
         let run = try ProxyRun()
-        #expect(!run.table.isFull)
+        #expect(!run.table.isFull())
         let other = try WireMessage.message(WireMessage.invite([("Call-ID", "Call-ID: other")]))
         let via = try #require(ViaValue.top(of: other))
         let second = ProxyTransaction(
             branch: Branch(of: other, via: via.value, secret: Secret(key0: 1, key1: 2)), request: other,
             flow: Flow(source: ProxyRun.source, socket: 0), note: run.transaction.note, call: (0, 0), originalFrom: [])
         run.table.open(second, at: run.now)
-        #expect(run.table.isFull)
+        #expect(run.table.isFull())
         #expect(run.table.count == 2)
     }
 

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Any bytes: indexed or refused, never read outside, and every extent lies inside the message.
+@_cdecl("LLVMFuzzerTestOneInput")
+func fuzzIndex(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    guard let message = try? SIPMessage.index(Traffic.bytes(start, count)) else { return 0 }
+    var last = 0
+    for field in message.headers {
+        precondition(field.start >= last && field.start < field.nameEnd && field.nameEnd <= field.value.lowerBound)
+        precondition(field.value.upperBound <= field.end && field.end <= message.bytes.count)
+        last = field.end
+        for value in HeaderValues(message.bytes, field.value) {
+            precondition(field.value.lowerBound <= value.lowerBound && value.upperBound <= field.value.upperBound)
+        }
+    }
+    _ = RequestValidity.refusal(of: message)
+    _ = (message.isInDialog, message.sequence, ViaValue.top(of: message), ViaValue.second(of: message))
+    return 0
+}

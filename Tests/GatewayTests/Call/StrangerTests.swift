@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import Gateway
+import SIPCore
+import Testing
+
+@Suite("Strangers and open doors")
+struct StrangerTests {
+    private let stranger = GatewayUnderTest.stranger
+
+    @Test func `a stranger's request is refused 403 at the port its Via names, and counted`() throws {
+        let gateway = try GatewayUnderTest(numbers: [])
+        let out = gateway.receive(request("INVITE"), from: stranger)
+        #expect(out.to(stranger).first?.hasPrefix("SIP/2.0 403 Forbidden") == true)
+        #expect(out.count == 1)
+        #expect(gateway.counters.count(.strangersRefused) == 1)
+        #expect(gateway.signals().isEmpty)
+    }
+
+    @Test(arguments: [
+        "friendly-scanner", "FRIENDLY-SCANNER", "sipvicious 0.3", "sipcli/v1.8", "VaxSIPUserAgent/3.5", "sipsak 0.9.8",
+    ])
+    func `a known scanner gets no answer and is counted`(agent: String) throws {
+        let gateway = try GatewayUnderTest(numbers: [])
+        let out = gateway.receive(request("OPTIONS", extra: "User-Agent: \(agent)\n"), from: stranger)
+        #expect(out.isEmpty)
+        #expect(gateway.counters.count(.scannersDropped) == 1)
+    }
+
+    @Test(arguments: ["Grandstream GXP", "my friendly-scanner", "Asterisk PBX 22", ""])
+    func `other User-Agents are strangers like any`(agent: String) throws {
+        let gateway = try GatewayUnderTest(numbers: [])
+        let out = gateway.receive(request("OPTIONS", extra: "User-Agent: \(agent)\n"), from: stranger)
+        #expect(out.count == 1)
+    }
+
+    @Test func `a configured peer that calls itself a scanner is a peer all the same`() throws {
+        let gateway = try GatewayUnderTest(numbers: [])
+        let out = gateway.receive(
+            request("INVITE", extra: "User-Agent: sipsak\n"), from: GatewayUnderTest.trunk)
+        #expect(out.to(GatewayUnderTest.pbx).count == 1)
+    }
+
+    /// Ways to ask the gateway to send something elsewhere; RFC 3261 §16.5 and §26.3.2.3 leave it to policy whom it serves.
+    static let elsewhere: [(what: String, from: PeerAddress, line: String, extra: String)] = [
+        ("a foreign Request-URI", GatewayUnderTest.trunk, "sip:100@198.51.100.77", ""),
+        ("a pre-loaded Route", GatewayUnderTest.trunk, "sip:100@192.0.2.20", "Route: <sip:198.51.100.77;lr>\n"),
+        (
+            "a Route behind the gateway's own", GatewayUnderTest.trunk, "sip:100@192.0.2.20",
+            "Route: <sip:192.0.2.10;lr>, <sip:198.51.100.77;lr>\n"
+        ),
+        ("a strict Route", GatewayUnderTest.trunk, "sip:100@192.0.2.20", "Route: <sip:198.51.100.77>\n"),
+        ("a Route by name", GatewayUnderTest.trunk, "sip:100@192.0.2.20", "Route: <sip:evil.example;lr>\n"),
+        ("a foreign Request-URI from the PBX", GatewayUnderTest.pbx, "sip:100@198.51.100.77", ""),
+        (
+            "a pre-loaded Route from the PBX", GatewayUnderTest.pbx, "sip:1@203.0.113.5",
+            "Route: <sip:198.51.100.77;lr>\n"
+        ),
+    ]
+
+    @Test(arguments: elsewhere, ["INVITE", "MESSAGE", "ACK"])
+    func `nothing is sent to an address nobody configured`(
+        row: (what: String, from: PeerAddress, line: String, extra: String), method: String
+    ) throws {
+        let gateway = try GatewayUnderTest(numbers: [])
+        let text = request(method, extra: row.extra).replacing("sip:100@192.0.2.20 ", with: row.line + " ")
+        let out = gateway.receive(text, from: row.from)
+        let known: Set<PeerAddress> = [GatewayUnderTest.trunk, GatewayUnderTest.pbx]
+        #expect(out.allSatisfy { known.contains($0.destination) }, "\(row.what)")
+        #expect(out.contains { $0.bytes.starts(with: method.utf8) }, "it goes to the configured peer instead")
+    }
+
+    @Test func `a request that comes round again is counted down to its end, RFC 3261 §16.3 step 3`() throws {
+        let gateway = try GatewayUnderTest(numbers: [])
+        var text = request("INVITE").replacing("Max-Forwards: 70", with: "Max-Forwards: 3")
+        var rounds = 0
+        while rounds < 10 {
+            guard let next = gateway.receive(text, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first else {
+                break
+            }
+            text = next
+            rounds += 1
+        }
+        #expect(rounds == 3, "each round has a branch of its own and one hop less, then 483")
+    }
+
+    @Test func `an INVITE that has been here before is not branded again, RFC 5393 §4`() throws {
+        let brand = try #require(E164Number("+61491570156"))
+        let gateway = try GatewayUnderTest(numbers: [brand])
+        let first = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let again = try #require(
+            gateway.receive(first, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        #expect(again.components(separatedBy: "purpose=icon").count == 2, "one Call-Info and no second")
+    }
+}
