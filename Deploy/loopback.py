@@ -301,7 +301,8 @@ class Side:
         self.errors = os.path.join(folder, name + ".errors")
         command = ["sipp"]
         if remote:
-            command.append(f"{HOST}:{remote}")
+            # The gateway is asked in the family the caller has.
+            command.append(f"[::1]:{remote}" if ":" in host else f"{HOST}:{remote}")
         command += [
             "-sf", os.path.join(SCENARIOS, script), "-i", host, "-p", str(port), "-m", str(calls), "-l", "200",
             "-r", "200", "-nostdin", "-timeout", "20", "-timeout_error", "-trace_err", "-error_file", self.errors,

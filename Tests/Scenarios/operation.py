@@ -154,6 +154,20 @@ def over_tcp(house, folder, run):
         usual(house)
 
 
+def over_ipv6(house, folder, run):
+    """A trunk on IPv6 and a PBX on IPv4: in-dialog requests of both find their way over both families."""
+    six = (f'  - name: six\n    sources: ["[::1]"]\n    next_hop: "[::1]:{run.ports.trunk}"\n    listen: six\n'
+           "    region: AU\n    trusted: true\n")
+    restart(house, listen=f'  - name: six\n    address: "[::1]:{run.ports.gateway}"\n', trunk=six)
+    try:
+        for number, one in enumerate((answered(host="::1"), both("re-invite-from-pbx", host="::1"),
+                                      both("hung-up-by-pbx", host="::1"))):
+            run.place(one, brand(1054), os.path.join(folder, str(number)))
+        run.expect_events(house, brand(1054), SEEN * 3)
+    finally:
+        usual(house)
+
+
 def torture_messages(house, folder, run):
     """Every message of RFC 4475 is forwarded, answered or dropped as an in-line proxy should, over UDP and TCP."""
     if not torture.is_there():
@@ -167,8 +181,8 @@ def torture_messages(house, folder, run):
             House.must_run(house.gateway)
             if wrong:
                 raise Failed(f"{len(wrong)} of {count} by {'TCP' if is_stream else 'UDP'}:\n  " + "\n  ".join(wrong))
-            run.place(answered(), brand(1054), os.path.join(folder, f"after-{is_stream}"))
-        run.expect_events(house, brand(1054), SEEN * 2)
+            run.place(answered(), brand(1055), os.path.join(folder, f"after-{is_stream}"))
+        run.expect_events(house, brand(1055), SEEN * 2)
     finally:
         usual(house)
 
@@ -181,5 +195,6 @@ OPERATION = (
     ("drain", drain),
     ("several workers", several_workers),
     ("TCP on either side", over_tcp),
+    ("IPv6 and IPv4", over_ipv6),
     ("RFC 4475", torture_messages),
 )

@@ -36,6 +36,11 @@ final class GatewayUnderTest {
         var targets: [Target] = []
         var limits = TrunkAdmission.Limits()
         var carrierName = TrunkPeer.CarrierName.replace
+        /// Ports of the local addresses.
+        var sockets: [UInt16] = [5060]
+        var pbxSocket: Int?
+        /// Another trunk, in front of the usual one, reached at this address.
+        var secondTrunk: PeerAddress?
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
@@ -67,8 +72,10 @@ final class GatewayUnderTest {
         return sent()
     }
 
-    func receive(_ text: String, from source: PeerAddress) -> [OutgoingMessage] {
-        receive(Array(text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n").utf8), from: source)
+    func receive(_ text: String, from source: PeerAddress, on socket: Int = 0) -> [OutgoingMessage] {
+        let bytes = Array(text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n").utf8)
+        gateway.receive(bytes, by: Flow(source: source, socket: socket), at: now)
+        return sent()
     }
 
     /// Lets time pass and gives what timers send.
@@ -118,12 +125,22 @@ final class GatewayUnderTest {
             keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: 0)
         trunk.admission = TrunkAdmission(options.limits)
         trunk.carrierName = options.carrierName
+        trunk.pbxSocket = options.pbxSocket
+        var trunks = [trunk]
+        if let address = options.secondTrunk {
+            let second = TrunkPeer(
+                name: "second", sources: [source(address)], targets: group(address), socket: 0, isTrusted: true,
+                policy: .standard, normaliser: NumberNormaliser(region: nil), identityOrder: [.from],
+                keepsForeignCallInfo: true, trunkHeader: nil, pbx: 0)
+            trunks.insert(second, at: 0)
+        }
         let targets = options.targets.isEmpty ? group(pbx) : TargetGroup(name: "office", targets: options.targets)
         let pbx = PBXPeer(
             name: "office", sources: [source(pbx)] + targets.targets.map { source($0.address) }, targets: targets)
         return GatewaySettings(
             topology: GatewayTopology(
-                sockets: [LocalSocket(position: 0, address: local)], trunks: [trunk], pbxs: [pbx]),
+                sockets: options.sockets.enumerated().map { LocalSocket(position: $0, address: local.with(port: $1)) },
+                trunks: trunks, pbxs: [pbx]),
             secret: options.secret, timers: .standard, limits: SIPLimits(), mostTransactions: options.mostTransactions,
             strangers: .refuse, brands: true, writesCallInfo: true)
     }

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import SIPCore
+import Testing
+
+@Suite("Who is who: trunks by address, port, local address and certificate")
+struct TopologyTests {
+    private static let carrier = PeerAddress(ipv4: 0xCB00_7105, port: 5060)
+    private static let office = PeerAddress(ipv4: 0xC000_0214, port: 5060)
+
+    /// Two local UDP addresses, one for TCP and one for TLS.
+    private static let sockets = [SIPTransportKind.udp, .udp, .tcp, .tls].enumerated().map { position, transport in
+        LocalSocket(
+            position: position, address: PeerAddress(ipv4: 0xC000_020A, port: UInt16(5060 + position)),
+            transport: transport)
+    }
+
+    private func source(_ address: PeerAddress, prefix: Int = 32, port: UInt16? = nil) -> PeerSource {
+        PeerSource(network: address, prefixLength: prefix, port: port)
+    }
+
+    private func group(_ address: PeerAddress, socket: Int = 0) -> TargetGroup {
+        let standing = TargetStanding(name: "\(address)", rules: TargetHealthRules())
+        return TargetGroup(name: "g", targets: [Target(standing: standing, address: address, socket: socket)])
+    }
+
+    private func trunk(
+        _ name: String, _ sources: [PeerSource], socket: Int = 0, certificates: [String] = [], pbxSocket: Int? = nil
+    ) -> TrunkPeer {
+        var trunk = TrunkPeer(
+            name: name, sources: sources, targets: group(Self.carrier), socket: socket, isTrusted: true,
+            policy: .standard, normaliser: NumberNormaliser(region: nil), identityOrder: [.from],
+            keepsForeignCallInfo: true, trunkHeader: nil, pbx: 0)
+        trunk.certificateNames = certificates
+        trunk.pbxSocket = pbxSocket
+        return trunk
+    }
+
+    private func topology(_ trunks: [TrunkPeer]) -> GatewayTopology {
+        GatewayTopology(
+            sockets: Self.sockets, trunks: trunks,
+            pbxs: [PBXPeer(name: "office", sources: [source(Self.office)], targets: group(Self.office))])
+    }
+
+    private func name(_ topology: GatewayTopology, _ flow: Flow) -> String? {
+        switch topology.peer(of: flow) {
+        case .trunk(let trunk): trunk.name
+        case .pbx(let pbx): pbx.name
+        case nil: nil
+        }
+    }
+
+    @Test func `of trunks with one source, the one whose local address the call came to has it`() {
+        let topology = topology([
+            trunk("one", [source(Self.carrier)], socket: 0), trunk("two", [source(Self.carrier)], socket: 1),
+        ])
+        #expect(name(topology, Flow(source: Self.carrier, socket: 0)) == "one")
+        #expect(name(topology, Flow(source: Self.carrier, socket: 1)) == "two")
+    }
+
+    @Test func `a port that is asked for counts for datagrams`() {
+        let topology = topology([trunk("one", [source(Self.carrier, port: 5060)])])
+        #expect(name(topology, Flow(source: Self.carrier, socket: 0)) == "one")
+        #expect(name(topology, Flow(source: Self.carrier.with(port: 5061), socket: 0)) == nil)
+    }
+
+    @Test func `a stream comes from a port of the moment: ports count only where they tell peers apart`() {
+        let one = trunk("one", [source(Self.carrier, port: 5060)])
+        let two = trunk("two", [source(Self.carrier, port: 5070)])
+        let topology = topology([one, two])
+        #expect(name(topology, Flow(source: Self.carrier.with(port: 49_152), socket: 2, connection: 1)) == "one")
+        #expect(name(topology, Flow(source: Self.carrier.with(port: 5070), socket: 2, connection: 1)) == "two")
+    }
+
+    static let certificates: [(names: [String]?, sources: Bool, address: PeerAddress, isTrunk: Bool)] = [
+        (["sip.carrier.example"], false, office.with(port: 1), false),  // the PBX is looked for first
+        (["sip.carrier.example"], false, PeerAddress(ipv4: 0x0101_0101, port: 1), true),
+        (["other.example", "SIP.CARRIER.example"], false, PeerAddress(ipv4: 0x0101_0101, port: 1), true),
+        (["carrier.example"], false, PeerAddress(ipv4: 0x0101_0101, port: 1), false),
+        (nil, false, carrier, false),
+        (["sip.carrier.example"], true, carrier, true),
+        (["sip.carrier.example"], true, PeerAddress(ipv4: 0x0101_0101, port: 1), false),
+        (nil, true, carrier, false),
+    ]
+
+    @Test(arguments: certificates)
+    func `a trunk that is known by its certificate is known by nothing less, RFC 5922 §7`(
+        row: (names: [String]?, sources: Bool, address: PeerAddress, isTrunk: Bool)
+    ) {
+        let sources = row.sources ? [source(Self.carrier)] : []
+        let topology = topology([trunk("one", sources, socket: 3, certificates: ["sip.carrier.example"])])
+        let flow = Flow(
+            source: row.address, socket: 3, connection: 1, certificate: row.names.map { PeerCertificate(names: $0) })
+        #expect((name(topology, flow) == "one") == row.isTrunk)
+    }
+
+    @Test func `calls leave by the trunk's own address towards the PBX, so that it can tell trunks apart`() throws {
+        var options = GatewayUnderTest.Options()
+        options.sockets = [5060, 5070]
+        options.pbxSocket = 1
+        let gateway = try GatewayUnderTest(numbers: [], options: options)
+        let out = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        let invite = try #require(out.first { $0.destination == GatewayUnderTest.pbx })
+        #expect(invite.socket == 1)
+        let text = String(decoding: invite.bytes, as: UTF8.self)
+        #expect(text.contains("Via: SIP/2.0/UDP 192.0.2.10:5070;branch="))
+        // RFC 5658 §3: both sides of the gateway are in the route set, the outgoing side on top.
+        let routes = text.split(separator: "\r\n").filter { $0.hasPrefix("Record-Route: ") }
+        #expect(routes.map { $0.contains("192.0.2.10:5070") } == [true, false])
+    }
+
+    @Test func `a call the PBX sends to a trunk's own address goes to that trunk`() throws {
+        var options = GatewayUnderTest.Options()
+        options.sockets = [5060, 5070]
+        options.pbxSocket = 1
+        options.secondTrunk = Self.carrier.with(port: 5099)
+        let gateway = try GatewayUnderTest(numbers: [], options: options)
+        let call = request("INVITE").replacing("sip:100@192.0.2.20 ", with: "sip:0155@pbx.example ")
+        let first = gateway.receive(call, from: GatewayUnderTest.pbx, on: 1)
+        #expect(first.contains { $0.destination == GatewayUnderTest.trunk && $0.bytes.starts(with: "INVITE".utf8) })
+        let other = call.replacing("story@", with: "other@").replacing("z9hG4bK1", with: "z9hG4bK2")
+        let second = gateway.receive(other, from: GatewayUnderTest.pbx, on: 0)
+        #expect(second.contains { $0.destination == options.secondTrunk && $0.bytes.starts(with: "INVITE".utf8) })
+    }
+}
