@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
 import NIOCore
 import NIOPosix
 import NIOSSL
@@ -14,6 +15,9 @@ final class StreamHub {
         let socket: Int
         let remote: PeerAddress
     }
+
+    /// Milliseconds after which unacknowledged bytes end a connection, instead of the system's quarter of an hour.
+    static let deadPeerTimeout: ChannelOptions.Types.SocketOption.Value = 20_000
 
     let limits: StreamLimits
     let counters: StreamCounters
@@ -90,6 +94,7 @@ final class StreamHub {
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(limits.connect.timeAmount)
             .channelOption(.tcpOption(.tcp_nodelay), value: 1)
+            .channelOption(.deadPeer, value: StreamHub.deadPeerTimeout)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let identity = listener.identity {
@@ -170,4 +175,9 @@ extension SocketAddress {
     init(_ address: PeerAddress) throws {
         try self.init(ipAddress: address.bareHostText, port: Int(address.port))
     }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
+    /// `TCP_USER_TIMEOUT` (RFC 5482).
+    static var deadPeer: ChannelOptions.Types.SocketOption { .tcpOption(.init(rawValue: TCP_USER_TIMEOUT)) }
 }

@@ -59,6 +59,7 @@ package final class StreamTransport: Sendable {
                 .serverChannelOption(.backlog, value: 1024)
                 .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
                 .childChannelOption(.tcpOption(.tcp_nodelay), value: 1)
+                .childChannelOption(.deadPeer, value: StreamHub.deadPeerTimeout)
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try hub.value.accept(channel, on: listener) }
                 }

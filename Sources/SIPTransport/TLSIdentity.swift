@@ -105,23 +105,26 @@ package struct TLSIdentityError: Error, Hashable, CustomStringConvertible {
 }
 
 extension PeerCertificate {
-    /// The names of a verified certificate: host names and SIP URIs of its alternative names, the common name where
-    /// there are none (RFC 5922 §7.1).
+    /// The names of a verified certificate: the SIP URIs of its alternative names, else their host names, else the common
+    /// name (RFC 5922 §7.1).
     convenience init?(_ certificate: NIOSSLCertificate) {
         guard let bytes = try? certificate.toDERBytes(), let parsed = try? Certificate(derEncoded: bytes) else {
             return nil
         }
-        var names: [String] = []
+        var hosts: [String] = []
+        var domains: [String] = []
         if let alternatives = try? parsed.extensions.subjectAlternativeNames {
             for name in alternatives {
                 switch name {
-                case .dnsName(let host): names.append(host)
+                case .dnsName(let host): hosts.append(host)
                 case .uniformResourceIdentifier(let uri) where uri.lowercased().hasPrefix("sip:"):
-                    names.append(String(uri.dropFirst(4)))
+                    domains.append(String(uri.dropFirst(4)))
                 default: break
                 }
             }
         }
+        // RFC 5922 §7.1: where SIP URIs are given, host names count for nothing.
+        var names = domains.isEmpty ? hosts : domains
         if names.isEmpty {
             for attribute in parsed.subject.flatMap({ $0 }) where attribute.type == .RDNAttributeType.commonName {
                 names.append(attribute.value.description)

@@ -93,15 +93,22 @@ struct TLSTests {
         await called.streams.stop()
     }
 
-    @Test func `with mutual TLS the names of the client are known, RFC 5922 §7.1`() async throws {
+    /// RFC 5922 §7.1: the identities a certificate asserts.
+    static let identities: [(names: String, known: [String])] = [
+        ("DNS:SIP.carrier.example,DNS:b.example", ["sip.carrier.example", "b.example"]),
+        ("DNS:host.example,URI:sip:carrier.example", ["carrier.example"]),
+        ("URI:https://carrier.example,DNS:host.example", ["host.example"]),
+        ("IP:127.0.0.1", ["caller"]),
+    ]
+
+    @Test(arguments: identities)
+    func `with mutual TLS the names of the client are known`(row: (names: String, known: [String])) async throws {
         let certificates = try TestCertificates()
         let called = try await House(certificates.files("called", names: "DNS:pbx.example", asks: true))
-        let caller = try await House(
-            certificates.files("caller", names: "DNS:SIP.carrier.example,URI:sip:carrier.example"))
+        let caller = try await House(certificates.files("caller", names: row.names))
         caller.send(to: called, named: "pbx.example")
         #expect(try await waits { called.observer.messages.count == 1 })
-        let names = called.observer.messages.first?.flow.certificate?.names
-        #expect(names == ["sip.carrier.example", "carrier.example"])
+        #expect(called.observer.messages.first?.flow.certificate?.names == row.known)
         await caller.streams.stop()
         await called.streams.stop()
     }

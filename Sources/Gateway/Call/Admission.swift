@@ -12,7 +12,10 @@ extension SIPGateway {
             answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 10"))
             return false
         }
-        if case .refused(let reason, let seconds) = trunk.admission.admit(at: arrival.now.milliseconds) {
+        // An emergency call and the call back from its centre are never held back (RFC 5031, RFC 7090, RFC 4412).
+        if !CallFacts.isEmergency(arrival.message),
+            case .refused(let reason, let seconds) = trunk.admission.admit(at: arrival.now.milliseconds)
+        {
             counters.add(reason == .rate ? .callsRefusedByRate : .callsRefusedByNumber)
             answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: \(seconds)"))
             return false

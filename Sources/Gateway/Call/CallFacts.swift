@@ -16,9 +16,7 @@ struct CallFacts {
     init(of invite: SIPMessage, sockets: [LocalSocket]) {
         isInitial = !invite.isInDialog
         hasReplaces = invite.has(.replaces)
-        isEmergency =
-            invite.has(.resourcePriority) || Self.isEmergency(invite.first(.priority).map { invite[$0.value] })
-            || invite[invite.requestURI].prefix(15).equalsIgnoringCase("urn:service:sos")
+        isEmergency = Self.isEmergency(invite)
         isSpiral = invite.headers.contains { field in
             field.name == .via
                 && HeaderValues(invite.bytes, field.value).contains { range in
@@ -29,8 +27,13 @@ struct CallFacts {
         }
     }
 
-    private static func isEmergency(_ priority: ArraySlice<UInt8>?) -> Bool {
-        guard let priority else { return false }
+    /// True for calls that no limit may hold back and no brand may stand on.
+    static func isEmergency(_ invite: SIPMessage) -> Bool {
+        if invite.has(.resourcePriority) || invite[invite.requestURI].prefix(15).equalsIgnoringCase("urn:service:sos") {
+            return true
+        }
+        guard let field = invite.first(.priority) else { return false }
+        let priority = invite[field.value]
         return priority.equalsIgnoringCase("psap-callback") || priority.equalsIgnoringCase("emergency")
     }
 }

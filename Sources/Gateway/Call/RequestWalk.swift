@@ -46,9 +46,14 @@ extension SIPGateway {
     /// Starts a transaction and sends the request on by the way its kind asks for.
     private func open(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) {
         let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
-        guard !transactions.isFull(forDialogs: arrival.message.isInDialog), !(isInitialInvite && arrival.isShed) else {
-            counters.add(isInitialInvite && arrival.isShed ? .callsShed : .overloadRefused)
+        guard !transactions.isFull(forDialogs: arrival.message.isInDialog) else {
+            counters.add(.overloadRefused)
             return answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 5"))
+        }
+        if isInitialInvite, arrival.isShed, !CallFacts.isEmergency(arrival.message) {
+            counters.add(.callsShed)
+            // No Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
+            return answer(arrival, Refusal(503, "Service Unavailable"))
         }
         switch peer {
         case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, branch, from: trunk)

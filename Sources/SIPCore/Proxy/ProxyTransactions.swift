@@ -19,11 +19,11 @@ package final class ProxyTransactions {
     package var outgoing: [OutgoingMessage] = []
     /// Whom deliveries go to.
     package weak var user: (any TransactionUser)?
-    private let timing: TransactionTimers
+    let timing: TransactionTimers
     private let capacity: Int
-    private var byBranch: [Branch: ProxyTransaction] = [:]
-    private var wheel: TimerWheel
-    private var now: Moment
+    var byBranch: [Branch: ProxyTransaction] = [:]
+    var wheel: TimerWheel
+    var now: Moment
 
     /// Makes an empty table; `capacity` bounds the transactions kept at once.
     package init(timers: TransactionTimers, capacity: Int, now: Moment) {
@@ -204,113 +204,5 @@ package final class ProxyTransactions {
 
     private func clientEffects(_ event: ClientTransactionEvent, _ transaction: ProxyTransaction) -> TransactionEffects {
         transaction.inviteClient?.receive(event) ?? transaction.otherClient?.receive(event) ?? .none
-    }
-}
-
-// MARK: - Effects
-
-extension ProxyTransactions {
-    /// Does what a state machine asked for, in order; true when an ACK is to be forwarded by the owner.
-    @discardableResult
-    private func perform(
-        _ effects: TransactionEffects, _ role: TransactionRole, _ transaction: ProxyTransaction,
-        _ received: SIPMessage?, responding bytes: [UInt8]? = nil
-    ) -> Bool {
-        var ackIsDue = false
-        let attempt = transaction.attempt
-        for effect in effects {
-            // The owner went on to another target: what is left concerns the one given up.
-            if role == .client, transaction.attempt != attempt { break }
-            switch effect {
-            case .sendRequest, .resendRequest:
-                sendDownstream(role == .cancel ? transaction.cancel : transaction.forwarded, transaction)
-            case .sendAck: sendAck(for: received, transaction)
-            case .sendCancel: sendCancel(transaction)
-            case .sendTrying: sendTrying(transaction)
-            case .sendResponse:
-                if let bytes { transaction.lastResponse = bytes }
-                sendUpstream(transaction)
-            case .resendResponse: sendUpstream(transaction)
-            case .deliverAck: ackIsDue = true
-            case .deliverResponse: deliver(received, transaction)
-            case .timeout:
-                if role == .client { user?.targetTimedOut(transaction, at: now) }
-            case .transportFailed:
-                if role == .client { user?.targetUnreachable(transaction, at: now) }
-            case .start(let timer, let delay): start(timer, after: delay, role, transaction)
-            case .stop(let timers): stop(timers, role, transaction)
-            case .deliverRequest: break
-            case .terminate: end(role, transaction)
-            }
-        }
-        return ackIsDue
-    }
-
-    private func deliver(_ response: SIPMessage?, _ transaction: ProxyTransaction) {
-        // §16.7 step 5: a 100 is not forwarded. An answer to a CANCEL ends here (§16.10).
-        guard let response, let status = response.status, status > 100 else { return }
-        if status < 200 { transaction.hasProgress = true }
-        user?.deliver(response, to: transaction, at: now)
-    }
-
-    private func sendDownstream(_ bytes: [UInt8], _ transaction: ProxyTransaction) {
-        guard let target = transaction.target else { return }
-        outgoing.append(
-            OutgoingMessage(
-                bytes: bytes, destination: target.address, socket: target.socket, token: transaction.branch.value))
-    }
-
-    private func sendUpstream(_ transaction: ProxyTransaction) {
-        guard !transaction.lastResponse.isEmpty else { return }
-        outgoing.append(
-            OutgoingMessage(
-                bytes: transaction.lastResponse, destination: transaction.answersTo, socket: transaction.flow.socket,
-                connection: transaction.flow.connection))
-    }
-
-    private func sendTrying(_ transaction: ProxyTransaction) {
-        guard let request = transaction.request else { return }
-        transaction.lastResponse = LocalMessages.response(
-            to: request, status: 100, phrase: "Trying", toTag: nil, source: transaction.flow.source)
-        sendUpstream(transaction)
-    }
-
-    private func sendAck(for response: SIPMessage?, _ transaction: ProxyTransaction) {
-        guard let response, let invite = transaction.forwardedRequest else { return }
-        sendDownstream(LocalMessages.acknowledgement(of: invite, answeredBy: response), transaction)
-    }
-
-    private func sendCancel(_ transaction: ProxyTransaction) {
-        guard let invite = transaction.forwardedRequest else { return }
-        transaction.cancel = LocalMessages.cancel(of: invite, reasonsFrom: transaction.receivedCancel)
-        let isReliable = transaction.target?.isReliable ?? false
-        var machine = NonInviteClientTransaction(timers: timing, isReliable: isReliable)
-        let effects = machine.start()
-        transaction.cancelClient = machine
-        perform(effects, .cancel, transaction, nil)
-    }
-
-    private func start(
-        _ timer: TransactionTimer, after delay: Duration, _ role: TransactionRole, _ transaction: ProxyTransaction
-    ) {
-        let slot = Int(role.rawValue) * 3 + timer.slot
-        wheel.cancel(transaction.timers[slot])
-        let (seconds, attoseconds) = delay.components
-        let milliseconds = UInt64(seconds) * 1000 + UInt64(attoseconds / 1_000_000_000_000_000)
-        transaction.timers[slot] = wheel.schedule(
-            at: now.milliseconds + milliseconds, id: transaction.branch.value, kind: role.rawValue << 6 | timer.rawValue
-        )
-    }
-
-    private func stop(_ timers: TimerSet, _ role: TransactionRole, _ transaction: ProxyTransaction) {
-        for timer in TransactionTimer.allCases where timers.contains(timer) {
-            wheel.cancel(transaction.timers[Int(role.rawValue) * 3 + timer.slot])
-        }
-    }
-
-    private func end(_ role: TransactionRole, _ transaction: ProxyTransaction) {
-        for slot in 0..<3 { wheel.cancel(transaction.timers[Int(role.rawValue) * 3 + slot]) }
-        guard transaction.isOver else { return }
-        byBranch[transaction.branch] = nil
     }
 }

@@ -63,6 +63,29 @@ struct AdmissionStoryTests {
         #expect(gateway.counters.count(.callsRefusedByRate) == 1)
     }
 
+    @Test(arguments: ["Priority: emergency\n", "Priority: psap-callback\n", "Resource-Priority: esnet.1\n"])
+    func `an emergency call passes whatever the limits say`(header: String) throws {
+        let gateway = try gateway(.init(mostCalls: 1))
+        _ = gateway.receive(invite(1), from: trunk)
+        let call = request("INVITE", extra: header, branch: "e").replacing("story@", with: "emergency@")
+        #expect(gateway.receive(call, from: trunk).to(GatewayUnderTest.pbx).count == 1)
+    }
+
+    @Test func `while more comes in than can be carried new calls are refused, requests of dialogs are not`() throws {
+        let gateway = try gateway()
+        gateway.gateway.filling = 0.9
+        let refused = try #require(gateway.receive(invite(1), from: trunk).to(trunk).first)
+        #expect(refused.hasPrefix("SIP/2.0 503"))
+        #expect(!refused.contains("Retry-After"), "§21.5.4: the carrier would hold back all calls")
+        let bye = request("BYE", toTag: ";tag=p", branch: "bye", sequence: 2)
+        #expect(gateway.receive(bye, from: trunk).to(GatewayUnderTest.pbx).count == 1)
+        let emergency = request("INVITE", extra: "Priority: emergency\n", branch: "e")
+        #expect(gateway.receive(emergency, from: trunk).to(GatewayUnderTest.pbx).count == 1)
+        gateway.gateway.filling = 0
+        #expect(gateway.receive(invite(2), from: trunk).to(GatewayUnderTest.pbx).count == 1)
+        #expect(gateway.counters.count(.callsShed) == 1)
+    }
+
     @Test func `in-dialog requests pass whatever the limits say`() throws {
         let gateway = try gateway(.init(callsPerSecond: 1, burst: 1, mostCalls: 1))
         _ = gateway.receive(invite(1), from: trunk)
