@@ -7,45 +7,54 @@ import SIPCore
 import SIPTransport
 import ServiceLifecycle
 
-/// The open local addresses of a gateway and the threads that serve them.
+/// The local addresses of a gateway and the threads that serve them.
 struct OpenTransport {
-    /// In the order of `listen`.
-    let bound: [PeerAddress]
+    /// In the order of `listen`; ports that the kernel chose are known after `start`.
+    private(set) var bound: [PeerAddress]
     let workers: [TransportWorker]
     /// Nil where no address speaks TCP or TLS.
     let streams: StreamTransport?
 
-    /// Opens every address, or none.
-    init(_ configuration: HeraldConfiguration) async throws {
+    /// Opens every UDP address and reads the files of every TLS address; throws at the first that cannot be used.
+    init(_ configuration: HeraldConfiguration) throws {
         let count = configuration.workers
         let sockets = try configuration.listen.map { listener -> [UDPSocket]? in
             guard listener.transport == .udp else { return nil }
             return try UDPSocket.shared(address: try listener.address.peer(), by: count)
         }
-        workers = (0..<count).map { number in
+        let workers = (0..<count).map { number in
             TransportWorker(sockets: sockets.map { $0?[number] }, longestWait: count == 1 ? 1000 : 20)
         }
-        let listeners = try configuration.listen.enumerated().filter { $1.transport != .udp }.map {
-            position, listener in
-            StreamListener(
-                position: position, address: try listener.address.peer(),
-                identity: try listener.tls.map { try TLSIdentity(TLSIdentity.Files($0)) })
+        self.workers = workers
+        bound = try zip(configuration.listen, sockets).map { listener, sockets in
+            try sockets?.first?.address ?? listener.address.peer()
         }
-        var addresses = try configuration.listen.map { try $0.address.peer() }
-        for (position, socket) in sockets.enumerated() {
-            if let socket = socket?.first { addresses[position] = socket.address }
-        }
+        let listeners = try configuration.streamListeners()
         guard !listeners.isEmpty else {
             streams = nil
-            bound = addresses
             return
         }
         let streams = StreamTransport(
             listeners: listeners, inboxes: workers.map(\.inbox), limits: StreamLimits(configuration))
-        for (position, address) in try await streams.start() { addresses[position] = address }
         for worker in workers { worker.use(streams) }
         self.streams = streams
-        bound = addresses
+    }
+
+    /// Listens on every TCP and TLS address.
+    mutating func start() async throws {
+        guard let streams else { return }
+        let addresses = try await streams.start()
+        for (position, address) in addresses { bound[position] = address }
+    }
+}
+
+extension HeraldConfiguration {
+    fileprivate func streamListeners() throws -> [StreamListener] {
+        try listen.enumerated().filter { $1.transport != .udp }.map { position, listener in
+            StreamListener(
+                position: position, address: try listener.address.peer(),
+                identity: try listener.tls.map { try TLSIdentity(TLSIdentity.Files($0)) })
+        }
     }
 }
 

@@ -29,7 +29,8 @@ struct RunningGateway {
         try StateFolder.prepare(configuration.state)
         try StateFolder.prepare(configuration.runtime)
         let secret = try StateFolder.secret(in: configuration.state)
-        let transport = try await OpenTransport(configuration)
+        var transport = try OpenTransport(configuration)
+        try await transport.start()
         let bound = transport.bound
         let foundation = GatewayFoundation(
             bound: bound, secret: secret, health: TargetHealthBoard(onChange: TargetLog(logger: logger).tell),

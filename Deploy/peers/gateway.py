@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gateway of one step: started, killed, asked for its metrics and its ledger, inside the step's namespace."""
+import os
+import re
+import subprocess
+import sys
+import urllib.request
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from loopback import Child, Failed, read_json, wait_until  # noqa: E402
+
+CARRIER, GATEWAY, PBX = "127.0.0.10", "127.0.0.20", "127.0.0.30"
+CALLER, BRAND = "+4989123456", "Acme Bank"
+LOGO = "https://logos.example/acme.png"
+ADMIN = "127.0.0.1:9470"
+
+
+class Gateway:
+    """Herald between one trusted carrier and one PBX, with one brand."""
+
+    def __init__(self, folder, carrier=CARRIER, pbx=PBX, listen=(GATEWAY,), strangers="refuse"):
+        """`listen`: the address towards the carrier and, when it is another one, the address towards the PBX."""
+        self.folder = folder
+        self.config = os.path.join(folder, "herald.yaml")
+        self.child = None
+        os.makedirs(folder, exist_ok=True)
+        brands = os.path.join(folder, "brands.psv")
+        with open(brands, "w", encoding="utf-8") as file:
+            file.write(f"{CALLER}|{BRAND}|{LOGO}|Your appointment\n")
+        entries = "\n".join(f'  - {{name: side{n}, address: "{address}:5060"}}' for n, address in enumerate(listen))
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(f"""\
+gateway: {{state: {folder}, runtime: {folder}}}
+listen:
+{entries}
+trunks:
+  - {{name: carrier, sources: ["{carrier}"], next_hop: "{carrier}:5060", region: DE, trusted: true, listen: side0}}
+pbx:
+  - {{name: office, address: "{pbx}:5060", sources: ["{pbx}"], listen: side{len(listen) - 1}}}
+brands: {{file: {brands}}}
+strangers: {strangers}
+admin: {{listen: "{ADMIN}"}}
+log: {{level: warning}}
+""")
+
+    def start(self):
+        self.child = Child("herald", [os.environ["HERALD"], "run", "--config", self.config], self.folder)
+        wait_until(lambda: self.answers() or not self.child.is_running(), 30, f"no answer; see {self.child.log}")
+        if not self.child.is_running():
+            raise Failed(f"herald ended with {self.child.process.returncode}:\n{self.child.tail()}")
+
+    def stop(self):
+        if self.child:
+            self.child.stop()
+
+    @staticmethod
+    def answers():
+        try:
+            with urllib.request.urlopen(f"http://{ADMIN}/healthz", timeout=2) as response:
+                return response.status == 200
+        except OSError:
+            return False
+
+    def metric(self, name, **labels):
+        """The sum of a family's series that carry the labels."""
+        with urllib.request.urlopen(f"http://{ADMIN}/metrics", timeout=5) as response:
+            lines = response.read().decode("utf-8").splitlines()
+        series = (re.match(r"(\w+)(\{.*\})? (\S+)$", line) for line in lines)
+        wanted = [f'{key}="{value}"' for key, value in labels.items()]
+        return int(sum(
+            float(one.group(3)) for one in series
+            if one and one.group(1) == name and all(label in (one.group(2) or "") for label in wanted)))
+
+    def calls(self):
+        """Every call of the ledger, oldest first."""
+        done = subprocess.run(
+            [os.environ["HERALD"], "calls", "--json", "--limit", "1000000", "--config", self.config],
+            capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            raise Failed(f"herald calls ended with {done.returncode}: {done.stderr.strip()}")
+        return read_json(done.stdout)
+
+    def resident_kilobytes(self):
+        """(all, only what is mapped to no file) of its resident memory."""
+        with open(f"/proc/{self.child.pid}/status", encoding="ascii") as file:
+            text = file.read()
+        return tuple(int(re.search(name + r":\s+(\d+)", text).group(1)) for name in ("VmRSS", "RssAnon"))
+
+    def open_files(self):
+        return len(os.listdir(f"/proc/{self.child.pid}/fd"))
+
+    def quiet_within(self, seconds):
+        """True once no transaction and no call is open any more."""
+        try:
+            wait_until(self.is_quiet, seconds, "")
+            return True
+        except Failed:
+            return False
+
+    def is_quiet(self):
+        return self.metric("herald_transactions") == 0 and self.metric("herald_open_calls") == 0

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A mix of answered, busy and cancelled calls, and whether carrier, PBX and ledger tell the same of every one."""
+import collections
+
+from gateway import CARRIER, GATEWAY, PBX
+from sipp import Sipp
+from tally import say
+
+# What an endpoint's word is in the ledger. A busy line is REJECTED when its 180 was seen before and BUSY when that was
+# lost, since phones answer 486 when their reject key is pressed.
+OUTCOMES = {"answered": {"ANSWERED"}, "busy": {"REJECTED", "BUSY"}, "cancelled": {"MISSED"}}
+ENDING = {"answered": 1, "busy": 2, "cancelled": 3}
+
+
+class Mix:
+    """The SIPp of the PBX and one of the carrier for each kind of call, on ports of their own."""
+
+    def __init__(self, folder, calls, rate, addresses=(CARRIER, GATEWAY, PBX), spaces=(None, None), **words):
+        """`calls`: how many of each kind; `rate`: all of them a second; `words`: those of the scenarios."""
+        carrier, gateway, pbx = addresses
+        total = sum(calls.values())
+        limit = int(total / rate) + 150
+        self.placed = calls
+        self.pbx = Sipp("pbx", "pbx.xml", pbx, folder, calls=total, inside=spaces[1], limit=limit, **words).listens()
+        self.carriers = {
+            kind: Sipp(
+                kind, f"carrier-{kind}.xml", carrier, folder, remote=gateway, calls=count, rate=rate * count / total,
+                port=5060 + position, inside=spaces[0], limit=limit, called=f"4930000000{ENDING[kind]}", **words)
+            for position, (kind, count) in enumerate(calls.items())}
+        self.limit = limit
+
+    def wait(self, tally):
+        """Waits for the carrier's side, then for the PBX's; a line for each that did not complete every call."""
+        for kind, side in self.carriers.items():
+            side.wait(self.limit + 10)
+            done = side.counted("SuccessfulCall")
+            tally.equal(f"carrier, {kind} calls that completed", done, self.placed[kind])
+        self.pbx.wait(60)
+        tally.equal(
+            "PBX, calls that completed", self.pbx.counted("SuccessfulCall"), sum(self.placed.values()))
+        say("repeated by SIPp: " + ", ".join(
+            f"{side.name} {side.counted('Retransmissions')}" for side in (*self.carriers.values(), self.pbx)))
+
+    def stop(self):
+        for side in (*self.carriers.values(), self.pbx):
+            side.child.stop(1)
+
+    def compare(self, tally, gateway):
+        """Carrier, PBX and ledger must tell the same of every single call."""
+        carrier = collections.Counter(line for side in self.carriers.values() for line in side.said())
+        pbx = collections.Counter(self.pbx.said())
+        ledger = collections.defaultdict(list)
+        for record in gateway.calls():
+            ledger[record["sipcallid"]].append(record.get("outcome") or "OPEN")
+        say("ledger: " + ", ".join(
+            f"{count} {word}" for word, count in sorted(collections.Counter(
+                outcome for outcomes in ledger.values() for outcome in outcomes).items())))
+        words = sorted((call, word) for word, call in carrier)
+        tally.check("PBX and carrier tell the same of every call", carrier == pbx, first(
+            f"{call} ({word}: carrier {carrier[word, call]}, PBX {pbx[word, call]})"
+            for word, call in {**carrier, **pbx} if carrier[word, call] != pbx[word, call]))
+        tally.check("the ledger has every call once", sorted(ledger) == [call for call, _ in words] and all(
+            len(outcomes) == 1 for outcomes in ledger.values()), f"{len(ledger)} of {len(words)}; " + first(
+                f"{call} {ledger.get(call)}" for call in {*ledger, *(call for call, _ in words)}
+                if len(ledger.get(call, [])) != 1 or call not in dict(words)))
+        tally.check("the ledger's outcome is the endpoints'", all(
+            outcome in OUTCOMES[word] for call, word in words for outcome in ledger.get(call, [])), first(
+                f"{call}: {word}, ledger {ledger[call]}" for call, word in words
+                if not set(ledger.get(call, [])) <= OUTCOMES[word]))
+
+
+def first(texts, count=5):
+    """The first few of what differs, and how many there are."""
+    texts = list(texts)
+    return f"{len(texts)} differ: " + "; ".join(texts[:count])

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Counts what a step found, prints a line for each, and ends the step with "N passed, N failed"."""
+import sys
+
+from gateway import Failed
+from loopback import end_on_signals
+
+
+class Tally:
+    def __init__(self):
+        self.passed = 0
+        self.failed = 0
+
+    def check(self, name, is_true, otherwise=""):
+        """One line: ok, or FAIL with what was found instead."""
+        if is_true:
+            self.passed += 1
+            print(f"ok    {name}", flush=True)
+        else:
+            self.failed += 1
+            print(f"FAIL  {name}{': ' if otherwise else ''}{otherwise}", flush=True)
+        return bool(is_true)
+
+    def equal(self, name, found, expected):
+        return self.check(f"{name}: {expected}", found == expected, f"found {found}")
+
+
+def say(text):
+    print(f"      {text}", flush=True)
+
+
+def run(step):
+    """Runs `step(tally)` and exits as Deploy/test-peers expects."""
+    end_on_signals()
+    tally = Tally()
+    try:
+        step(tally)
+    except (Failed, OSError) as trouble:
+        tally.check("the step went to its end", False, str(trouble))
+    print(f"{tally.passed} passed, {tally.failed} failed", flush=True)
+    sys.exit(1 if tally.failed or not tally.passed else 0)
