@@ -42,7 +42,7 @@ pbx:
 brands: {{file: {brands}}}
 strangers: {strangers}
 admin: {{listen: "{ADMIN}"}}
-log: {{level: warning}}
+log: {{level: notice}}
 """)
 
     def start(self):

@@ -21,6 +21,7 @@ prepare_peers() {
         case $part in
             asterisk22) timeout 600 "$PEERS_SCRIPTS/asterisk-tree.sh" forky ;;
             asterisk16) timeout 600 "$PEERS_SCRIPTS/asterisk16-overlay.sh" ;;
+            sipp-tls) timeout 300 "$PEERS_SCRIPTS/suite-tree.sh" sipp-forky forky sip-tester ;;
             pjsua2) [ -x "$PEERS/pj/bin/python" ] || install_pjsua2 ;;
             *) echo "nothing is known of '$part'"; return 1 ;;
         esac || return 1

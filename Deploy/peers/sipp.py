@@ -13,8 +13,11 @@ class Sipp:
     """One SIPp; words in @…@ of its scenario are replaced, since SIPp takes no keywords in pauses."""
 
     def __init__(self, name, script, address, folder, remote=None, calls=1, rate=10, port=5060, inside=None,
-                 limit=600, **words):
-        """`inside`: a namespace of its own; `limit`: seconds until SIPp ends by itself. TRACE=1 keeps messages."""
+                 limit=600, program=("sipp",), options=(), **words):
+        """`inside`: a namespace of its own; `limit`: seconds until SIPp ends by itself. TRACE=1 keeps messages.
+
+        `program` and `options`: another SIPp than Debian's, and what only it understands.
+        """
         os.makedirs(folder, exist_ok=True)
         self.name, self.inside, self.bound = name, inside, f"{address}:{port}"
         path = os.path.join(folder, name)
@@ -29,7 +32,7 @@ class Sipp:
         with open(path + ".xml", "w", encoding="utf-8") as file:
             file.write(text)
         command = ["ip", "netns", "exec", inside] if inside else []
-        command += ["sipp"] + ([f"{remote}:5060"] if remote else [])
+        command += [*program] + ([f"{remote}:{port}"] if remote else []) + [*options]
         # -nd: a message that comes twice or late is not the end of the call; that is the network's right.
         command += [
             "-sf", path + ".xml", "-i", address, "-p", str(port), "-m", str(calls), "-r", str(rate), "-l", "60000",
@@ -42,7 +45,7 @@ class Sipp:
 
     def listens(self):
         """Waits until its address is bound."""
-        command = (["ip", "netns", "exec", self.inside] if self.inside else []) + ["ss", "-Hlun"]
+        command = (["ip", "netns", "exec", self.inside] if self.inside else []) + ["ss", "-Hltun"]
         wait_until(
             lambda: self.bound in subprocess.run(command, capture_output=True, text=True).stdout
             or not self.child.is_running(), 10, f"{self.name} does not listen")
