@@ -118,7 +118,8 @@ extension SIPGateway {
         guard let via = ViaValue.top(of: arrival.message), let first = arrival.message.headers.first else { return }
         let sockets = settings.topology.sockets
         let callID = arrival.message.first(.callID).map { arrival.message[$0.value] } ?? []
-        RequestForwarding.addVia(sockets[socket], branch: branch, before: first, into: &splices)
+        let loop = LoopMark(of: arrival.message, secret: settings.secret)
+        RequestForwarding.addVia(sockets[socket], branch: branch, loop: loop, before: first, into: &splices)
         if let note {
             for side in socket == arrival.flow.socket ? [socket] : [socket, arrival.flow.socket] {
                 let entry = RecordRoute(socket: sockets[side], note: note, callID: callID, secret: settings.secret)

@@ -16,7 +16,7 @@ package final class GatewayCounters: Sendable {
         case requestsRefused, optionsAnswered, inboundCalls, outboundCalls, callsBranded
         case logosTrimmed, reasonsTrimmed, namesTrimmed, overloadRefused
         case failovers, targetsUnavailable, callsRefusedByRate, callsRefusedByNumber, callsRefusedWhileDraining
-        case callsShed, scannersDropped
+        case callsShed, scannersDropped, loopsFound
     }
 
     private let events: [ManagedAtomic<UInt64>]

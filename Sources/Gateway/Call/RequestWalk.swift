@@ -46,6 +46,11 @@ extension SIPGateway {
     /// Starts a transaction and sends the request on by the way its kind asks for.
     private func open(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) {
         let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
+        let loop = LoopMark(of: arrival.message, secret: settings.secret)
+        if loop.stands(in: arrival.message, sockets: settings.topology.sockets) {
+            counters.add(.loopsFound)
+            return answer(arrival, Refusal(482, "Loop Detected"))
+        }
         guard !transactions.isFull(forDialogs: arrival.message.isInDialog) else {
             counters.add(.overloadRefused)
             return answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 5"))

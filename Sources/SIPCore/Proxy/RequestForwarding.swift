@@ -35,10 +35,12 @@ package enum RequestForwarding {
 
     /// Puts the proxy's own Via in front of a field, which must be the topmost Via or stand above it (RFC 3261 §16.6 step 8).
     package static func addVia(
-        _ socket: LocalSocket, branch: Branch, before field: SIPMessage.HeaderField, into splices: inout Splices
+        _ socket: LocalSocket, branch: Branch, loop: LoopMark? = nil, before field: SIPMessage.HeaderField,
+        into splices: inout Splices
     ) {
         splices.insert(at: field.start) { out in
             appendVia(socket, branch: branch, attempt: 0, to: &out)
+            loop?.append(to: &out)
             out.append("\r\n")
         }
     }
@@ -68,6 +70,10 @@ package enum RequestForwarding {
         var splices = Splices()
         splices.replace(top.field.start..<top.field.value.upperBound) {
             appendVia(new, branch: branch, attempt: attempt, to: &$0)
+            if let loop = LoopMark.text(in: request, top.value) {
+                $0.append(";hl=")
+                $0.append(contentsOf: request[loop])
+            }
         }
         if old.position != new.position, let route = request.first(.recordRoute) {
             let uri = NameAddressExtent.scan(request.bytes, route.value).uri
