@@ -13,7 +13,7 @@ class Sipp:
     """One SIPp; words in @…@ of its scenario are replaced, since SIPp takes no keywords in pauses."""
 
     def __init__(self, name, script, address, folder, remote=None, calls=1, rate=10, port=5060, inside=None,
-                 limit=600, program=("sipp",), options=(), **words):
+                 limit=600, program=("sipp",), options=(), remote_port=5060, **words):
         """`inside`: a namespace of its own; `limit`: seconds until SIPp ends by itself. TRACE=1 keeps messages.
 
         `program` and `options`: another SIPp than Debian's, and what only it understands.
@@ -32,7 +32,7 @@ class Sipp:
         with open(path + ".xml", "w", encoding="utf-8") as file:
             file.write(text)
         command = ["ip", "netns", "exec", inside] if inside else []
-        command += [*program] + ([f"{remote}:{port}"] if remote else []) + [*options]
+        command += [*program] + ([f"{remote}:{remote_port}"] if remote else []) + [*options]
         # -nd: a message that comes twice or late is not the end of the call; that is the network's right.
         command += [
             "-sf", path + ".xml", "-i", address, "-p", str(port), "-m", str(calls), "-r", str(rate), "-l", "60000",
