@@ -8,6 +8,20 @@ package enum APIPath {
     package static let register = "mobile/device/register"
     package static let update = "mobile/device/update"
     package static let presence = "mobile/device/presence"
+    /// The older billing report; `event` is the one that counts.
+    package static let imprint = "mobile/branding/imprint"
+    /// Several events in one request, where the remote configuration offers it.
+    package static let batch = "mobile/sync/batch"
+    /// Remote configuration.
+    package static let configuration = "mobile/config"
+    package static let debugUpload = "mobile/debug/upload"
+    package static let uploadStart = "mobile/uploads/chunked/init"
+    package static let uploadChunk = "mobile/uploads/chunked/chunk"
+    package static let uploadComplete = "mobile/uploads/chunked/complete"
+    /// Tokens for an API key and a registered device.
+    package static let token = "mobile/auth/token"
+    /// A new access token for a refresh token.
+    package static let refresh = "mobile/auth/refresh"
 }
 
 /// Field limits that the directory enforces and clients clamp to, in characters.
@@ -20,4 +34,6 @@ package enum FieldLimit {
     package static let callReason = 200
     /// `event_key`, unique for an API key.
     package static let eventKey = 200
+    /// Logs of a debug upload in one piece.
+    package static let debugLogs = 200_000
 }
