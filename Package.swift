@@ -28,6 +28,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioCompression = Target.Dependency.product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -47,6 +48,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-atomics", from: "1.2.0"),
         .package(url: "https://github.com/apple/swift-crypto", "3.0.0"..<"5.0.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.24.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
         .package(url: "https://github.com/apple/swift-certificates", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.3.0"),
@@ -81,7 +83,9 @@ let package = Package(
         .target(name: "GatewayStore", dependencies: ["Gateway", "Branding", grdb, sqlite, log], swiftSettings: strict),
         .target(
             name: "GatewaySync",
-            dependencies: ["Gateway", "Branding", "BrandingAPI", httpClient, nio, nioHTTP, lifecycle, log],
+            dependencies: [
+                "Gateway", "Branding", "BrandingAPI", httpClient, nio, nioHTTP, nioCompression, lifecycle, log,
+            ],
             swiftSettings: strict),
         .target(
             name: "GatewayAdmin",

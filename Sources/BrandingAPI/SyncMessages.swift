@@ -7,9 +7,11 @@ package struct SyncResponse: Codable, Hashable, Sendable {
     /// The server's own time, kept to the letter: the next `since`.
     package var syncedAt: String
     package var config: DirectoryConfig?
+    /// How many entries `branding` has, for a client that checks; not in the published schema.
+    package var count: Int?
 
     package enum CodingKeys: String, CodingKey {
-        case success, branding, config
+        case success, branding, config, count
         case syncedAt = "synced_at"
     }
 

@@ -184,7 +184,7 @@ package struct HeraldConfiguration: Sendable {
         /// The contract's word for what this gateway runs on.
         package var platform = "linux"
         /// Largest sync answer in bytes.
-        package var maxBody = 268_435_456
+        package var maxBody = 4_294_967_296
     }
 
     /// Which calls a call back can answer.

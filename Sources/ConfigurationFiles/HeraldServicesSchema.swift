@@ -36,7 +36,7 @@ extension HeraldSchema {
             access.acknowledges = section.bool("acknowledge", default: access.acknowledges)
             access.platform =
                 section.string("platform", form: WordForm.name, WordForm.isName) ?? access.platform
-            access.maxBody = section.integer("max_body", default: access.maxBody, in: 65_536...4_294_967_296)
+            access.maxBody = section.integer("max_body", default: access.maxBody, in: 65_536...68_719_476_736)
             return access
         }
     }

@@ -17,7 +17,7 @@ extension BrandCacheStore {
             var builder = BrandIndexBuilder(
                 profile: profile, generation: state.generation, expectedCount: count, numbersAreUnique: true)
             let rows = try Row.fetchCursor(
-                database, sql: "SELECT \(BrandCacheEdits.columns) FROM brand ORDER BY number")
+                database, sql: "SELECT \(BrandMerge.columns) FROM brand ORDER BY number")
             while let row = try rows.next() {
                 guard let digits = UInt64(exactly: row[0] as Int64), let number = E164Number(digits: digits) else {
                     continue

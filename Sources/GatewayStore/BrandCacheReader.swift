@@ -28,7 +28,7 @@ package struct BrandCacheReader: Sendable {
             let state = try BrandCacheStore.state(in: database)
             var builder = BrandIndexBuilder(
                 profile: profile, generation: state.generation, expectedCount: 1, numbersAreUnique: true)
-            let sql = "SELECT \(BrandCacheEdits.columns) FROM brand WHERE number = ?"
+            let sql = "SELECT \(BrandMerge.columns) FROM brand WHERE number = ?"
             if let row = try Row.fetchOne(database, sql: sql, arguments: [Int64(number.digits)]) {
                 builder.add(
                     BrandRecord(

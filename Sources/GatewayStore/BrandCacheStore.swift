@@ -11,35 +11,55 @@ package import Gateway
 /// commits. Safe from any thread; never called on the call path. Source: securenode-endpoint-contract §4 and §5.
 package struct BrandCacheStore: BrandCache {
     let database: any DatabaseWriter
+    private let incomingPath: String
 
     /// Works on the brand file of an open database.
     package init(_ database: HeraldDatabase) {
         self.database = database.brands
+        incomingPath = HeraldDatabase.incomingPath(in: database.folder)
     }
 
     package func syncState() async throws -> SyncState {
         try await database.read { try Self.state(in: $0) }
     }
 
+    package func intake() async throws -> any BrandIntake { try BrandStaging(path: incomingPath) }
+
     /// Applies one sync in one transaction.
     ///
     /// A full change replaces the set: rows not in it go, rows already there are not written again, and the generation
     /// only grows if something differs. An incremental change writes a record unless the stored one is newer, then
     /// removes what the directory marked inactive.
-    package func apply(_ change: SyncChange) async throws -> AppliedSync {
-        let incoming = BrandCacheIncoming(change.upserts)
-        let applied = try await database.write { database in
-            let edits =
-                change.isFull
-                ? try BrandCacheEdits(replacing: database, with: incoming)
-                : try BrandCacheEdits(merging: incoming, removing: change.removals, into: database)
-            let (written, removed) = try edits.execute(incoming, in: database)
-            let state = try Self.note(change, rowsChanged: written + removed > 0, in: database)
-            let total = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM brand") ?? 0
-            return AppliedSync(written: written, removed: removed, total: total, generation: state.generation)
+    package func apply(_ change: SyncChange, from intake: any BrandIntake) async throws -> AppliedSync {
+        guard let staging = intake as? BrandStaging else { throw BrandCacheError.foreignIntake }
+        let applied = try await database.writeWithoutTransaction { database in
+            database.add(function: BrandMerge.updateTime)
+            try database.execute(sql: "ATTACH DATABASE ? AS incoming", arguments: [staging.path])
+            defer { try? database.execute(sql: "DETACH DATABASE incoming") }
+            var applied: AppliedSync?
+            try database.inTransaction(.immediate) {
+                let merge = BrandMerge(database: database)
+                let (written, removed) = try change.isFull ? merge.replace() : merge.merge()
+                let state = try Self.note(change, rowsChanged: written + removed > 0, in: database)
+                let total = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM brand") ?? 0
+                applied = AppliedSync(written: written, removed: removed, total: total, generation: state.generation)
+                return .commit
+            }
+            return applied
         }
+        guard let applied else { throw BrandCacheError.foreignIntake }
         await shrinkLog(after: applied)
         return applied
+    }
+
+    package func confirm(isFull: Bool, gates: BrandingGates, now: Int64) async throws {
+        try await database.write { database in
+            var state = try Self.state(in: database)
+            state.lastSync = now
+            if isFull { state.lastFullSync = now }
+            state.gates = gates
+            try Self.write(state, in: database)
+        }
     }
 
     package func store(gates: BrandingGates) async throws {
@@ -51,33 +71,59 @@ package struct BrandCacheStore: BrandCache {
 
     /// Reads the one row of `sync_state`; gates nobody has stored yet, or that cannot be read, are the open ones.
     static func state(in database: Database) throws -> SyncState {
-        let sql = "SELECT cursor, last_full_sync, last_sync, gates, generation FROM sync_state WHERE id = 1"
+        let sql = """
+            SELECT cursor, last_full_sync, last_sync, gates, generation, full_validator, cursor_validator
+            FROM sync_state WHERE id = 1
+            """
         guard let row = try Row.fetchOne(database, sql: sql) else { return SyncState() }
-        let text: String? = row[3]
-        let gates = text.flatMap { try? JSONDecoder().decode(BrandingGates.self, from: Data($0.utf8)) }
-        return SyncState(
-            cursor: row[0], lastFullSync: row[1], lastSync: row[2], gates: gates ?? BrandingGates(),
-            generation: row[4])
+        var state = SyncState(
+            cursor: row[0], lastFullSync: row[1], lastSync: row[2],
+            gates: read(BrandingGates.self, row[3]) ?? BrandingGates(), generation: row[4])
+        state.fullValidator = read(SyncValidator.self, row[5])
+        state.cursorValidator = read(SyncValidator.self, row[6])
+        return state
     }
 
     private static func note(_ change: SyncChange, rowsChanged: Bool, in database: Database) throws -> SyncState {
         var state = try state(in: database)
-        state.cursor = change.cursor
+        if rowsChanged {
+            state.generation += 1
+            // What the directory had then is no longer what is here: the next full answer has to come whole.
+            state.fullValidator = nil
+        }
+        if change.isFull {
+            state.lastFullSync = change.now
+            state.fullValidator = change.validator
+            state.cursorValidator = nil
+        } else {
+            // Good for the request that was made, and that one is only made again if the cursor stays.
+            state.cursorValidator = change.cursor == nil ? change.validator : nil
+        }
+        if let cursor = change.cursor { state.cursor = cursor }
         state.lastSync = change.now
-        if change.isFull { state.lastFullSync = change.now }
-        if rowsChanged { state.generation += 1 }
         state.gates = change.gates
-        try database.execute(
-            sql: """
-                UPDATE sync_state SET cursor = ?, last_full_sync = ?, last_sync = ?, gates = ?, generation = ?
-                WHERE id = 1
-                """,
-            arguments: [state.cursor, state.lastFullSync, state.lastSync, json(state.gates), state.generation])
+        try write(state, in: database)
         return state
     }
 
-    private static func json(_ gates: BrandingGates) throws -> String {
-        String(decoding: try JSONEncoder().encode(gates), as: UTF8.self)
+    private static func write(_ state: SyncState, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE sync_state SET cursor = ?, last_full_sync = ?, last_sync = ?, gates = ?, generation = ?,
+                    full_validator = ?, cursor_validator = ? WHERE id = 1
+                """,
+            arguments: [
+                state.cursor, state.lastFullSync, state.lastSync, json(state.gates), state.generation,
+                state.fullValidator.map { try json($0) }, state.cursorValidator.map { try json($0) },
+            ])
+    }
+
+    private static func read<Value: Decodable>(_ type: Value.Type, _ text: String?) -> Value? {
+        text.flatMap { try? JSONDecoder().decode(type, from: Data($0.utf8)) }
+    }
+
+    private static func json(_ value: some Encodable) throws -> String {
+        String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
     }
 
     /// Gives back the disk space of the write-ahead log after a large change.
@@ -88,4 +134,11 @@ package struct BrandCacheStore: BrandCache {
         guard applied.written + applied.removed >= large else { return }
         _ = try? await database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
     }
+}
+
+/// A sync that was put together wrongly by the program itself; nothing has changed.
+enum BrandCacheError: Error, CustomStringConvertible {
+    case foreignIntake
+
+    var description: String { "the records of the sync are not in this cache's own intake" }
 }

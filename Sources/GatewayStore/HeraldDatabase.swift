@@ -13,6 +13,8 @@ package final class HeraldDatabase: Sendable {
     package let ledger: any DatabaseWriter
     /// Brand records and sync state; a power cut may cost the last sync, which the next one repeats.
     package let brands: any DatabaseWriter
+    /// The folder both are in.
+    let folder: String
 
     /// Opens or creates both files below `folder` and applies the migrations that are missing.
     ///
@@ -23,6 +25,7 @@ package final class HeraldDatabase: Sendable {
         } catch {
             throw HeraldDatabaseError(path: folder, problem: .folder("\(error.localizedDescription)"))
         }
+        self.folder = folder
         ledger = try Self.pool(path: Self.ledgerPath(in: folder), durability: "FULL", migrator: Migrations.ledger)
         brands = try Self.pool(path: Self.brandsPath(in: folder), durability: "NORMAL", migrator: Migrations.brands)
     }
@@ -49,6 +52,8 @@ package final class HeraldDatabase: Sendable {
 
     package static func ledgerPath(in folder: String) -> String { folder + "/herald.sqlite" }
     package static func brandsPath(in folder: String) -> String { folder + "/brands.sqlite" }
+    /// Where the records of a sync wait while they come in; gone after it.
+    package static func incomingPath(in folder: String) -> String { folder + "/incoming.sqlite" }
 
     private static func pool(
         path: String, durability: String, migrator: DatabaseMigrator

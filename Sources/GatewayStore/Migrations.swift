@@ -90,7 +90,7 @@ enum Migrations {
     /// Tables of `brands.sqlite`: the directory's records and where the next sync goes on.
     ///
     /// `sync_state` holds exactly one row, present from the start; `gates` is the JSON of `BrandingGates`, NULL before
-    /// the first answer of the directory.
+    /// the first answer of the directory; the validators are the JSON of `SyncValidator`.
     static var brands: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("brands 1") { database in
@@ -114,6 +114,13 @@ enum Migrations {
                         generation INTEGER NOT NULL DEFAULT 0
                     );
                     INSERT INTO sync_state (id) VALUES (1);
+                    """)
+        }
+        migrator.registerMigration("brands conditional sync") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE sync_state ADD COLUMN full_validator TEXT;
+                    ALTER TABLE sync_state ADD COLUMN cursor_validator TEXT;
                     """)
         }
         return migrator

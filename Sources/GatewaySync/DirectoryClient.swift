@@ -4,6 +4,7 @@ import AsyncHTTPClient
 import Foundation
 package import Logging
 import NIOCore
+import NIOHTTPCompression
 import NIOHTTP1
 import ServiceLifecycle
 import Synchronization
@@ -27,6 +28,8 @@ package final class DirectoryClient: Sendable, Service {
         self.logger = logger
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
+        // A body that unpacks to a thousand times its size is no set of brands.
+        configuration.decompression = .enabled(limit: .ratio(1000))
         configuration.timeout = .init(
             connect: TimeAmount(settings.connectTimeout), read: TimeAmount(settings.requestTimeout))
         // Its own retries would hide a refused connection until the deadline; ours are counted and spaced.
@@ -65,10 +68,20 @@ package final class DirectoryClient: Sendable, Service {
     ///
     /// - Returns: the body of a 2xx answer, complete.
     func perform(_ request: DirectoryRequest) async throws(DirectoryError) -> Data {
+        try await perform(request) { Data(try await $0.body.collect(upTo: request.limit).readableBytesView) }
+    }
+
+    /// Sends a request until it is answered or its attempts are used up.
+    ///
+    /// - Parameter reading: makes the answer of a 2xx response, or of 304 to a conditional request; runs anew with each
+    ///   attempt, and what it throws is not tried again unless the connection broke.
+    func perform<Answer: Sendable>(
+        _ request: DirectoryRequest, reading: @escaping DirectoryExchange.Reading<Answer>
+    ) async throws(DirectoryError) -> Answer {
         var failures = 0
         while true {
             do throws(DirectoryExchange.Failure) {
-                return try await attempt(request)
+                return try await attempt(request, reading)
             } catch {
                 failures += 1
                 guard error.mayRetry, failures < request.attempts, let wait = delay(after: failures, error.error) else {
@@ -98,17 +111,19 @@ package final class DirectoryClient: Sendable, Service {
     ///
     /// The second mount is tried only if the first answers 404 or 405 or does not answer at all; a mount that worked
     /// is left only when a sync finds nothing there any more, because 404 has other meanings elsewhere.
-    private func attempt(_ request: DirectoryRequest) async throws(DirectoryExchange.Failure) -> Data {
+    private func attempt<Answer: Sendable>(
+        _ request: DirectoryRequest, _ reading: @escaping DirectoryExchange.Reading<Answer>
+    ) async throws(DirectoryExchange.Failure) -> Answer {
         let known = mount.withLock { $0 }
         let others = DirectoryAddress.Mount.allCases.filter { $0 != known }
         let candidates = known.map { request.findsMount ? [$0] + others : [$0] } ?? others
         var missed: DirectoryExchange.Failure?
         for candidate in candidates {
             do throws(DirectoryExchange.Failure) {
-                let body = try await DirectoryExchange(client: http, settings: settings, time: time)
-                    .body(of: request, mount: candidate)
+                let answer = try await DirectoryExchange(client: http, settings: settings, time: time)
+                    .answer(to: request, mount: candidate, reading: reading)
                 mount.withLock { $0 = candidate }
-                return body
+                return answer
             } catch {
                 guard error.isMiss, known == nil || error.isNothingThere else { throw error }
                 // A network failure on one mount and 404 on the other: the server was away, not the path.
@@ -130,11 +145,11 @@ package struct DirectorySettings: Sendable {
     /// Longest silence of a connection, and longest time for a whole small request.
     package var requestTimeout: Duration = .seconds(10)
     /// Longest time for a whole sync; its body may be large.
-    package var syncTimeout: Duration = .seconds(600)
-    /// Largest sync body in bytes.
+    package var syncTimeout: Duration = .seconds(1800)
+    /// Largest sync body in bytes, unpacked.
     ///
-    /// A record takes about 200 bytes; the body is held in memory while it is read.
-    package var syncLimit = 256 * 1024 * 1024
+    /// A record takes about 200 bytes; they go to a file as they come.
+    package var syncLimit = 4 * 1024 * 1024 * 1024
     /// Largest body of every other answer in bytes.
     package var answerLimit = 1024 * 1024
     /// How often a request is made before it counts as failed.

@@ -5,26 +5,6 @@ import Foundation
 
 /// The contract's requests, one function each.
 extension DirectoryClient {
-    /// Asks for everything, or for what changed since a cursor.
-    ///
-    /// - Parameters:
-    ///   - cursor: the `synced_at` of an earlier answer, to the letter; nil for the whole authoritative set.
-    /// - Throws: also `badAnswer` when the server says `success: false` or gives no cursor.
-    package func sync(since cursor: String?, deviceID: String) async throws(DirectoryError) -> SyncAnswer {
-        var query = [(name: "device_id", value: deviceID)]
-        if let cursor { query.insert((name: "since", value: cursor), at: 0) }
-        let body = try await perform(
-            DirectoryRequest(
-                path: APIPath.sync, query: query, timeout: settings.syncTimeout, limit: settings.syncLimit,
-                attempts: settings.attempts, findsMount: true))
-        let answer = try decode(SyncAnswer.self, body)
-        guard answer.success else { throw .badAnswer(reason: "it says success: false") }
-        guard (1...256).contains(answer.syncedAt.utf8.count) else {
-            throw .badAnswer(reason: "its synced_at is empty or longer than 256 bytes")
-        }
-        return answer
-    }
-
     /// Tells the directory that a sync was stored; an optional legacy of the contract.
     package func acknowledge(_ acknowledgement: SyncAcknowledgement) async throws(DirectoryError) {
         try await post(APIPath.sync, acknowledgement)

@@ -13,6 +13,8 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
     case unavailable(reason: String, retryAfter: Duration?)
     /// An answer that is not the contract's: cut short, broken JSON, too large, a redirect.
     case badAnswer(reason: String)
+    /// The answer was good and could not be stored; the disk may be full.
+    case notKept(reason: String)
 
     package var description: String {
         switch self {
@@ -20,6 +22,7 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
             "the directory refused the API key (\(status) \(message)); check directory.api_key and the account"
         case .rejected(let status, let message): "the directory rejected the request (\(status) \(message))"
         case .unavailable(let reason, _): "the directory is not available: \(reason)"
+        case .notKept(let reason): "the directory's answer could not be stored: \(reason)"
         case .badAnswer(let reason): "the directory's answer cannot be used: \(reason)"
         }
     }

@@ -5,6 +5,7 @@ import BrandingAPI
 import Foundation
 import NIOCore
 import NIOHTTP1
+import NIOHTTPCompression
 
 /// What is asked of the directory, apart from where it is mounted.
 struct DirectoryRequest: Sendable {
@@ -17,6 +18,10 @@ struct DirectoryRequest: Sendable {
     /// Largest body accepted, in bytes.
     var limit: Int
     var attempts: Int
+    /// Beside those every request has.
+    var headers: [(name: String, value: String)] = []
+    /// True if 304 is an answer.
+    var isConditional = false
     /// True if 404 means that the API is mounted elsewhere, even where it was found before.
     var findsMount = false
 }
@@ -40,12 +45,13 @@ struct DirectoryExchange {
     let settings: DirectorySettings
     let time: Timekeeper
 
-    func body(
-        of request: DirectoryRequest, mount: DirectoryAddress.Mount
-    ) async throws(Failure) -> Data {
+    /// Sends the request and reads its answer with `reading`, which gets an answer of 2xx, or 304 to a conditional one.
+    func answer<Answer: Sendable>(
+        to request: DirectoryRequest, mount: DirectoryAddress.Mount, reading: @escaping Reading<Answer>
+    ) async throws(Failure) -> Answer {
         let message = message(for: request, mount: mount)
-        let result = await withTaskGroup(of: Result<Data, Failure>?.self) { group in
-            group.addTask { await self.outcome(message, request) }
+        let result = await withTaskGroup(of: Result<Answer, Failure>?.self) { group in
+            group.addTask { await self.outcome(message, request, reading) }
             group.addTask {
                 // The client's own deadline ends with the head of the answer; this one covers the body too.
                 try? await Task.sleep(for: request.timeout)
@@ -60,9 +66,14 @@ struct DirectoryExchange {
         return try result.get()
     }
 
-    private func outcome(_ message: HTTPClientRequest, _ request: DirectoryRequest) async -> Result<Data, Failure> {
+    /// Reads the body of an answer; what it throws ends the exchange.
+    typealias Reading<Answer> = @Sendable (HTTPClientResponse) async throws -> Answer
+
+    private func outcome<Answer: Sendable>(
+        _ message: HTTPClientRequest, _ request: DirectoryRequest, _ reading: Reading<Answer>
+    ) async -> Result<Answer, Failure> {
         do throws(Failure) {
-            return .success(try await answer(message, request))
+            return .success(try await answer(message, request, reading))
         } catch {
             return .failure(error)
         }
@@ -78,6 +89,7 @@ struct DirectoryExchange {
             "Accept": "application/json",
             "User-Agent": "herald/\(settings.version)",
         ]
+        for (name, value) in request.headers { message.headers.replaceOrAdd(name: name, value: value) }
         if let body = request.body {
             message.method = .POST
             message.body = .bytes(ByteBuffer(bytes: body))
@@ -85,7 +97,9 @@ struct DirectoryExchange {
         return message
     }
 
-    private func answer(_ message: HTTPClientRequest, _ request: DirectoryRequest) async throws(Failure) -> Data {
+    private func answer<Answer: Sendable>(
+        _ message: HTTPClientRequest, _ request: DirectoryRequest, _ reading: Reading<Answer>
+    ) async throws(Failure) -> Answer {
         let response: HTTPClientResponse
         do {
             response = try await client.execute(message, timeout: TimeAmount(request.timeout))
@@ -94,24 +108,39 @@ struct DirectoryExchange {
             failure.isNetwork = !Self.isTimeout(error)
             throw failure
         }
-        let isSuccess = (200..<300).contains(response.status.code)
-        let limit = isSuccess ? request.limit : settings.answerLimit
-        var body: Data
-        do {
-            body = Data(try await response.body.collect(upTo: limit).readableBytesView)
-        } catch is NIOTooManyBytesError {
-            guard !isSuccess else {
-                throw Failure(error: .badAnswer(reason: "it is larger than the limit of \(limit) bytes"))
-            }
-            body = Data()
-        } catch {
-            guard !isSuccess else { throw network("the answer broke off: \(describe(error))") }
-            body = Data()
+        let isGood = (200..<300).contains(response.status.code)
+        guard isGood || (request.isConditional && response.status == .notModified) else {
+            let body = try? await response.body.collect(upTo: settings.answerLimit)
+            guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }
+            throw refusal(
+                Int(response.status.code), response.headers, body.map { Data($0.readableBytesView) } ?? Data())
         }
-        // A cancelled body ends like a complete one.
+        let answer: Answer
+        do {
+            answer = try await reading(response)
+        } catch let error as DirectoryError {
+            // A body that is cancelled ends like a complete one, and then lacks its end.
+            guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }
+            throw Failure(error: error)
+        } catch is NIOTooManyBytesError {
+            throw Failure(error: .badAnswer(reason: "it is larger than the limit of \(request.limit) bytes"))
+        } catch {
+            throw failure(whileReading: error)
+        }
         guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }
-        guard isSuccess else { throw refusal(Int(response.status.code), response.headers, body) }
-        return body
+        return answer
+    }
+
+    /// What broke off a body: the connection, the packing, or what takes it in.
+    private func failure(whileReading error: any Error) -> Failure {
+        switch error {
+        case is HTTPClientError, is HTTPParserError, is ChannelError, is IOError, is CancellationError:
+            network("the answer broke off: \(describe(error))")
+        case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
+            Failure(error: .badAnswer(reason: "its compression is broken or unpacks to too much"))
+        default:
+            Failure(error: .notKept(reason: describe(error)))
+        }
     }
 
     /// Sorts an answer outside 2xx by what has to happen next.

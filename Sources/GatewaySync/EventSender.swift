@@ -137,7 +137,7 @@ package final class EventSender: Service, Sendable {
             case .unauthorised:
                 await publisher.closeUnauthorised()
                 await postpone(pending, error)
-            case .unavailable, .badAnswer:
+            case .unavailable, .badAnswer, .notKept:
                 await postpone(pending, error)
             }
         }

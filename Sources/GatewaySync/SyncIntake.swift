@@ -2,52 +2,133 @@
 
 import Branding
 import BrandingAPI
+import Foundation
+import Gateway
+import NIOCore
 
-/// The items of one answer, checked and sorted into what is written, what is removed and what is left out.
+/// Takes in the body of one sync answer as it comes: checks its records and puts them, batch by batch, where they wait.
+///
+/// Nothing is in use before the whole body was there and was found good. Not for several threads at once.
 struct SyncIntake {
-    private(set) var upserts: [BrandRecord] = []
-    /// Numbers marked inactive.
-    private(set) var removals: [E164Number] = []
-    /// How many items were left out, by reason.
-    private(set) var rejected: [String: Int] = [:]
+    /// Records read at a time; a batch is held in memory.
+    private static let batchBytes = 128 * 1024
 
-    /// Reads every item; one that cannot be used does not spoil the others.
+    private let waiting: any BrandIntake
+    private let limit: Int
+    private var splitter = SyncBodySplitter(recordsKey: SyncResponse.CodingKeys.branding.stringValue)
+    private var batch: [UInt8] = [UInt8(ascii: "[")]
+    private var received = 0
+    private(set) var tally = SyncTally()
+
+    /// - Parameters:
+    ///   - waiting: gets what can be used.
+    ///   - limit: largest body in bytes.
+    init(into waiting: any BrandIntake, limit: Int) {
+        self.waiting = waiting
+        self.limit = limit
+    }
+
+    /// Reads the next bytes of the body.
     ///
-    /// - Parameter malformed: how many more items there were that could not even be read.
-    init(_ items: [BrandingItem], malformed: Int = 0) {
-        upserts.reserveCapacity(items.count)
-        if malformed > 0 { rejected["no branding record"] = malformed }
-        var inactive: [E164Number: UpdateTime] = [:]
-        for item in items {
-            if item.isActive == false {
-                // A name is not needed to remove a number.
-                guard let number = E164Number(item.phoneNumber) else {
-                    rejected["no valid number", default: 0] += 1
-                    continue
+    /// - Throws: `DirectoryError.badAnswer`, or an error of the store.
+    mutating func take(_ buffer: ByteBuffer) async throws {
+        received += buffer.readableBytes
+        guard received <= limit else {
+            throw DirectoryError.badAnswer(reason: "it is larger than the limit of \(limit) bytes")
+        }
+        var rest = buffer
+        // In slices, so that a batch cannot grow with what the network delivers at once.
+        while let slice = rest.readSlice(length: min(16_384, rest.readableBytes)), slice.readableBytes > 0 {
+            do {
+                try splitter.feed(slice.readableBytesView) { record in
+                    if batch.count > 1 { batch.append(UInt8(ascii: ",")) }
+                    batch.append(contentsOf: record)
                 }
-                let time = UpdateTime(item.updatedAt ?? "")
-                inactive[number] = max(time, inactive[number] ?? time)
+            } catch let error as SyncBodyError {
+                throw DirectoryError.badAnswer(reason: error.description)
+            }
+            if batch.count >= Self.batchBytes { try await store() }
+        }
+    }
+
+    /// The end of the body.
+    ///
+    /// - Throws: `DirectoryError.badAnswer` when the answer is incomplete or not the contract's.
+    mutating func finish() async throws -> SyncAnswer {
+        guard splitter.isComplete else { throw DirectoryError.badAnswer(reason: SyncBodyError.cut.description) }
+        guard splitter.hasRecords else { throw DirectoryError.badAnswer(reason: "branding is missing or no array") }
+        try await store()
+        return try SyncAnswer(splitter.values, records: tally.received)
+    }
+
+    private mutating func store() async throws {
+        guard batch.count > 1 else { return }
+        batch.append(UInt8(ascii: "]"))
+        let elements: [Element]
+        do {
+            elements = try JSONDecoder().decode([Element].self, from: Data(batch))
+        } catch {
+            throw DirectoryError.badAnswer(reason: "broken JSON among its records")
+        }
+        batch.removeAll(keepingCapacity: true)
+        batch.append(UInt8(ascii: "["))
+        let sorted = tally.sort(elements.map(\.item))
+        try await waiting.add(sorted.records, inactive: sorted.inactive)
+    }
+
+    /// A malformed record does not cost the others.
+    private struct Element: Decodable {
+        let item: BrandingItem?
+
+        init(from decoder: any Decoder) throws { item = try? BrandingItem(from: decoder) }
+    }
+}
+
+/// How many records an answer had, and how many were left out and why.
+package struct SyncTally: Hashable, Sendable {
+    package private(set) var received = 0
+    /// Active records that can be used.
+    package private(set) var usable = 0
+    /// Numbers the directory marked inactive.
+    package private(set) var inactive = 0
+    /// Records left out, by reason.
+    package private(set) var rejected: [String: Int] = [:]
+
+    package init() {}
+
+    package var rejectedCount: Int { rejected.values.reduce(0, +) }
+
+    /// Counts items and sorts them into records and inactive numbers; nil stands for what is no record at all.
+    mutating func sort(_ items: [BrandingItem?]) -> (records: [BrandRecord], inactive: [InactiveNumber]) {
+        var records: [BrandRecord] = []
+        var inactive: [InactiveNumber] = []
+        records.reserveCapacity(items.count)
+        for item in items {
+            received += 1
+            guard let item else {
+                rejected["no branding record", default: 0] += 1
                 continue
             }
             do throws(BrandingItemError) {
-                let record = try item.record()
-                guard !Self.hasNUL(record) else {
-                    rejected["NUL in a text", default: 0] += 1
-                    continue
+                if item.isActive == false {
+                    // A name is not needed to remove a number.
+                    guard let number = E164Number(item.phoneNumber) else { throw .noValidNumber }
+                    inactive.append(InactiveNumber(number: number, updatedAt: item.updatedAt ?? ""))
+                } else {
+                    let record = try item.record()
+                    guard !Self.hasNUL(record) else {
+                        rejected["NUL in a text", default: 0] += 1
+                        continue
+                    }
+                    records.append(record)
                 }
-                upserts.append(record)
             } catch {
                 rejected["\(error)", default: 0] += 1
             }
         }
-        guard !inactive.isEmpty else { return }
-        // One answer may carry both states of a number, when it was switched off and on again: the newer counts.
-        for record in upserts {
-            guard let since = inactive[record.number], UpdateTime(record.updatedAt) > since else { continue }
-            inactive[record.number] = nil
-        }
-        upserts.removeAll { inactive[$0.number] != nil }
-        removals = inactive.keys.sorted()
+        usable += records.count
+        self.inactive += inactive.count
+        return (records, inactive)
     }
 
     /// SQLite would cut such a text, and the record would differ from the stored one for ever.
@@ -55,6 +136,4 @@ struct SyncIntake {
         [record.name, record.brandID, record.logoURL ?? "", record.callReason ?? "", record.updatedAt]
             .contains { $0.utf8.contains(0) }
     }
-
-    var rejectedCount: Int { rejected.values.reduce(0, +) }
 }

@@ -32,6 +32,8 @@ package final class SyncService: Service, Sendable {
         var lastSync: Int64?
         /// True after a successful sync until the device was reported.
         var isFresh = false
+        /// Set when the directory offers to name what is no longer branded.
+        var asksForInactive = false
 
         /// Takes over what an earlier run of the program left behind.
         mutating func recall(_ stored: SyncState) {
@@ -40,6 +42,19 @@ package final class SyncService: Service, Sendable {
             status.lastFullSuccess = stored.lastFullSync
             status.cursor = stored.cursor
             status.generation = stored.generation
+        }
+
+        /// What every success says.
+        mutating func succeed(isFull: Bool, now: Int64) {
+            lastSync = now
+            isFresh = true
+            status.result = .succeeded
+            status.lastSuccess = now
+            if isFull { status.lastFullSuccess = now }
+            (status.written, status.removed) = (0, 0)
+            status.lastError = nil
+            status.failuresInARow = 0
+            status.successes += 1
         }
     }
 
@@ -134,7 +149,7 @@ package final class SyncService: Service, Sendable {
                 state.status.wasFull = isFull
                 if state.status.lastSuccess == nil { state.recall(stored) }
             }
-            try await sync(since: isFull ? nil : stored.cursor, now: now)
+            try await sync(stored, isFull: isFull, now: now)
             return nil
         } catch {
             if wantsFull { state.withLock { $0.wantsFull = true } }
@@ -150,23 +165,44 @@ package final class SyncService: Service, Sendable {
         return last > now || now - last >= schedule.fullRefresh.components.seconds
     }
 
-    private func sync(since cursor: String?, now: Int64) async throws {
-        let answer = try await client.sync(since: cursor, deviceID: device.id)
-        let intake = SyncIntake(answer.items, malformed: answer.malformed)
-        if cursor == nil, intake.upserts.isEmpty, intake.removals.isEmpty, intake.rejectedCount > 0 {
+    private func sync(_ stored: SyncState, isFull: Bool, now: Int64) async throws {
+        let intake = try await cache.intake()
+        let delivery = try await client.sync(
+            since: isFull ? nil : stored.cursor, deviceID: device.id,
+            validator: isFull ? stored.fullValidator : stored.cursorValidator,
+            asksForInactive: state.withLock { $0.asksForInactive }, into: intake)
+        switch delivery {
+        case .unchanged:
+            let gates = DirectoryConfig().gates(after: await publisher.gates)
+            try await cache.confirm(isFull: isFull, gates: gates, now: now)
+            await publisher.change { DirectoryConfig().gates(after: $0) }
+            noteUnchanged(isFull: isFull, now: now)
+            try await publish(stored.generation)
+        case .delivered(let answer, let tally, let validator):
+            try await apply(answer, tally, validator, from: intake, isFull: isFull, now: now)
+        }
+    }
+
+    private func apply(
+        _ answer: SyncAnswer, _ tally: SyncTally, _ validator: SyncValidator?, from intake: any BrandIntake,
+        isFull: Bool, now: Int64
+    ) async throws {
+        if isFull, tally.usable == 0, tally.inactive == 0, tally.rejectedCount > 0 {
             // An authoritative set of nothing but garbage is no reason to remove what works.
-            throw DirectoryError.badAnswer(reason: "none of its \(intake.rejectedCount) records can be used")
+            throw DirectoryError.badAnswer(reason: "none of its \(tally.rejectedCount) records can be used")
         }
         let config = answer.config ?? DirectoryConfig()
+        // An empty incremental answer that can be asked for conditionally leaves the cursor where it is.
+        let keepsCursor = !isFull && tally.received == 0 && validator != nil
         let change = SyncChange(
-            isFull: cursor == nil, upserts: intake.upserts, removals: intake.removals, cursor: answer.syncedAt,
+            isFull: isFull, cursor: keepsCursor ? nil : answer.syncedAt, validator: validator,
             gates: config.gates(after: await publisher.gates), now: now)
-        let applied = try await cache.apply(change)
+        let applied = try await cache.apply(change, from: intake)
         // The gates first: building an index takes seconds, and a closed gate is obeyed at once.
         await publisher.change { config.gates(after: $0) }
-        await note(applied, change, intake)
+        note(applied, change, tally)
         try await publish(applied.generation)
-        await acknowledge(change)
+        try await acknowledge(answer.syncedAt, intake)
     }
 
     /// Swaps the index if calls see another generation than the stored one; also mends a rebuild that failed before.
@@ -178,13 +214,18 @@ package final class SyncService: Service, Sendable {
             "new brand index in use", metadata: ["numbers": "\(next.count)", "generation": "\(next.generation)"])
     }
 
-    private func acknowledge(_ change: SyncChange) async {
+    /// Tells the directory what came, some thousand numbers at a time; a refusal costs nothing.
+    private func acknowledge(_ cursor: String, _ intake: any BrandIntake) async throws {
         guard schedule.acknowledges else { return }
-        let acknowledgement = SyncAcknowledgement(
-            lastSyncedAt: change.cursor, numbers: change.upserts.map { $0.number.description })
-        do throws(DirectoryError) {
-            try await client.acknowledge(acknowledgement)
-        } catch {
+        do {
+            var isFirst = true
+            try await intake.forEachPage(of: 5000) { numbers in
+                isFirst = false
+                try await self.client.acknowledge(
+                    SyncAcknowledgement(lastSyncedAt: cursor, numbers: numbers.map(\.description)))
+            }
+            if isFirst { try await client.acknowledge(SyncAcknowledgement(lastSyncedAt: cursor, numbers: [])) }
+        } catch let error as DirectoryError {
             logger.notice("the sync could not be acknowledged", metadata: ["error": "\(error)"])
         }
     }
@@ -193,28 +234,34 @@ package final class SyncService: Service, Sendable {
 // MARK: Status and log
 
 extension SyncService {
-    private func note(_ applied: AppliedSync, _ change: SyncChange, _ intake: SyncIntake) async {
+    /// Notes a sync that changed nothing, because there was nothing new.
+    private func noteUnchanged(isFull: Bool, now: Int64) {
+        let before = state.withLock { state in
+            defer { state.succeed(isFull: isFull, now: now) }
+            return state.status
+        }
+        synced.ring()
+        let isNews = before.result != .succeeded
+        logger.log(
+            level: isNews ? .info : .debug, isNews ? "the directory is in sync" : "synced",
+            metadata: ["full": "\(isFull)", "unchanged": "true"])
+    }
+
+    private func note(_ applied: AppliedSync, _ change: SyncChange, _ tally: SyncTally) {
         let before = state.withLock { state in
             let before = state.status
-            state.lastSync = change.now
-            state.isFresh = true
-            state.status.result = .succeeded
-            state.status.lastSuccess = change.now
-            if change.isFull { state.status.lastFullSuccess = change.now }
-            state.status.cursor = change.cursor
+            state.succeed(isFull: change.isFull, now: change.now)
+            if let cursor = change.cursor { state.status.cursor = cursor }
             state.status.written = applied.written
             state.status.removed = applied.removed
             state.status.records = applied.total
             state.status.generation = applied.generation
-            state.status.rejected = intake.rejected
-            state.status.lastError = nil
-            state.status.failuresInARow = 0
-            state.status.successes += 1
+            state.status.rejected = tally.rejected
             return before
         }
         synced.ring()
-        if intake.rejected != before.rejected, !intake.rejected.isEmpty {
-            let reasons = intake.rejected.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        if tally.rejected != before.rejected, !tally.rejected.isEmpty {
+            let reasons = tally.rejected.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
             logger.warning(
                 "records of the directory were left out", metadata: ["reasons": "\(reasons.joined(separator: ", "))"])
         }

@@ -17,7 +17,7 @@ struct BrandCacheReaderTests {
         let unknown = try #require(E164Number("+61412000002"))
         let gates = BrandingGates(accountStatus: "suspended")
         _ = try await BrandCacheStore(database).apply(
-            SyncChange(
+            StoredAnswer(
                 isFull: true,
                 upserts: [
                     BrandRecord(

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import BrandingAPI
+import Foundation
+package import Gateway
+import NIOCore
+import NIOHTTP1
+
+/// The request that brings the records.
+extension DirectoryClient {
+    /// Asks for everything, or for what changed since a cursor, and puts the records into an intake as they come.
+    ///
+    /// - Parameters:
+    ///   - cursor: the `synced_at` of an earlier answer, to the letter; nil for the whole authoritative set.
+    ///   - validator: of an earlier answer to the same request; makes it conditional.
+    ///   - asksForInactive: whether an incremental answer should name the numbers that are no longer branded, which only
+    ///     some directories can.
+    ///   - intake: holds the records of a complete answer afterwards, and after an error anything.
+    /// - Throws: `badAnswer` for whatever is not a complete answer of the contract, `notKept` when the intake fails.
+    package func sync(
+        since cursor: String?, deviceID: String, validator: SyncValidator? = nil, asksForInactive: Bool = false,
+        into intake: any BrandIntake
+    ) async throws(DirectoryError) -> SyncDelivery {
+        var query = [(name: "device_id", value: deviceID)]
+        if let cursor {
+            query.insert((name: "since", value: cursor), at: 0)
+            if asksForInactive { query.append((name: "include_inactive", value: "true")) }
+        }
+        var request = DirectoryRequest(
+            path: APIPath.sync, query: query, timeout: settings.syncTimeout, limit: settings.syncLimit,
+            attempts: settings.attempts, findsMount: true)
+        request.headers.append((name: "Accept-Encoding", value: "gzip"))
+        if let tag = validator?.tag { request.headers.append((name: "If-None-Match", value: tag)) }
+        if let modified = validator?.modified {
+            request.headers.append((name: "If-Modified-Since", value: modified))
+        }
+        request.isConditional = validator != nil
+        let limit = settings.syncLimit
+        return try await perform(request) { response in
+            guard response.status != .notModified else { return .unchanged }
+            try await intake.restart()
+            var records = SyncIntake(into: intake, limit: limit)
+            for try await part in response.body { try await records.take(part) }
+            let answer = try await records.finish()
+            return .delivered(
+                answer, tally: records.tally,
+                validator: SyncValidator(
+                    tag: response.headers.first(name: "ETag"),
+                    modified: response.headers.first(name: "Last-Modified")))
+        }
+    }
+}
