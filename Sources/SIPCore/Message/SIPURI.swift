@@ -19,6 +19,9 @@ package struct SIPURI: Hashable, Sendable {
     package let parameters: [UInt8]
 
     /// Parses one URI; nil when libosip2 refuses it, when it is too long, or when its scheme is another one.
+    ///
+    /// Also nil with a blank, a line end or another control character in it, which no URI has (RFC 3261 §25.1) and which
+    /// would be a line of its own where the URI is written again.
     package init?(_ bytes: ArraySlice<UInt8>) {
         guard let parsed = Self.parse(bytes) else { return nil }
         self = parsed
@@ -65,7 +68,8 @@ package struct SIPURI: Hashable, Sendable {
     }
 
     private static func parse(_ bytes: ArraySlice<UInt8>) -> SIPURI? {
-        OSIPGrammar.withText(bytes) { text in
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
+        return OSIPGrammar.withText(bytes) { text in
             var uri: UnsafeMutablePointer<osip_uri_t>?
             guard osip_uri_init(&uri) == 0, let uri else { return nil }
             defer { osip_uri_free(uri) }

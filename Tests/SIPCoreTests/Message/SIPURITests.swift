@@ -54,7 +54,8 @@ struct SIPURITests {
     @Test(arguments: [
         "", ":", "sip", "sip:", "sip:@", "sip:a@", "tel:", "tel:;phone-context=a", "urn:service:sos", "http://a",
         "sip:a@b:0", "sip:a@b:65536", "sip:a@b:99999999999", "sip:a@b:x", "sip:a\0b@c", "a:sip:b@c", "sip:[::1",
-        "sip:+49301234@evil@b", "sip:+49301234@b?Subject=a@c",
+        "sip:+49301234@evil@b", "sip:+49301234@b?Subject=a@c", "sip:a@b;x\r\n ;lr", "sip:a b@c", "sip:a@b;x=\t1",
+        "sip:a\u{7F}@b", "tel:+49 30",
     ])
     func `what is not certain is no URI`(uri: String) {
         #expect(SIPURI(Array(uri.utf8)[...]) == nil)

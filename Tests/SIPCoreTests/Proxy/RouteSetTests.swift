@@ -123,7 +123,8 @@ struct RouteSetTests {
         #expect(routes.note == nil)
     }
 
-    @Test(arguments: ["Route: <http://c.example>", "Route: c", "Route: <>"])
+    // The last one is folded inside the URI: as a Request-URI it would end the request line.
+    @Test(arguments: ["Route: <http://c.example>", "Route: c", "Route: <>", "Route: <sip:c.example;x\r\n ;y>"])
     func `a Route that cannot be read leads nowhere and stays`(route: String) throws {
         let message = try WireMessage.message([Self.bye, route])
         var splices = Splices()
