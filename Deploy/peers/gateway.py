@@ -20,15 +20,23 @@ ADMIN = "127.0.0.1:9470"
 class Gateway:
     """Herald between one trusted carrier and one PBX, with one brand."""
 
-    def __init__(self, folder, carrier=CARRIER, pbx=PBX, listen=(GATEWAY,), strangers="refuse"):
-        """`listen`: the address towards the carrier and, when it is another one, the address towards the PBX."""
+    def __init__(self, folder, carrier=CARRIER, pbx=PBX, listen=(GATEWAY,), strangers="refuse", directory=None,
+                 admin=ADMIN):
+        """`listen`: the address towards the carrier and, when it is another one, the address towards the PBX.
+
+        `directory`: that section of the configuration; without it the brand comes from a file.
+        """
         self.folder = folder
+        self.admin = admin
         self.config = os.path.join(folder, "herald.yaml")
         self.child = None
         os.makedirs(folder, exist_ok=True)
-        brands = os.path.join(folder, "brands.psv")
-        with open(brands, "w", encoding="utf-8") as file:
-            file.write(f"{CALLER}|{BRAND}|{LOGO}|Your appointment\n")
+        source = f"directory: {directory}"
+        if not directory:
+            brands = os.path.join(folder, "brands.psv")
+            source = f"brands: {{file: {brands}}}"
+            with open(brands, "w", encoding="utf-8") as file:
+                file.write(f"{CALLER}|{BRAND}|{LOGO}|Your appointment\n")
         entries = "\n".join(f'  - {{name: side{n}, address: "{address}:5060"}}' for n, address in enumerate(listen))
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(f"""\
@@ -39,9 +47,9 @@ trunks:
   - {{name: carrier, sources: ["{carrier}"], next_hop: "{carrier}:5060", region: DE, trusted: true, listen: side0}}
 pbx:
   - {{name: office, address: "{pbx}:5060", sources: ["{pbx}"], listen: side{len(listen) - 1}}}
-brands: {{file: {brands}}}
+{source}
 strangers: {strangers}
-admin: {{listen: "{ADMIN}"}}
+admin: {{listen: "{admin}"}}
 log: {{level: notice}}
 """)
 
@@ -55,17 +63,16 @@ log: {{level: notice}}
         if self.child:
             self.child.stop()
 
-    @staticmethod
-    def answers():
+    def answers(self):
         try:
-            with urllib.request.urlopen(f"http://{ADMIN}/healthz", timeout=2) as response:
+            with urllib.request.urlopen(f"http://{self.admin}/healthz", timeout=2) as response:
                 return response.status == 200
         except OSError:
             return False
 
     def metric(self, name, **labels):
         """The sum of a family's series that carry the labels."""
-        with urllib.request.urlopen(f"http://{ADMIN}/metrics", timeout=5) as response:
+        with urllib.request.urlopen(f"http://{self.admin}/metrics", timeout=5) as response:
             lines = response.read().decode("utf-8").splitlines()
         series = (re.match(r"(\w+)(\{.*\})? (\S+)$", line) for line in lines)
         wanted = [f'{key}="{value}"' for key, value in labels.items()]
@@ -87,6 +94,11 @@ log: {{level: notice}}
         with open(f"/proc/{self.child.pid}/status", encoding="ascii") as file:
             text = file.read()
         return tuple(int(re.search(name + r":\s+(\d+)", text).group(1)) for name in ("VmRSS", "RssAnon"))
+
+    def highest_resident_kilobytes(self):
+        """The most it has ever had resident."""
+        with open(f"/proc/{self.child.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1))
 
     def open_files(self):
         return len(os.listdir(f"/proc/{self.child.pid}/fd"))
