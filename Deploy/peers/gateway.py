@@ -100,6 +100,12 @@ log: {{level: notice}}
         with open(f"/proc/{self.child.pid}/status", encoding="ascii") as file:
             return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1))
 
+    def cpu_seconds(self):
+        """User and system time since its start."""
+        with open(f"/proc/{self.child.pid}/stat", encoding="ascii") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def open_files(self):
         return len(os.listdir(f"/proc/{self.child.pid}/fd"))
 
