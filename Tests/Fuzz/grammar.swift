@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Any bytes as a URI, a name-addr and a Via: libosip2 must bear all that the door lets through.
+///
+/// What is read without it must be what it reads.
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzGrammar(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Traffic.bytes(start, count)
     if let uri = SIPURI(bytes[...]) {
         _ = (uri.unescapedUser, uri.parameter("transport"), uri.userParameter("phone-context"))
     }
+    if PlainURI.read(bytes[...]) != nil { precondition(SIPURI(bytes[...]) == SIPURI(grammar: bytes[...])) }
+    if PlainURI.isAddress(bytes[...]) { precondition(NameAddress.grammarAccepts(bytes[...])) }
     let extent = NameAddressExtent.scan(bytes, bytes.indices)
     precondition(extent.uri.upperBound <= bytes.count && extent.displayName.upperBound <= bytes.count)
     _ = HeaderParameters.find("tag", in: bytes, extent.parameters)

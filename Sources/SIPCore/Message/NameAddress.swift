@@ -22,6 +22,10 @@ package struct NameAddress: Sendable {
     }
 
     private static func isWellFormed(_ value: ArraySlice<UInt8>) -> Bool {
+        PlainURI.isAddress(value) || grammarAccepts(value)
+    }
+
+    static func grammarAccepts(_ value: ArraySlice<UInt8>) -> Bool {
         OSIPGrammar.withText(value) { text -> Bool? in
             var from: UnsafeMutablePointer<osip_from_t>?
             guard osip_from_init(&from) == 0, let from else { return nil }

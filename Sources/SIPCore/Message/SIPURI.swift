@@ -2,7 +2,7 @@
 
 import COsip2
 
-/// A sip, sips or tel URI taken apart by libosip2 (RFC 3261 §19.1, RFC 3966 §3).
+/// A sip, sips or tel URI taken apart, by libosip2 where it is not a plain one (RFC 3261 §19.1, RFC 3966 §3).
 package struct SIPURI: Hashable, Sendable {
     package enum Scheme: Hashable, Sendable { case sip, sips, tel }
 
@@ -23,8 +23,23 @@ package struct SIPURI: Hashable, Sendable {
     /// Also nil with a blank, a line end or another control character in it, which no URI has (RFC 3261 §25.1) and which
     /// would be a line of its own where the URI is written again.
     package init?(_ bytes: ArraySlice<UInt8>) {
+        guard let read = PlainURI.read(bytes).map({ SIPURI($0, of: bytes) }) ?? SIPURI(grammar: bytes) else {
+            return nil
+        }
+        self = read
+    }
+
+    /// The same, always through libosip2.
+    package init?(grammar bytes: ArraySlice<UInt8>) {
         guard let parsed = Self.parse(bytes) else { return nil }
         self = parsed
+    }
+
+    private init(_ parts: PlainURI.Parts, of bytes: ArraySlice<UInt8>) {
+        self.init(
+            scheme: parts.isSecure ? .sips : .sip, user: Array(bytes[parts.user]), host: Array(bytes[parts.host]),
+            port: parts.port, userParameters: Array(bytes[parts.userParameters]),
+            parameters: Array(bytes[parts.parameters]))
     }
 
     private init(
