@@ -84,7 +84,8 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "Gateway", "Branding", "BrandingAPI", httpClient, nio, nioHTTP, nioCompression, lifecycle, log,
+                "Gateway", "Branding", "BrandingAPI", httpClient, nio, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1,
+                crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .target(
@@ -126,7 +127,8 @@ let package = Package(
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", lifecycle, log,
+                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", nio, nioPosix, nioSSL,
+                nioHTTP, x509, asn1, crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -15,16 +15,34 @@ package struct BrandingGates: Hashable, Sendable, Codable {
     package var authorised: Bool
     /// `config.voip_dialer_enabled`; false asks a SIP element to pass calls through.
     package var voipDialerEnabled: Bool
+    /// The records are older than their lifetime; not the directory's word but the gateway's own.
+    package var isStale: Bool
 
     package init(
         brandingEnabled: Bool = true, accountStatus: String = "active", capReached: Bool = false,
-        authorised: Bool = true, voipDialerEnabled: Bool = true
+        authorised: Bool = true, voipDialerEnabled: Bool = true, isStale: Bool = false
     ) {
         self.brandingEnabled = brandingEnabled
         self.accountStatus = accountStatus
         self.capReached = capReached
         self.authorised = authorised
         self.voipDialerEnabled = voipDialerEnabled
+        self.isStale = isStale
+    }
+
+    /// Reads stored gates; whether they are stale is worked out anew at each start.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        brandingEnabled = try container.decode(Bool.self, forKey: .brandingEnabled)
+        accountStatus = try container.decode(String.self, forKey: .accountStatus)
+        capReached = try container.decode(Bool.self, forKey: .capReached)
+        authorised = try container.decode(Bool.self, forKey: .authorised)
+        voipDialerEnabled = try container.decode(Bool.self, forKey: .voipDialerEnabled)
+        isStale = false
+    }
+
+    private enum CodingKeys: CodingKey {
+        case brandingEnabled, accountStatus, capReached, authorised, voipDialerEnabled
     }
 
     /// The first closed gate, in the order an operator would mend them, or nil when calls may be branded.
@@ -34,6 +52,16 @@ package struct BrandingGates: Hashable, Sendable, Codable {
         if !brandingEnabled { return .gatedBrandingDisabled }
         if !voipDialerEnabled { return .gatedVoipDialerDisabled }
         if capReached { return .gatedCapReached }
+        if isStale { return .stale }
         return nil
+    }
+
+    /// Every gate by its word in metrics and status, in the order of `closed`, and whether it is open.
+    package var all: [(gate: String, isOpen: Bool)] {
+        [
+            ("authorised", authorised), ("account_status", ["active", "trial"].contains(accountStatus)),
+            ("branding_enabled", brandingEnabled), ("voip_dialer_enabled", voipDialerEnabled),
+            ("cap", !capReached), ("fresh", !isStale),
+        ]
     }
 }

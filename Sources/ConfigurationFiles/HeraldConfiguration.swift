@@ -170,23 +170,6 @@ package struct HeraldConfiguration: Sendable {
         package var writesCallInfo = true
     }
 
-    /// Where brands come from and events go to.
-    package struct DirectoryAccess: Hashable, Sendable {
-        /// `http` or `https`, without user, query and fragment.
-        package var url: String
-        /// Empty when the file was read without its secrets.
-        package var key: ConfiguredSecret
-        package var syncInterval = Duration.seconds(1800)
-        package var fullSyncInterval = Duration.seconds(86_400)
-        package var presenceInterval = Duration.seconds(300)
-        package var timeout = Duration.seconds(10)
-        package var acknowledges = false
-        /// The contract's word for what this gateway runs on.
-        package var platform = "linux"
-        /// Largest sync answer in bytes.
-        package var maxBody = 4_294_967_296
-    }
-
     /// Which calls a call back can answer.
     package enum Originals: String, CaseIterable, Sendable { case unanswered, any }
 

@@ -21,26 +21,6 @@ extension HeraldSchema {
         return settings
     }
 
-    func directory() -> HeraldConfiguration.DirectoryAccess? {
-        root.section("directory") { section in
-            if !section.has("url") { section.missing("url", "http://127.0.0.1:8088") }
-            let url = section.string("url", form: URLForm.text, URLForm.isDirectory)
-            let key = SecretSchema(file: file).read(section, "api_key", secrets: secrets)
-            var access = HeraldConfiguration.DirectoryAccess(url: url ?? "", key: key ?? ConfiguredSecret(""))
-            access.syncInterval = section.duration("sync_interval", default: access.syncInterval, in: .seconds(1)...day)
-            access.fullSyncInterval = section.duration(
-                "full_sync_interval", default: access.fullSyncInterval, in: .seconds(10)...(day * 30))
-            access.presenceInterval = section.duration(
-                "presence_interval", default: access.presenceInterval, in: .seconds(10)...day)
-            access.timeout = section.duration("timeout", default: access.timeout, in: .seconds(1) ... .seconds(120))
-            access.acknowledges = section.bool("acknowledge", default: access.acknowledges)
-            access.platform =
-                section.string("platform", form: WordForm.name, WordForm.isName) ?? access.platform
-            access.maxBody = section.integer("max_body", default: access.maxBody, in: 65_536...68_719_476_736)
-            return access
-        }
-    }
-
     func brandsFile() -> String? {
         root.section("brands") { section in
             guard section.has("file") else {

@@ -24,7 +24,7 @@ struct SecretSchema {
         switch (path, variable) {
         case (nil, nil):
             if !section.has(name), !section.has(fileKey), !section.has(variableKey) {
-                section.missing(fileKey, "/etc/herald/api-key")
+                section.missing(fileKey, "/etc/herald/" + name.replacing("_", with: "-"))
             }
             return nil
         case (_?, _?):

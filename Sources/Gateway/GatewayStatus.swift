@@ -70,14 +70,20 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var branding: Branding
     /// Nil where no directory is configured.
     package var sync: Sync?
+    /// Everything that must be open for a call to be branded; empty where no directory is configured.
+    package var gates: [Gate]
+    /// What the directory says of itself; nil where none is configured.
+    package var directory: DirectoryStanding?
     package var outbox: Outbox
     /// Transactions in memory.
     package var transactions: Int
 
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
-        outbox: Outbox = .init(), transactions: Int = 0
+        gates: [Gate] = [], directory: DirectoryStanding? = nil, outbox: Outbox = .init(), transactions: Int = 0
     ) {
+        self.gates = gates
+        self.directory = directory
         self.gateway = gateway
         self.version = version
         self.startedAt = startedAt
@@ -159,7 +165,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package enum CodingKeys: String, CodingKey {
         case gateway, version
         case startedAt = "started_at"
-        case listening, branding, sync, outbox, transactions
+        case listening, branding, sync, gates, directory, outbox, transactions
     }
 
     /// Why calls should not be sent here yet; nil when they may.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import Gateway
 
 /// An open call in memory, with its row in the ledger.
@@ -29,6 +30,8 @@ struct LedgerBatch {
     var events: [(id: Int64, event: OutcomeEvent)] = []
     /// Outbound calls that reached the other side: perhaps returns.
     var reachedOutbound: [LedgerCall] = []
+    /// Callers of ended calls whom the index did not know.
+    var unknownCallers: [E164Number] = []
     var position: UInt64
     var signals = 0
 
@@ -134,6 +137,10 @@ struct LedgerJournal {
         if step.contains(.ended) {
             if let event = minter.ended(call.machine.record, callID: call.callID) {
                 call.endEvent = add(event)
+            }
+            let record = call.machine.record
+            if record.direction == .inbound, record.reason == .noMatch, let caller = record.caller {
+                batch.unknownCallers.append(caller)
             }
             let identifier = call.machine.record.call
             open[identifier] = nil

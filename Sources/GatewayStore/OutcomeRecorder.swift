@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import Branding
 import Dispatch
 import GRDB
 package import Gateway
@@ -65,6 +66,7 @@ package final class OutcomeRecorder: Sendable {
     private let log: Logger
     private let journal: Mutex<LedgerJournal>
     private let shared = Mutex(Totals())
+    private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
     private let queue = DispatchQueue(label: "herald.outcome")
     private let now: @Sendable () -> Int64
 
@@ -97,6 +99,13 @@ package final class OutcomeRecorder: Sendable {
             })
     }
 
+    /// Tells `listener` who called and was not in the index, once the call has ended and is stored.
+    ///
+    /// Called on the recorder's queue, which must not wait. Withheld and uncertain numbers are never told.
+    package func onUnknownCaller(_ listener: @escaping @Sendable (E164Number) -> Void) {
+        unknownCallers.withLock { $0 = listener }
+    }
+
     /// Learns the names of the trunks anew, after a reload of the configuration.
     package func setTrunks(_ trunks: [UInt16: String]) { journal.withLock { $0.trunks = trunks } }
 
@@ -124,6 +133,7 @@ package final class OutcomeRecorder: Sendable {
                 result.events = journal.batch.events.count
                 let added = try store(journal, now: time / 1_000_000)
                 result.events += Int(added)
+                if let tell = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(tell) }
                 journal.stored(addedEvents: added)
                 ring.release(through: journal.batch.position)
             }

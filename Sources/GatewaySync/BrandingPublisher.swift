@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+import BrandingAPI
 package import Gateway
 package import Logging
 
@@ -16,9 +17,15 @@ package actor BrandingPublisher {
     private(set) package var gates: BrandingGates
     private var storedGates: BrandingGates
     private var isStoring = false
+    private let time: Timekeeper
+    /// When each gate was last opened or closed; missing where it is as it was at the start.
+    private(set) package var changedAt: [String: Int64] = [:]
 
     /// Goes on from the snapshot the program started with, whose gates are the stored ones.
-    package init(current: CurrentBranding, cache: any BrandCache, logger: Logger) {
+    package init(
+        current: CurrentBranding, cache: any BrandCache, time: Timekeeper = .system, logger: Logger
+    ) {
+        self.time = time
         self.current = current
         self.cache = cache
         self.logger = logger
@@ -51,12 +58,26 @@ package actor BrandingPublisher {
     }
 
     /// Closes the gate after a 401 or 403, until a sync succeeds.
-    func closeUnauthorised() async {
+    package func closeUnauthorised() async {
         await change { gates in
             var gates = gates
             gates.authorised = false
             return gates
         }
+    }
+
+    /// Obeys what an answer other than a sync's says; only a sync opens the gate of a refused key again.
+    func apply(_ config: DirectoryConfig) async {
+        await change { gates in
+            var next = config.gates(after: gates)
+            next.authorised = gates.authorised
+            return next
+        }
+    }
+
+    /// Puts an index in front of the calls unless they see one as new.
+    func publishNewer(_ index: BrandIndex) {
+        if index.generation > generation { publish(index) }
     }
 
     /// Puts a new index in front of the calls, under the gates of this instant.
@@ -68,6 +89,7 @@ package actor BrandingPublisher {
         guard next != gates else { return }
         let before = gates
         gates = next
+        for (old, new) in zip(before.all, next.all) where old.isOpen != new.isOpen { changedAt[new.gate] = time.now() }
         current.store(BrandingSnapshot(index: current.load().index, gates: next))
         guard before.closed != next.closed else { return }
         if let reason = next.closed {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrandingAPI
 import Foundation
 
 /// Who this gateway is to the directory: an id made once and kept, and what it runs on.
@@ -18,6 +19,12 @@ package struct DeviceIdentity: Hashable, Sendable {
         self.platform = platform
         self.systemVersion = systemVersion
         self.version = version
+    }
+
+    /// What the directory is told once.
+    var registration: DeviceRegistration {
+        DeviceRegistration(
+            deviceID: id, platform: platform, osVersion: systemVersion, appVersion: version, sdkVersion: version)
     }
 
     /// Reads `device-id` in the state folder, or makes an id and writes it there.

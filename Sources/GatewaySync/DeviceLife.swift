@@ -45,11 +45,8 @@ final class DeviceLife: Sendable {
 
     private func register() async {
         guard !isRegistered else { return }
-        let registration = DeviceRegistration(
-            deviceID: device.id, platform: device.platform, osVersion: device.systemVersion,
-            appVersion: device.version, sdkVersion: device.version)
         await noting("register") { () async throws(DirectoryError) in
-            try await self.client.register(registration)
+            try await self.client.register(self.device.registration)
             self.rememberRegistration()
         }
     }

@@ -14,6 +14,10 @@ package struct DirectoryAddress: Hashable, Sendable, CustomStringConvertible {
 
     /// Without a slash at the end.
     private let root: String
+    /// Without brackets.
+    let host: String
+    let isSecure: Bool
+    private let port: Int?
 
     /// Reads an `http` or `https` URL with a host, and without user, query or fragment.
     ///
@@ -28,9 +32,29 @@ package struct DirectoryAddress: Hashable, Sendable, CustomStringConvertible {
         if root.hasSuffix("/api") { root.removeLast(4) }
         while root.last == "/" { root.removeLast() }
         self.root = String(root)
+        self.host = host.hasPrefix("[") ? String(host.dropFirst().dropLast()) : host
+        isSecure = parts.scheme == "https"
+        port = parts.port
     }
 
     package var description: String { root }
+
+    /// Scheme, host and port, without path.
+    private var origin: Substring {
+        let start = root.index(root.startIndex, offsetBy: isSecure ? 8 : 7)
+        return root[..<(root[start...].firstIndex(of: "/") ?? root.endIndex)]
+    }
+
+    /// The value of `Host`: host, and port where it is not the usual one.
+    var authority: String { String(origin.drop { $0 != "/" }.dropFirst(2)) }
+
+    /// The path of a request's URL, with its mount and without query.
+    func path(_ path: String, mount: Mount) -> String { root.dropFirst(origin.count) + mount.rawValue + path }
+
+    /// The same request on a plain connection to the TLS port, for connections that bring their own TLS.
+    func withoutTLS(_ url: String) -> String {
+        "http://" + (host.contains(":") ? "[\(host)]" : host) + ":\(port ?? 443)" + url.dropFirst(origin.count)
+    }
 
     /// The full URL of a request; query values are percent-encoded here and nowhere else.
     func url(_ path: String, mount: Mount, query: [(name: String, value: String)] = []) -> String {

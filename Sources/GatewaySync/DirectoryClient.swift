@@ -18,6 +18,11 @@ package final class DirectoryClient: Sendable, Service {
     let settings: DirectorySettings
     let time: Timekeeper
     let logger: Logger
+    let pace = RequestPace()
+    /// What the directory said last.
+    package let word = DirectoryWord()
+    /// Nil where requests carry the API key.
+    let session: BearerSession?
     private let http: HTTPClient
     private let mount = Mutex<DirectoryAddress.Mount?>(nil)
     private let isShutDown = Mutex(false)
@@ -26,6 +31,7 @@ package final class DirectoryClient: Sendable, Service {
         self.settings = settings
         self.time = time
         self.logger = logger
+        session = settings.bearer.map { BearerSession($0, logger: logger) }
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         // A body that unpacks to a thousand times its size is no set of brands.
@@ -34,6 +40,19 @@ package final class DirectoryClient: Sendable, Service {
             connect: TimeAmount(settings.connectTimeout), read: TimeAmount(settings.requestTimeout))
         // Its own retries would hide a refused connection until the deadline; ours are counted and spaced.
         configuration.connectionPool.retryConnectionEstablishment = false
+        if settings.isPinned {
+            let trust = settings.trust
+            let (host, patience) = (settings.address.host, TimeAmount(settings.connectTimeout))
+            configuration.http1_1ConnectionDebugInitializer = { channel in
+                do {
+                    return try PinnedConnection(trust, host: host, patience: patience).secure(channel)
+                } catch {
+                    return channel.eventLoop.makeFailedFuture(error)
+                }
+            }
+        } else {
+            configuration.tlsConfiguration = settings.trust.configuration
+        }
         http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
     }
 
@@ -81,7 +100,7 @@ package final class DirectoryClient: Sendable, Service {
         var failures = 0
         while true {
             do throws(DirectoryExchange.Failure) {
-                return try await attempt(request, reading)
+                return try await authorised(request, reading)
             } catch {
                 failures += 1
                 guard error.mayRetry, failures < request.attempts, let wait = delay(after: failures, error.error) else {
@@ -111,8 +130,8 @@ package final class DirectoryClient: Sendable, Service {
     ///
     /// The second mount is tried only if the first answers 404 or 405 or does not answer at all; a mount that worked
     /// is left only when a sync finds nothing there any more, because 404 has other meanings elsewhere.
-    private func attempt<Answer: Sendable>(
-        _ request: DirectoryRequest, _ reading: @escaping DirectoryExchange.Reading<Answer>
+    func attempt<Answer: Sendable>(
+        _ request: DirectoryRequest, token: String?, _ reading: @escaping DirectoryExchange.Reading<Answer>
     ) async throws(DirectoryExchange.Failure) -> Answer {
         let known = mount.withLock { $0 }
         let others = DirectoryAddress.Mount.allCases.filter { $0 != known }
@@ -120,8 +139,10 @@ package final class DirectoryClient: Sendable, Service {
         var missed: DirectoryExchange.Failure?
         for candidate in candidates {
             do throws(DirectoryExchange.Failure) {
-                let answer = try await DirectoryExchange(client: http, settings: settings, time: time)
-                    .answer(to: request, mount: candidate, reading: reading)
+                let answer = try await DirectoryExchange(
+                    client: http, settings: settings, pace: pace, time: time, token: token
+                )
+                .answer(to: request, mount: candidate, reading: reading)
                 mount.withLock { $0 = candidate }
                 return answer
             } catch {
@@ -131,35 +152,5 @@ package final class DirectoryClient: Sendable, Service {
             }
         }
         throw missed ?? .init(error: .unavailable(reason: "no address to try", retryAfter: nil))
-    }
-}
-
-/// How to reach the directory, and how patiently.
-package struct DirectorySettings: Sendable {
-    package var address: DirectoryAddress
-    package var key: APIKey
-    /// Herald's own version, for `User-Agent`.
-    package var version: String
-    /// Longest time for a connection to open.
-    package var connectTimeout: Duration = .seconds(10)
-    /// Longest silence of a connection, and longest time for a whole small request.
-    package var requestTimeout: Duration = .seconds(10)
-    /// Longest time for a whole sync; its body may be large.
-    package var syncTimeout: Duration = .seconds(1800)
-    /// Largest sync body in bytes, unpacked.
-    ///
-    /// A record takes about 200 bytes; they go to a file as they come.
-    package var syncLimit = 4 * 1024 * 1024 * 1024
-    /// Largest body of every other answer in bytes.
-    package var answerLimit = 1024 * 1024
-    /// How often a request is made before it counts as failed.
-    package var attempts = 3
-    /// The waits between attempts, spread by ± 20 %.
-    package var backoff = Backoff(first: .seconds(1), limit: .seconds(10))
-
-    package init(address: DirectoryAddress, key: APIKey, version: String) {
-        self.address = address
-        self.key = key
-        self.version = version
     }
 }

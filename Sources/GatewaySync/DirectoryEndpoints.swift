@@ -18,7 +18,8 @@ extension DirectoryClient {
     }
 
     package func register(_ device: DeviceRegistration) async throws(DirectoryError) {
-        try await post(APIPath.register, device)
+        // With the API key even where others carry a token: only a registered device gets one.
+        try await post(APIPath.register, device, signsIn: true)
     }
 
     package func update(_ device: DeviceUpdate) async throws(DirectoryError) {
@@ -30,9 +31,24 @@ extension DirectoryClient {
         try await post(APIPath.presence, presence, attempts: 1)
     }
 
+    /// A small answer to a GET.
+    func get(
+        _ path: String, query: [(name: String, value: String)], attempts: Int? = nil
+    ) async throws(DirectoryError) -> Data {
+        try await perform(
+            DirectoryRequest(
+                path: path, query: query, timeout: settings.resourceTimeout, limit: settings.answerLimit,
+                attempts: attempts ?? settings.attempts))
+    }
+
+    /// Asks for tokens, with the API key.
+    func tokens(_ path: String, _ request: some Encodable) async throws(DirectoryError) -> TokenResponse {
+        try decode(TokenResponse.self, await post(path, request, signsIn: true))
+    }
+
     @discardableResult
-    private func post(
-        _ path: String, _ value: some Encodable, attempts: Int? = nil
+    func post(
+        _ path: String, _ value: some Encodable, attempts: Int? = nil, signsIn: Bool = false
     ) async throws(DirectoryError) -> Data {
         let encoder = JSONEncoder()
         // Sorted, so that a repeated event is the same request to the byte.
@@ -45,11 +61,11 @@ extension DirectoryClient {
         }
         return try await perform(
             DirectoryRequest(
-                path: path, body: body, timeout: settings.requestTimeout, limit: settings.answerLimit,
-                attempts: attempts ?? settings.attempts))
+                path: path, body: body, timeout: settings.resourceTimeout, limit: settings.answerLimit,
+                attempts: attempts ?? settings.attempts, signsIn: signsIn))
     }
 
-    private func decode<Answer: Decodable>(_ type: Answer.Type, _ body: Data) throws(DirectoryError) -> Answer {
+    func decode<Answer: Decodable>(_ type: Answer.Type, _ body: Data) throws(DirectoryError) -> Answer {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch let error as DecodingError {

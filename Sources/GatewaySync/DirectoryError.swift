@@ -6,9 +6,9 @@
 /// escaped and cut. Source: securenode-endpoint-contract §11.
 package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// 401 or 403: branding stops until a sync succeeds.
-    case unauthorised(status: Int, message: String)
+    case unauthorised(status: Int, message: ServerMessage)
     /// Any other 4xx: the same request will never succeed.
-    case rejected(status: Int, message: String)
+    case rejected(status: Int, message: ServerMessage)
     /// Network failure, 408, 429 or 5xx: later perhaps, not before `retryAfter` if the server said so.
     case unavailable(reason: String, retryAfter: Duration?)
     /// An answer that is not the contract's: cut short, broken JSON, too large, a redirect.
@@ -19,11 +19,19 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .unauthorised(let status, let message):
-            "the directory refused the API key (\(status) \(message)); check directory.api_key and the account"
+            "the directory refused access (\(status) \(message)); check directory.api_key and the account"
         case .rejected(let status, let message): "the directory rejected the request (\(status) \(message))"
         case .unavailable(let reason, _): "the directory is not available: \(reason)"
         case .notKept(let reason): "the directory's answer could not be stored: \(reason)"
         case .badAnswer(let reason): "the directory's answer cannot be used: \(reason)"
+        }
+    }
+
+    /// What the directory said, where it answered with 4xx.
+    package var message: ServerMessage? {
+        switch self {
+        case .unauthorised(_, let message), .rejected(_, let message): message
+        case .unavailable, .badAnswer, .notKept: nil
         }
     }
 

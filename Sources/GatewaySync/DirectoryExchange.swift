@@ -24,6 +24,8 @@ struct DirectoryRequest: Sendable {
     var isConditional = false
     /// True if 404 means that the API is mounted elsewhere, even where it was found before.
     var findsMount = false
+    /// True for the requests by which a client signs in, which carry the API key or nothing.
+    var signsIn = false
 }
 
 /// One request on one mount and its complete answer.
@@ -43,12 +45,19 @@ struct DirectoryExchange {
 
     let client: HTTPClient
     let settings: DirectorySettings
+    let pace: RequestPace
     let time: Timekeeper
+    /// An access token, which takes the place of the API key.
+    var token: String?
 
     /// Sends the request and reads its answer with `reading`, which gets an answer of 2xx, or 304 to a conditional one.
     func answer<Answer: Sendable>(
         to request: DirectoryRequest, mount: DirectoryAddress.Mount, reading: @escaping Reading<Answer>
     ) async throws(Failure) -> Answer {
+        if let wait = pace.admit(now: time.now()) {
+            let reason = "its limit of requests is used up for the next \(wait.wholeSeconds) s"
+            throw Failure(error: .unavailable(reason: reason, retryAfter: wait), mayRetry: true)
+        }
         let message = message(for: request, mount: mount)
         let result = await withTaskGroup(of: Result<Answer, Failure>?.self) { group in
             group.addTask { await self.outcome(message, request, reading) }
@@ -81,18 +90,29 @@ struct DirectoryExchange {
 
     private func message(for request: DirectoryRequest, mount: DirectoryAddress.Mount) -> HTTPClientRequest {
         let url = settings.address.url(request.path, mount: mount, query: request.query)
-        var message = HTTPClientRequest(url: url)
+        var message = HTTPClientRequest(url: settings.isPinned ? settings.address.withoutTLS(url) : url)
         message.headers = [
-            "X-API-Key": settings.key.value,
-            "X-Client-Type": "herald",
+            "Host": settings.address.authority,
+            "X-Client-Type": settings.clientType,
             "Content-Type": "application/json",
             "Accept": "application/json",
             "User-Agent": "herald/\(settings.version)",
         ]
+        if let token {
+            message.headers.add(name: "Authorization", value: "Bearer \(token)")
+        } else {
+            message.headers.add(name: "X-API-Key", value: settings.key.value)
+        }
         for (name, value) in request.headers { message.headers.replaceOrAdd(name: name, value: value) }
         if let body = request.body {
             message.method = .POST
             message.body = .bytes(ByteBuffer(bytes: body))
+        }
+        if let signing = settings.signing {
+            let path = settings.address.path(request.path, mount: mount)
+            let signed = signing.headers(
+                method: message.method.rawValue, path: path, body: request.body ?? Data(), now: time.now())
+            for (name, value) in signed { message.headers.add(name: name, value: value) }
         }
         return message
     }
@@ -109,11 +129,13 @@ struct DirectoryExchange {
             throw failure
         }
         let isGood = (200..<300).contains(response.status.code)
+        let asked = response.headers.first(name: "Retry-After").flatMap { RetryAfter.duration($0, now: time.now()) }
+        pace.note(response.headers, asked: isGood ? nil : asked, now: time.now())
         guard isGood || (request.isConditional && response.status == .notModified) else {
             let body = try? await response.body.collect(upTo: settings.answerLimit)
             guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }
             throw refusal(
-                Int(response.status.code), response.headers, body.map { Data($0.readableBytesView) } ?? Data())
+                Int(response.status.code), asked, body.map { Data($0.readableBytesView) } ?? Data())
         }
         let answer: Answer
         do {
@@ -144,13 +166,12 @@ struct DirectoryExchange {
     }
 
     /// Sorts an answer outside 2xx by what has to happen next.
-    private func refusal(_ status: Int, _ headers: HTTPHeaders, _ body: Data) -> Failure {
-        let message = message(in: body)
+    private func refusal(_ status: Int, _ wait: Duration?, _ body: Data) -> Failure {
+        let message = ServerMessage(body) { clean($0) }
         switch status {
         case 401, 403:
             return Failure(error: .unauthorised(status: status, message: message))
         case 408, 429, 500, 502, 503, 504:
-            let wait = headers.first(name: "Retry-After").flatMap { RetryAfter.duration($0, now: time.now()) }
             return Failure(
                 error: .unavailable(reason: "it answered \(status) \(message)", retryAfter: wait), mayRetry: true)
         case 500...:
@@ -162,12 +183,6 @@ struct DirectoryExchange {
             let hint = "status \(status) is not part of the contract; redirects are not followed, check directory.url"
             return Failure(error: .badAnswer(reason: hint))
         }
-    }
-
-    /// The text of the error envelope, or nothing if the body is none.
-    private func message(in body: Data) -> String {
-        guard let envelope = try? JSONDecoder().decode(ErrorEnvelope.self, from: body) else { return "" }
-        return ServerText.clean(settings.key.redacting(envelope.error))
     }
 
     private func network(_ reason: String) -> Failure {
@@ -184,7 +199,13 @@ struct DirectoryExchange {
     private func describe(_ error: any Error) -> String {
         if error is CancellationError { return "stopped" }
         if let error = error as? HTTPClientError { return error.shortDescription }
-        return ServerText.clean(settings.key.redacting("\(error)"))
+        return clean("\(error)")
+    }
+
+    /// Text of the server without what must not be shown, should it have echoed it.
+    private func clean(_ text: String) -> String {
+        let text = settings.key.redacting(text)
+        return ServerText.clean(token.map { text.replacing($0, with: "<redacted>") } ?? text)
     }
 }
 

@@ -13,13 +13,13 @@ import Synchronization
 /// refuses the key none is sent at all. An answer that arrives is written to the outbox even during shutdown. What is
 /// lost in between is sent again, and the directory knows the key. Source: securenode-endpoint-contract §7 and §11.
 package final class EventSender: Service, Sendable {
-    private let client: DirectoryClient
+    let client: DirectoryClient
     private let outbox: any EventOutbox
-    private let publisher: BrandingPublisher
-    private let body: EventBody
+    let publisher: BrandingPublisher
+    let body: EventBody
     private let schedule: EventSchedule
     private let time: Timekeeper
-    private let logger: Logger
+    let logger: Logger
     private let due = WakeSignal()
     private let stop = WakeSignal()
     private let state = Mutex(State())
@@ -33,6 +33,8 @@ package final class EventSender: Service, Sendable {
         var asked: Duration = .zero
         var lastError: String?
         var isStopping = false
+        /// Most events in a batch, as far as the directory's refusals told.
+        var batchLimit = Int.max
     }
 
     package init(
@@ -73,7 +75,18 @@ package final class EventSender: Service, Sendable {
         }
     }
 
-    private var isStopping: Bool { state.withLock { $0.isStopping } || Task.isCancelled }
+    /// Most events in one request.
+    var batchSize: Int { min(client.word.eventsInBatch, state.withLock { $0.batchLimit }) }
+    /// True once something failed in this round: the rest stays as it is, due and with no attempt counted.
+    var hasFailed: Bool { state.withLock { $0.batchFailed } }
+
+    /// Sends smaller batches from now on; nil changes nothing.
+    func limitBatches(_ limit: Int?) {
+        guard let limit else { return }
+        state.withLock { $0.batchLimit = max(1, min($0.batchLimit, limit)) }
+    }
+
+    var isStopping: Bool { state.withLock { $0.isStopping } || Task.isCancelled }
 
     /// Sends what is due, at most one batch.
     ///
@@ -81,6 +94,9 @@ package final class EventSender: Service, Sendable {
     @discardableResult
     package func sendBatch() async -> Duration {
         guard await publisher.gates.authorised else { return schedule.idle }
+        // Slowing down before the directory has to refuse: no attempt is counted.
+        let wait = client.pace.pause(now: time.now())
+        guard wait == .zero else { return wait }
         let events: [PendingEvent]
         do {
             events = try await outbox.dueEvents(limit: schedule.batch, now: time.now())
@@ -89,6 +105,11 @@ package final class EventSender: Service, Sendable {
             return pause()
         }
         guard !events.isEmpty else { return schedule.idle }
+        if await !sendTogether(events) { await sendSingly(events) }
+        return pause(otherwise: events.count < schedule.batch ? schedule.idle : .zero)
+    }
+
+    private func sendSingly(_ events: [PendingEvent]) async {
         await withTaskGroup(of: Void.self) { group in
             var waiting = events.makeIterator()
             for _ in 0..<schedule.concurrency {
@@ -96,14 +117,12 @@ package final class EventSender: Service, Sendable {
                 group.addTask { await self.send(next) }
             }
             while await group.next() != nil {
-                // After a failure the rest of the batch stays as it is: due, and with no attempt counted.
-                guard !isStopping, !state.withLock({ $0.batchFailed }), let next = waiting.next() else {
-                    continue
-                }
+                guard !isStopping, !hasFailed, client.pace.pause(now: time.now()) == .zero,
+                    let next = waiting.next()
+                else { continue }
                 group.addTask { await self.send(next) }
             }
         }
-        return pause(otherwise: events.count < schedule.batch ? schedule.idle : .zero)
     }
 
     /// The wait after failures, or the given one if the last answers were good.
@@ -120,7 +139,7 @@ package final class EventSender: Service, Sendable {
         return max(time.spread(schedule.backoff.delay(afterFailures: failures), by: 0.1), asked)
     }
 
-    private func send(_ pending: PendingEvent) async {
+    func send(_ pending: PendingEvent) async {
         do throws(DirectoryError) {
             let request: EventRequest
             do {
@@ -133,7 +152,7 @@ package final class EventSender: Service, Sendable {
         } catch {
             switch error {
             case .rejected(let status, let message):
-                await refuse(pending, status: status, reason: message)
+                await refuse(pending, status: status, reason: message.description)
             case .unauthorised:
                 await publisher.closeUnauthorised()
                 await postpone(pending, error)
@@ -143,13 +162,10 @@ package final class EventSender: Service, Sendable {
         }
     }
 
-    private func accept(_ pending: PendingEvent, _ answer: EventResponse) async {
+    func accept(_ pending: PendingEvent, _ answer: EventResponse) async {
         if let config = answer.config {
-            await publisher.change { gates in
-                var next = config.gates(after: gates)
-                next.authorised = gates.authorised  // only a sync opens this one again
-                return next
-            }
+            client.word.note(config)
+            await publisher.apply(config)
         }
         let counted = answer.counted ?? true
         let receipt = EventReceipt(
@@ -165,7 +181,7 @@ package final class EventSender: Service, Sendable {
         }
     }
 
-    private func refuse(_ pending: PendingEvent, status: Int, reason: String) async {
+    func refuse(_ pending: PendingEvent, status: Int, reason: String) async {
         let isStored = await store("refused", pending) { [outbox, time] in
             try await outbox.markRefused(key: pending.event.key, status: status, reason: reason, now: time.now())
         }
@@ -176,7 +192,7 @@ package final class EventSender: Service, Sendable {
             metadata: ["key": "\(pending.event.key)", "status": "\(status)", "reason": "\(reason)"])
     }
 
-    private func postpone(_ pending: PendingEvent, _ error: DirectoryError) async {
+    func postpone(_ pending: PendingEvent, _ error: DirectoryError) async {
         note(failure: error.description, asked: error.retryAfter ?? .zero)
         let own = schedule.backoff.delay(afterFailures: pending.attempts + 1)
         let wait = max(time.spread(own, by: 0.1), error.retryAfter ?? .zero)

@@ -14,18 +14,16 @@ extension DirectoryClient {
     /// - Parameters:
     ///   - cursor: the `synced_at` of an earlier answer, to the letter; nil for the whole authoritative set.
     ///   - validator: of an earlier answer to the same request; makes it conditional.
-    ///   - asksForInactive: whether an incremental answer should name the numbers that are no longer branded, which only
-    ///     some directories can.
     ///   - intake: holds the records of a complete answer afterwards, and after an error anything.
     /// - Throws: `badAnswer` for whatever is not a complete answer of the contract, `notKept` when the intake fails.
     package func sync(
-        since cursor: String?, deviceID: String, validator: SyncValidator? = nil, asksForInactive: Bool = false,
-        into intake: any BrandIntake
+        since cursor: String?, deviceID: String, validator: SyncValidator? = nil, into intake: any BrandIntake
     ) async throws(DirectoryError) -> SyncDelivery {
         var query = [(name: "device_id", value: deviceID)]
         if let cursor {
             query.insert((name: "since", value: cursor), at: 0)
-            if asksForInactive { query.append((name: "include_inactive", value: "true")) }
+            // The published schema has no such entries: only a directory that says it can is asked for them.
+            if word.remote?.features.tombstones == true { query.append((name: "include_inactive", value: "true")) }
         }
         var request = DirectoryRequest(
             path: APIPath.sync, query: query, timeout: settings.syncTimeout, limit: settings.syncLimit,
@@ -36,13 +34,14 @@ extension DirectoryClient {
             request.headers.append((name: "If-Modified-Since", value: modified))
         }
         request.isConditional = validator != nil
-        let limit = settings.syncLimit
+        let (limit, word) = (settings.syncLimit, word)
         return try await perform(request) { response in
             guard response.status != .notModified else { return .unchanged }
             try await intake.restart()
             var records = SyncIntake(into: intake, limit: limit)
             for try await part in response.body { try await records.take(part) }
             let answer = try await records.finish()
+            word.note(answer.config)
             return .delivered(
                 answer, tally: records.tally,
                 validator: SyncValidator(

@@ -32,8 +32,6 @@ package final class SyncService: Service, Sendable {
         var lastSync: Int64?
         /// True after a successful sync until the device was reported.
         var isFresh = false
-        /// Set when the directory offers to name what is no longer branded.
-        var asksForInactive = false
 
         /// Takes over what an earlier run of the program left behind.
         mutating func recall(_ stored: SyncState) {
@@ -124,9 +122,9 @@ package final class SyncService: Service, Sendable {
 
     /// The wait until the next sync: the interval, or a backoff that the server may lengthen.
     private func delay(after failure: (any Error)?) -> Duration {
-        guard failure != nil else { return time.spread(schedule.interval, by: 0.1) }
+        guard failure != nil else { return time.spread(client.interval(schedule), by: 0.1) }
         let count = state.withLock { $0.status.failuresInARow }
-        let own = Backoff(first: schedule.retry, limit: schedule.interval).delay(afterFailures: count)
+        let own = Backoff(first: schedule.retry, limit: client.interval(schedule)).delay(afterFailures: count)
         let asked = (failure as? DirectoryError)?.retryAfter ?? .zero
         return max(time.spread(own, by: 0.1), asked)
     }
@@ -170,7 +168,7 @@ package final class SyncService: Service, Sendable {
         let delivery = try await client.sync(
             since: isFull ? nil : stored.cursor, deviceID: device.id,
             validator: isFull ? stored.fullValidator : stored.cursorValidator,
-            asksForInactive: state.withLock { $0.asksForInactive }, into: intake)
+            into: intake)
         switch delivery {
         case .unchanged:
             let gates = DirectoryConfig().gates(after: await publisher.gates)

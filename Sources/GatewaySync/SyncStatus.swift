@@ -46,6 +46,8 @@ package struct SyncStatus: Hashable, Sendable {
 package struct SyncSchedule: Hashable, Sendable {
     /// From one successful sync to the next, spread by ± 10 %.
     package var interval: Duration = .seconds(1800)
+    /// True where the directory's remote configuration may set another interval.
+    package var intervalIsOpen = false
     /// At least this often the whole set is asked for: deletions show in no incremental answer.
     package var fullRefresh: Duration = .seconds(86_400)
     /// Between heartbeats.

@@ -5,7 +5,6 @@ import ConfigurationFiles
 import Foundation
 import Gateway
 import GatewayStore
-import GatewaySync
 import SIPCore
 import SIPTransport
 
@@ -161,33 +160,6 @@ extension HeraldConfiguration {
         settings.trunks = try trunkNames()
         settings.retentionDays = Int(outcomes.retention.components.seconds / 86_400)
         return settings
-    }
-}
-
-extension HeraldConfiguration.DirectoryAccess {
-    /// What the directory client is told.
-    func settings(version: String) throws -> DirectorySettings {
-        guard let address = DirectoryAddress(url) else {
-            throw CommandFailure("directory.url \"\(url)\" is no address of a directory")
-        }
-        guard let key = APIKey(key.reveal()) else {
-            throw CommandFailure("directory.api_key holds no usable key")
-        }
-        var settings = DirectorySettings(address: address, key: key, version: version)
-        settings.connectTimeout = timeout
-        settings.requestTimeout = timeout
-        settings.syncLimit = maxBody
-        return settings
-    }
-
-    /// When the sync service does what.
-    var schedule: SyncSchedule {
-        var schedule = SyncSchedule()
-        schedule.interval = syncInterval
-        schedule.fullRefresh = fullSyncInterval
-        schedule.presence = presenceInterval
-        schedule.acknowledges = acknowledges
-        return schedule
     }
 }
 

@@ -26,7 +26,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let isSettledWithoutSync: Bool
 
     func counters() async -> [CounterSample] {
-        callCounters() + signalingCounters() + streamCounters() + outcomeCounters()
+        callCounters() + signalingCounters() + streamCounters() + outcomeCounters() + (link?.counters ?? [])
     }
 
     func gauges() async -> [GaugeSample] {
@@ -76,6 +76,7 @@ struct GatewayStatusReport: GatewayStatusSource {
                     name: "herald_sync_age_seconds", help: "Seconds since the last successful sync",
                     value: max(0, Date().timeIntervalSince1970 - Double(last))))
         }
+        if let link { gauges += link.gauges(snapshot.gates) }
         return gauges
     }
 
@@ -95,6 +96,7 @@ struct GatewayStatusReport: GatewayStatusSource {
                     result: sync.result.rawValue, lastSuccess: sync.lastSuccess, lastFullSuccess: sync.lastFullSuccess,
                     nextAt: sync.nextAt, failuresInARow: sync.failuresInARow, lastError: sync.lastError)
             },
+            gates: await link?.gates(snapshot.gates) ?? [], directory: link?.standing,
             outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0),
             transactions: shards.transactions)
     }

@@ -1,19 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
+import Foundation
 import GatewayAdmin
 import Logging
 
 /// Where the gateway's log goes: standard error, as text or as JSON.
 enum LogOutput {
     /// Sets the log up for the whole program; once, before the first line.
-    static func start(_ settings: LogSettings) {
+    ///
+    /// - Returns: the last lines in memory.
+    static func start(_ settings: LogSettings) -> RecentLog {
         let level = Logger.Level(rawValue: settings.level.rawValue) ?? .info
+        let recent = RecentLog()
         LoggingSystem.bootstrap { label in
-            guard settings.format == .text else { return JSONLogHandler(label: label, level: level) }
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
+            RecentLogHandler(handler(label, level, settings.format), label: label, recent: recent) {
+                Date().formatted(.iso8601)
+            }
         }
+        return recent
+    }
+
+    private static func handler(_ label: String, _ level: Logger.Level, _ format: LogSettings.Format)
+        -> any LogHandler
+    {
+        guard format == .text else { return JSONLogHandler(label: label, level: level) }
+        var handler = StreamLogHandler.standardError(label: label)
+        handler.logLevel = level
+        return handler
     }
 }

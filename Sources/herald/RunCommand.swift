@@ -23,9 +23,10 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         let configuration = try CommandFailure.reported { try HeraldConfiguration.load(path: config) }
-        LogOutput.start(configuration.log)
+        let log = LogOutput.start(configuration.log)
         do {
-            let gateway = try await RunningGateway(configuration, path: config, logger: Logger(label: "herald"))
+            let gateway = try await RunningGateway(
+                configuration, path: config, recentLog: log, logger: Logger(label: "herald"))
             try await gateway.run()
         } catch {
             throw CommandFailure("\(error)")

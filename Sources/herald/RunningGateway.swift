@@ -24,7 +24,7 @@ struct RunningGateway {
     private var services: [any Service] = []
 
     /// - Parameter path: the file the configuration came from, read again at SIGHUP.
-    init(_ configuration: HeraldConfiguration, path: String, logger: Logger) async throws {
+    init(_ configuration: HeraldConfiguration, path: String, recentLog: RecentLog, logger: Logger) async throws {
         self.logger = logger
         try StateFolder.prepare(configuration.state)
         try StateFolder.prepare(configuration.runtime)
@@ -57,6 +57,7 @@ struct RunningGateway {
         let workers = GatewayWorkers(shared, threads: transport.workers)
         let link = try DirectoryLink(configuration, database, brands, logger: logger)
         services = [RecorderService(recorder: recorder)]
+        if let lookup = link?.lookup { recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
         services += link?.services ?? []
         let status = GatewayStatusReport(
             id: configuration.id, listening: bound.map(\.description),
@@ -64,6 +65,9 @@ struct RunningGateway {
             health: foundation.health, streams: streams?.counters, branding: brands.current,
             recorder: recorder, reader: LedgerReader(database.ledger), link: link,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled)
+        if let uploader = link?.debugUploader(configuration, brands.current, recentLog, status) {
+            services.append(uploader)
+        }
         if let admin = configuration.admin {
             services.append(
                 AdminServer(
@@ -121,32 +125,6 @@ struct LoadedBrands {
             let gates = try await store.syncState().gates
             current = CurrentBranding(BrandingSnapshot(index: try await indexFile.load(), gates: gates))
         }
-    }
-}
-
-/// The services that talk to a directory.
-struct DirectoryLink {
-    let sync: SyncService
-    let sender: EventSender
-    let services: [any Service]
-
-    /// Nil when the configuration names no directory.
-    init?(
-        _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ brands: LoadedBrands, logger: Logger
-    ) throws {
-        guard let access = configuration.directory else { return nil }
-        let client = DirectoryClient(try access.settings(version: Herald.version), logger: logger)
-        let publisher = BrandingPublisher(current: brands.current, cache: brands.store, logger: logger)
-        let device = DeviceIdentity(
-            id: try DeviceIdentity.id(inStateFolder: configuration.state), platform: access.platform,
-            systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: Herald.version)
-        let indexFile = brands.indexFile
-        sync = SyncService(
-            client: client, cache: brands.store, publisher: publisher, device: device, stateFolder: configuration.state,
-            schedule: access.schedule, logger: logger, index: { try await indexFile.rebuild() })
-        sender = EventSender(
-            client: client, outbox: EventOutboxStore(database), publisher: publisher, device: device, logger: logger)
-        services = [client, sync, sender]
     }
 }
 

@@ -107,7 +107,7 @@ struct DirectoryClientTests {
         let error = await #expect(throws: DirectoryError.self) {
             try await withClient(of: peer) { _ = try await $0.sync(since: nil, deviceID: "d") }
         }
-        #expect(error == .rejected(status: 400, message: "no <redacted> \\u{1b}[31m"))
+        #expect(error == .rejected(status: 400, message: .init(text: "no <redacted> \\u{1b}[31m", code: "bad")))
         #expect(try !#require(error).description.contains(testKey))
     }
 

@@ -41,7 +41,7 @@ final class GatewayFixture: Sendable {
         }
         let gates = try await cache.syncState().gates
         current = CurrentBranding(BrandingSnapshot(index: try await index.load(), gates: gates))
-        publisher = BrandingPublisher(current: current, cache: cache, logger: logger)
+        publisher = BrandingPublisher(current: current, cache: cache, time: time.keeper, logger: logger)
         client = try GatewaySyncTests.client(at: url, key: key, time: time, configure: configure)
     }
 

@@ -38,6 +38,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
         switch answer {
         case .silence, .stall:
             settings.requestTimeout = .seconds(1)
+            settings.resourceTimeout = .seconds(1)
             settings.syncTimeout = .seconds(1)
         case .status, .raw: break
         }

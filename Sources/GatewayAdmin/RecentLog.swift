@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logging
+import Synchronization
+
+/// The last lines of the log in memory, for a debug upload; bounded in lines and bytes.
+package final class RecentLog: Sendable {
+    private struct State {
+        var lines: [String] = []
+        /// Position of the oldest line in `lines` once it is full.
+        var next = 0
+    }
+
+    private let capacity: Int
+    private let longest: Int
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - capacity: lines kept.
+    ///   - longest: characters kept of one line.
+    package init(capacity: Int = 5000, longest: Int = 500) {
+        self.capacity = capacity
+        self.longest = longest
+    }
+
+    /// The lines, oldest first.
+    package var lines: [String] {
+        state.withLock { state in Array(state.lines[state.next...] + state.lines[..<state.next]) }
+    }
+
+    func append(_ line: String) {
+        let line = String(line.prefix(longest))
+        state.withLock { state in
+            guard state.lines.count == capacity else { return state.lines.append(line) }
+            state.lines[state.next] = line
+            state.next = (state.next + 1) % capacity
+        }
+    }
+}
+
+/// Passes every line on to another handler and keeps it in a `RecentLog`.
+package struct RecentLogHandler: LogHandler {
+    private var handler: any LogHandler
+    private let label: String
+    private let recent: RecentLog
+    private let now: @Sendable () -> String
+
+    /// - Parameter now: the time as a line shows it.
+    package init(
+        _ handler: any LogHandler, label: String, recent: RecentLog, now: @escaping @Sendable () -> String
+    ) {
+        self.handler = handler
+        self.label = label
+        self.recent = recent
+        self.now = now
+    }
+
+    package var logLevel: Logger.Level {
+        get { handler.logLevel }
+        set { handler.logLevel = newValue }
+    }
+
+    package var metadata: Logger.Metadata {
+        get { handler.metadata }
+        set { handler.metadata = newValue }
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { handler[metadataKey: key] }
+        set { handler[metadataKey: key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        let all = metadata.merging(event.metadata ?? [:]) { $1 }
+        let details = all.map { " \($0.key)=\($0.value)" }.sorted().joined()
+        recent.append("\(now()) \(event.level) \(label): \(event.message)\(details)")
+        handler.log(event: event)
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import Logging
+
+/// The tokens of a client that signs in instead of showing its API key each time.
+///
+/// Signing in and refreshing happen once for all requests that wait. What the seed calls logout is `signedOut` here: the
+/// tokens go, every request fails at once as unauthorised, and the next start signs in anew. A refresh that fails for
+/// the network is no logout, because tomorrow the same token may be good.
+/// Source: api-client-networking, "401 Handling".
+actor BearerSession {
+    /// Asks the directory for tokens.
+    typealias Source = @Sendable () async throws(DirectoryError) -> TokenResponse
+
+    private enum State {
+        case empty
+        case signedIn(Tokens)
+        case signedOut(ServerMessage)
+    }
+
+    private struct Tokens: Codable {
+        var device: String
+        var access: String
+        var refresh: String?
+    }
+
+    private let device: String
+    private let file: PrivateFile
+    private let logger: Logger
+    private let onSignedOut: @Sendable () async -> Void
+    private var state: State
+    private var inFlight: Task<Result<String, DirectoryError>, Never>?
+
+    init(_ settings: BearerSettings, logger: Logger) {
+        device = settings.device.id
+        file = PrivateFile(path: settings.tokenFile)
+        onSignedOut = settings.onSignedOut
+        self.logger = logger
+        let stored = file.read().flatMap { try? JSONDecoder().decode(Tokens.self, from: $0) }
+        if let stored, stored.device == device, Self.isToken(stored.access) {
+            state = .signedIn(stored)
+        } else {
+            state = .empty
+        }
+    }
+
+    /// The access token, after signing in if there is none.
+    ///
+    /// - Throws: also `unauthorised` while signed out.
+    func token(_ signIn: @escaping Source) async throws(DirectoryError) -> String {
+        switch state {
+        case .signedIn(let tokens): return tokens.access
+        case .signedOut(let message): throw .unauthorised(status: 401, message: message)
+        case .empty: return try await shared(signIn)
+        }
+    }
+
+    /// A token in place of one that has expired; one request for all who ask with the same.
+    func token(
+        after expired: String,
+        _ refresh: @escaping @Sendable (_ token: String) async throws(DirectoryError) -> TokenResponse
+    ) async throws(DirectoryError) -> String {
+        switch state {
+        case .signedIn(let tokens) where tokens.access != expired: return tokens.access
+        case .signedIn(let tokens):
+            guard let token = tokens.refresh else {
+                let message = ServerMessage(text: "the access token has expired and there is none to refresh it")
+                await signOut(message)
+                throw .unauthorised(status: 401, message: message)
+            }
+            return try await shared { () async throws(DirectoryError) in try await refresh(token) }
+        case .signedOut(let message): throw .unauthorised(status: 401, message: message)
+        case .empty: throw .unavailable(reason: "it is being signed in to", retryAfter: nil)
+        }
+    }
+
+    /// Forgets the tokens; every request fails from now on until the next start.
+    func signOut(_ message: ServerMessage) async {
+        if case .signedOut = state { return }
+        var message = message
+        message.guidance =
+            "signed out; see that the API key is good and the device registered, then restart herald to sign in again"
+        state = .signedOut(message)
+        file.remove()
+        logger.error("signed out of the directory, branding stops", metadata: ["reason": "\(message)"])
+        await onSignedOut()
+    }
+
+    private func shared(_ source: @escaping Source) async throws(DirectoryError) -> String {
+        // In a task of its own: one caller that is cancelled must not take the token away from the others.
+        let task = inFlight ?? Task { await self.take(source) }
+        inFlight = task
+        return try await task.value.get()
+    }
+
+    private func take(_ source: Source) async -> Result<String, DirectoryError> {
+        defer { inFlight = nil }
+        let wasSignedIn = if case .signedIn = state { true } else { false }
+        do throws(DirectoryError) {
+            let answer = try await source()
+            guard Self.isToken(answer.accessToken), answer.refreshToken.map(Self.isToken) ?? true else {
+                throw .badAnswer(reason: "it holds no token that can be sent")
+            }
+            // Signed out meanwhile: a token that comes late does not open the door again.
+            if case .signedOut(let message) = state { throw .unauthorised(status: 401, message: message) }
+            keep(answer)
+            return .success(answer.accessToken)
+        } catch {
+            if wasSignedIn, let message = error.message { await signOut(message) }
+            guard case .signedOut(let message) = state else { return .failure(error) }
+            return .failure(.unauthorised(status: 401, message: message))
+        }
+    }
+
+    private func keep(_ answer: TokenResponse) {
+        var tokens = Tokens(device: device, access: answer.accessToken, refresh: answer.refreshToken)
+        if case .signedIn(let old) = state { tokens.refresh = tokens.refresh ?? old.refresh }
+        state = .signedIn(tokens)
+        do {
+            try file.write(try JSONEncoder().encode(tokens))
+        } catch {
+            logger.warning(
+                "the tokens cannot be kept and hold until the next start", metadata: ["path": "\(file.path)"])
+        }
+    }
+
+    /// What can be a header value.
+    private static func isToken(_ text: String) -> Bool {
+        (1...8192).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
+    }
+}
+
+/// How a client signs in.
+package struct BearerSettings: Sendable {
+    package var device: DeviceIdentity
+    /// Where the tokens are kept between starts, readable for this user only.
+    package var tokenFile: String
+    /// Told once when the directory has ended the session.
+    package var onSignedOut: @Sendable () async -> Void = {}
+
+    package init(device: DeviceIdentity, tokenFile: String) {
+        self.device = device
+        self.tokenFile = tokenFile
+    }
+}
+
+/// Requests as the session's owner makes them.
+extension DirectoryClient {
+    /// One attempt on behalf of the session, or with the API key where there is none.
+    func authorised<Answer: Sendable>(
+        _ request: DirectoryRequest, _ reading: @escaping DirectoryExchange.Reading<Answer>
+    ) async throws(DirectoryExchange.Failure) -> Answer {
+        guard let session, !request.signsIn else { return try await attempt(request, token: nil, reading) }
+        let token = try await Self.failing { () async throws(DirectoryError) in
+            try await session.token { () async throws(DirectoryError) in try await self.signIn() }
+        }
+        do throws(DirectoryExchange.Failure) {
+            return try await attempt(request, token: token, reading)
+        } catch {
+            guard case .unauthorised(401, let message) = error.error else { throw error }
+            switch message.code {
+            case AuthenticationCode.accessTokenExpired: break
+            case AuthenticationCode.refreshTokenExpired, AuthenticationCode.deviceNotRegistered:
+                await session.signOut(message)
+                throw error
+            default: throw error
+            }
+        }
+        let next = try await Self.failing { () async throws(DirectoryError) in
+            try await session.token(after: token) { (token) async throws(DirectoryError) in
+                try await self.refresh(token)
+            }
+        }
+        do throws(DirectoryExchange.Failure) {
+            return try await attempt(request, token: next, reading)
+        } catch {
+            if case .unauthorised(401, let message) = error.error { await session.signOut(message) }
+            throw error
+        }
+    }
+
+    private static func failing<Value>(
+        _ body: () async throws(DirectoryError) -> Value
+    ) async throws(DirectoryExchange.Failure) -> Value {
+        do {
+            return try await body()
+        } catch {
+            throw DirectoryExchange.Failure(error: error)
+        }
+    }
+
+    /// First tokens; a device the directory does not know is registered and tries once more.
+    private func signIn() async throws(DirectoryError) -> TokenResponse {
+        guard let bearer = settings.bearer else { throw .badAnswer(reason: "no session is configured") }
+        let request = TokenRequest(deviceID: bearer.device.id)
+        do throws(DirectoryError) {
+            return try await tokens(APIPath.token, request)
+        } catch {
+            guard error.message?.code == AuthenticationCode.deviceNotRegistered else { throw error }
+            try await register(bearer.device.registration)
+            return try await tokens(APIPath.token, request)
+        }
+    }
+
+    private func refresh(_ token: String) async throws(DirectoryError) -> TokenResponse {
+        try await tokens(APIPath.refresh, RefreshRequest(refreshToken: token))
+    }
+}

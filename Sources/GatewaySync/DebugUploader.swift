@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+package import Foundation
+package import Gateway
+package import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Sends logs and state to the directory when it asks for them and every gate is open; off unless the operator allows it.
+///
+/// The gates: the operator's own, `enabled`, `request_upload`, `allow_export`, and an end that has not passed. One
+/// request is answered once: the latch is on disk before anything is sent and is released only when the directory was
+/// seen to ask no more, so neither a restart nor a lost answer uploads twice under another nonce.
+/// Source: securenode-endpoint-contract §9.
+package final class DebugUploader: Service, Sendable {
+    /// What is uploaded.
+    package struct Content: Sendable {
+        /// The last log lines, oldest first.
+        package var logs: @Sendable () -> [String]
+        /// JSON of the status.
+        package var state: @Sendable () async -> Data?
+
+        package init(logs: @escaping @Sendable () -> [String], state: @escaping @Sendable () async -> Data?) {
+            self.logs = logs
+            self.state = state
+        }
+    }
+
+    /// What is on disk while the directory asks.
+    private struct Latch: Codable {
+        var nonce: String
+        var isDone: Bool
+    }
+
+    private let client: DirectoryClient
+    private let device: DeviceIdentity
+    private let current: CurrentBranding
+    private let content: Content
+    private let file: PrivateFile
+    private let time: Timekeeper
+    private let logger: Logger
+    private let due = WakeSignal()
+
+    package init(
+        client: DirectoryClient, device: DeviceIdentity, current: CurrentBranding, stateFolder: String,
+        content: Content, time: Timekeeper = .system, logger: Logger
+    ) {
+        self.client = client
+        self.device = device
+        self.current = current
+        self.content = content
+        file = PrivateFile(path: stateFolder + "/debug-upload.json")
+        self.time = time
+        self.logger = logger
+        client.word.onWord { [due] in due.ring() }
+    }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                let isSettled = await self.check()
+                await self.due.wait(isSettled ? .seconds(3600) : .seconds(300), time: self.time)
+            }
+        }
+    }
+
+    /// Looks at the gates and uploads if they say so.
+    ///
+    /// - Returns: false if an upload is to be tried again.
+    @discardableResult
+    func check() async -> Bool {
+        guard let gates = client.word.config.debugUI else { return true }
+        if gates.requestUpload == false { file.remove() }
+        guard isOpen(gates) else { return true }
+        let stored = file.read().flatMap { try? JSONDecoder().decode(Latch.self, from: $0) }
+        guard stored?.isDone != true else { return true }
+        let nonce = stored?.nonce ?? UUID().uuidString.lowercased()
+        do {
+            try keep(Latch(nonce: nonce, isDone: false))
+        } catch {
+            logger.warning("no debug upload: its latch cannot be stored", metadata: ["path": "\(file.path)"])
+            return true
+        }
+        do throws(DirectoryError) {
+            let answer = try await upload(nonce, gates)
+            logger.notice("logs and state were uploaded as the directory asked", metadata: ["id": "\(answer)"])
+        } catch {
+            logger.notice("the debug upload failed", metadata: ["error": "\(error)"])
+            switch error {
+            case .rejected, .unauthorised: break  // 403, 409, 413: asking again brings the same answer
+            case .unavailable, .badAnswer, .notKept: return false
+            }
+        }
+        try? keep(Latch(nonce: nonce, isDone: true))
+        return true
+    }
+
+    private func isOpen(_ gates: DirectoryConfig.DebugUI) -> Bool {
+        guard gates.enabled == true, gates.requestUpload == true, gates.allowExport == true else { return false }
+        guard let end = gates.expiresAt else { return true }
+        // An end that cannot be read has passed.
+        return Timestamp.seconds(from: end).map { $0 > time.now() } ?? false
+    }
+
+    private func keep(_ latch: Latch) throws { try file.write(try JSONEncoder().encode(latch)) }
+
+    private func upload(_ nonce: String, _ gates: DirectoryConfig.DebugUI) async throws(DirectoryError) -> String {
+        let redaction = DebugRedaction(secrets: client.settings.secrets, index: current.load().index)
+        let logs = redaction.clean(content.logs().joined(separator: "\n"))
+        let state = await content.state().map { redaction.clean(String(decoding: $0, as: UTF8.self)) }
+        var upload = DebugUpload(
+            deviceID: device.id, nonce: nonce, createdAt: Timestamp.string(from: time.now()),
+            expiresAt: gates.expiresAt,
+            state: state.flatMap { try? JSONDecoder().decode([String: JSONValue].self, from: Data($0.utf8)) })
+        if logs.count <= FieldLimit.debugLogs {
+            upload.logs = logs
+        } else if client.word.remote?.features.chunkedUpload == true {
+            upload.logsUploadID = try await client.uploadInChunks(Data(logs.utf8), name: "herald-\(nonce).log")
+        } else {
+            // The end of the log tells more than its beginning.
+            upload.logs = String(logs.suffix(FieldLimit.debugLogs))
+        }
+        return ServerText.clean(try await client.upload(upload).id)
+    }
+}
+
+extension DirectoryClient {
+    func upload(_ upload: DebugUpload) async throws(DirectoryError) -> DebugUploadResponse {
+        try decode(DebugUploadResponse.self, await post(APIPath.debugUpload, upload))
+    }
+
+    /// Sends a large body piece by piece.
+    ///
+    /// - Returns: the id of the whole.
+    func uploadInChunks(_ body: Data, name: String) async throws(DirectoryError) -> String {
+        let start = UploadStart(filename: name, totalSize: body.count, contentType: "text/plain; charset=utf-8")
+        let session = try decode(UploadSession.self, await post(APIPath.uploadStart, start))
+        guard (1024...64 * 1024 * 1024).contains(session.chunkSize) else {
+            throw .badAnswer(reason: "its chunk_size is \(session.chunkSize)")
+        }
+        for (position, offset) in stride(from: 0, to: body.count, by: session.chunkSize).enumerated() {
+            let piece = body[offset..<min(offset + session.chunkSize, body.count)]
+            let chunk = UploadChunk(
+                sessionID: session.sessionID, number: position + 1, data: Data(piece).base64EncodedString())
+            try await post(APIPath.uploadChunk, chunk)
+        }
+        let end = UploadEnd(sessionID: session.sessionID)
+        return try decode(UploadedFile.self, await post(APIPath.uploadComplete, end)).id
+    }
+}

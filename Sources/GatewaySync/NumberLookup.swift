@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+import BrandingAPI
+import Foundation
+import Gateway
+package import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Asks the directory about callers nobody knew, after their call has ended; off unless configured.
+///
+/// Never at ring time. One request at a time, evenly spaced; a number is asked once however often it called, and not
+/// again for a while when the directory does not know it. A brand that is found is stored until the next full sync
+/// confirms or removes it. Withheld and uncertain numbers never come here.
+/// Source: securenode-endpoint-contract §6.
+package final class NumberLookup: Service, Sendable {
+    /// What became of the numbers since the start.
+    package struct Counts: Hashable, Sendable {
+        package var found = 0
+        package var unknown = 0
+        package var failed = 0
+        /// Not asked: asked lately, waiting already, or too many waiting.
+        package var skipped = 0
+    }
+
+    private struct State {
+        var counts = Counts()
+        var waiting: [E164Number] = []
+        var queued: Set<E164Number> = []
+        /// Until when a number counts as unknown, seconds since 1970.
+        var unknown: [E164Number: Int64] = [:]
+        var hasNews = false
+        var lastIndex = Int64.min
+        var lastError: String?
+    }
+
+    private let client: DirectoryClient
+    private let device: DeviceIdentity
+    private let publisher: BrandingPublisher
+    private let schedule: LookupSchedule
+    private let store: @Sendable (BrandRecord) async throws -> Bool
+    private let index: @Sendable () async throws -> BrandIndex
+    private let time: Timekeeper
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let due = WakeSignal()
+
+    /// - Parameters:
+    ///   - store: keeps a record unless there is one of the number; says whether it did.
+    ///   - index: builds the index from the stored records.
+    package init(
+        client: DirectoryClient, device: DeviceIdentity, publisher: BrandingPublisher, schedule: LookupSchedule,
+        time: Timekeeper = .system, logger: Logger, store: @escaping @Sendable (BrandRecord) async throws -> Bool,
+        index: @escaping @Sendable () async throws -> BrandIndex
+    ) {
+        self.client = client
+        self.device = device
+        self.publisher = publisher
+        self.schedule = schedule
+        self.time = time
+        self.logger = logger
+        self.store = store
+        self.index = index
+    }
+
+    package var counts: Counts { state.withLock { $0.counts } }
+
+    /// Takes note of a caller whose call has ended and whom the index did not know.
+    ///
+    /// Any thread; never waits. What comes while `schedule.waiting` numbers wait is not asked.
+    package func ended(callFrom number: E164Number) {
+        let now = time.now()
+        let isTaken = state.withLock { state in
+            let isUnknown = state.unknown[number].map { $0 > now } ?? false
+            guard !isUnknown, state.waiting.count < schedule.waiting, state.queued.insert(number).inserted else {
+                state.counts.skipped += 1
+                return false
+            }
+            state.waiting.append(number)
+            return true
+        }
+        if isTaken { due.ring() }
+    }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                let wait = await self.step()
+                if wait > .zero { await self.due.wait(wait, time: self.time) }
+            }
+        }
+    }
+
+    /// Asks about one number, if one waits.
+    ///
+    /// - Returns: how long to wait for more; zero to go on.
+    func step() async -> Duration {
+        guard let number = state.withLock({ $0.waiting.first }) else { return await publishNews() }
+        guard await publisher.gates.authorised else { return schedule.spacing }
+        let pause = client.pace.pause(now: time.now())
+        guard pause == .zero else { return pause }
+        state.withLock { state in
+            state.waiting.removeFirst()
+            state.queued.remove(number)
+        }
+        await ask(about: number)
+        _ = await publishNews()
+        try? await time.sleep(schedule.spacing)
+        return .zero
+    }
+
+    private func ask(about number: E164Number) async {
+        do {
+            let answer = try await client.lookup(number, deviceID: device.id)
+            if let config = answer?.config { await publisher.apply(config) }
+            guard let record = answer.flatMap({ Self.record($0, of: number) }) else { return noteUnknown(number) }
+            let isNew = try await store(record)
+            state.withLock { state in
+                state.counts.found += 1
+                state.hasNews = state.hasNews || isNew
+                state.lastError = nil
+            }
+        } catch {
+            if case .unauthorised = error as? DirectoryError { await publisher.closeUnauthorised() }
+            let isNews = state.withLock { state in
+                state.counts.failed += 1
+                defer { state.lastError = "\(error)" }
+                return state.lastError != "\(error)"
+            }
+            if isNews, !Task.isCancelled { logger.notice("lookups fail", metadata: ["error": "\(error)"]) }
+        }
+    }
+
+    /// The brand of an answer; nil where there is none, or where it speaks of another number.
+    private static func record(_ answer: LookupResponse, of number: E164Number) -> BrandRecord? {
+        guard answer.e164.isEmpty || E164Number(answer.e164) == number else { return nil }
+        let item = BrandingItem(
+            phoneNumber: number.description, brandName: answer.brandName, brandID: answer.brandID,
+            updatedAt: answer.updatedAt, logoURL: answer.logoURL, callReason: answer.callReason)
+        return try? item.record()
+    }
+
+    private func noteUnknown(_ number: E164Number) {
+        let now = time.now()
+        state.withLock { state in
+            state.counts.unknown += 1
+            state.lastError = nil
+            if state.unknown.count >= schedule.remembered { state.unknown = state.unknown.filter { $0.value > now } }
+            // Still full of young ones: any of them may be asked again sooner.
+            if state.unknown.count >= schedule.remembered { state.unknown.removeAll(keepingCapacity: true) }
+            state.unknown[number] = now + schedule.negativeTTL.components.seconds
+        }
+    }
+
+    /// Puts found brands in front of the calls; an index takes seconds to build, so several wait for one.
+    private func publishNews() async -> Duration {
+        let now = time.now()
+        let wait = state.withLock { state -> Duration? in
+            guard state.hasNews else { return .seconds(3600) }
+            let next = state.lastIndex == .min ? now : state.lastIndex + schedule.indexInterval.components.seconds
+            guard next <= now else { return .seconds(next - now) }
+            state.hasNews = false
+            state.lastIndex = now
+            return nil
+        }
+        if let wait { return wait }
+        do {
+            await publisher.publishNewer(try await index())
+        } catch {
+            state.withLock { $0.hasNews = true }
+            logger.warning("the index with looked-up brands cannot be built", metadata: ["error": "\(error)"])
+        }
+        return schedule.indexInterval
+    }
+}
+
+/// How callers are looked up.
+package struct LookupSchedule: Hashable, Sendable {
+    /// Between two requests.
+    package var spacing: Duration
+    /// How long a number the directory does not know is not asked again.
+    package var negativeTTL: Duration
+    /// Most numbers that wait to be asked.
+    package var waiting = 1000
+    /// Most unknown numbers remembered, about 40 bytes each.
+    package var remembered = 100_000
+    /// Between two indexes built for found brands.
+    package var indexInterval: Duration = .seconds(60)
+
+    package init(perMinute: Int = 30, negativeTTL: Duration = .seconds(86_400)) {
+        spacing = .seconds(60) / max(perMinute, 1)
+        self.negativeTTL = negativeTTL
+    }
+}
+
+extension DirectoryClient {
+    /// Asks about one number; nil where the directory knows nothing of it (404 or an empty answer).
+    func lookup(_ number: E164Number, deviceID: String) async throws(DirectoryError) -> LookupResponse? {
+        let query = [(name: "e164", value: number.description), (name: "device_id", value: deviceID)]
+        let body: Data
+        do throws(DirectoryError) {
+            body = try await get(APIPath.lookup, query: query, attempts: 1)
+        } catch {
+            if case .rejected(404, _) = error { return nil }
+            throw error
+        }
+        guard !body.isEmpty else { return nil }
+        let answer = try decode(LookupResponse.self, body)
+        word.note(answer.config)
+        return answer
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+package import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Fetches the remote configuration at start and daily, and says when the directory wants another version of Herald.
+///
+/// A directory without one (404) is asked again with the next start and changes nothing; neither a version nor a forced
+/// update ever stops a call. Source: mobile-api, "Mobile Configuration".
+package final class RemoteConfigurationService: Service, Sendable {
+    /// How this version stands with the directory.
+    package struct Standing: Hashable, Sendable {
+        package var minimumVersion: String?
+        package var latestVersion: String?
+        /// True below the minimum version, or when the directory forces an update and this is not the latest.
+        package var isUpdateDue = false
+    }
+
+    private let client: DirectoryClient
+    private let device: DeviceIdentity
+    private let interval: Duration
+    private let time: Timekeeper
+    private let logger: Logger
+    private let state = Mutex((standing: Standing(), failure: String?.none))
+
+    package init(
+        client: DirectoryClient, device: DeviceIdentity, interval: Duration = .seconds(86_400),
+        time: Timekeeper = .system, logger: Logger
+    ) {
+        self.client = client
+        self.device = device
+        self.interval = interval
+        self.time = time
+        self.logger = logger
+    }
+
+    package var standing: Standing { state.withLock { $0.standing } }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            var failures = 0
+            while !Task.isCancelled {
+                failures = await self.fetch() ? 0 : failures + 1
+                let retry = Backoff(first: .seconds(60), limit: self.interval)
+                let wait = failures == 0 ? self.interval : retry.delay(afterFailures: failures)
+                try? await self.time.sleep(self.time.spread(wait, by: 0.1))
+            }
+        }
+    }
+
+    /// - Returns: false if it is worth another try soon.
+    @discardableResult
+    func fetch() async -> Bool {
+        do {
+            take(try await client.remoteConfiguration(platform: device.platform, version: device.version))
+            return true
+        } catch {
+            if case .rejected = error { return true }
+            let isNews = state.withLock { state in
+                defer { state.failure = error.description }
+                return state.failure != error.description
+            }
+            if isNews, !Task.isCancelled {
+                logger.notice("no remote configuration", metadata: ["error": "\(error)"])
+            }
+            return false
+        }
+    }
+
+    private func take(_ remote: RemoteConfiguration) {
+        client.word.note(remote)
+        var next = Standing(
+            minimumVersion: remote.minimumVersion.map { ServerText.clean($0) },
+            latestVersion: remote.latestVersion.map { ServerText.clean($0) })
+        if let own = VersionNumber(device.version) {
+            let minimum = remote.minimumVersion.flatMap(VersionNumber.init)
+            let latest = remote.latestVersion.flatMap(VersionNumber.init)
+            next.isUpdateDue =
+                minimum.map { own < $0 } ?? false || remote.forceUpdate == true && latest.map { own < $0 } ?? true
+        }
+        let before = state.withLock { state in
+            defer { state = (next, nil) }
+            return state.standing
+        }
+        guard before != next, next.isUpdateDue else { return }
+        logger.warning(
+            "the directory wants a newer herald; calls go on as before",
+            metadata: [
+                "version": "\(device.version)", "minimum": "\(next.minimumVersion ?? "")",
+                "latest": "\(next.latestVersion ?? "")",
+            ])
+    }
+}
+
+extension DirectoryClient {
+    /// The interval of syncs in force: the operator's, else the directory's, else the usual one.
+    func interval(_ schedule: SyncSchedule) -> Duration {
+        schedule.intervalIsOpen ? word.syncInterval ?? schedule.interval : schedule.interval
+    }
+
+    func remoteConfiguration(platform: String, version: String) async throws(DirectoryError) -> RemoteConfiguration {
+        let query = [(name: "platform", value: platform), (name: "app_version", value: version)]
+        return try decode(RemoteConfiguration.self, await get(APIPath.configuration, query: query))
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOHTTP1
+import Synchronization
+
+/// What the directory still allows, shared by all requests of a client, so that they slow down before they are refused.
+///
+/// Reads `X-RateLimit-Remaining` and `X-RateLimit-Reset` of every answer and `Retry-After` of a refusal. A request that
+/// is let through is taken off what remains, because answers of requests in flight know nothing of each other. Any
+/// thread. Source: mobile-api, "Rate Limits".
+final class RequestPace: Sendable {
+    private struct State {
+        var remaining: Int?
+        /// Seconds since 1970.
+        var resetsAt: Int64 = 0
+        /// No request before this moment, seconds since 1970.
+        var notBefore: Int64 = 0
+
+        mutating func roll(_ now: Int64) {
+            guard remaining != nil, now >= resetsAt else { return }
+            // A new window: the first answer says what it allows.
+            remaining = nil
+        }
+
+        func wait(_ now: Int64) -> Int64 {
+            max(notBefore - now, (remaining ?? 1) > 0 ? 0 : resetsAt - now, 0)
+        }
+    }
+
+    /// Below this a reset is a number of seconds from now, above it a time since 1970.
+    private static let firstTime: Int64 = 100_000_000
+    private let state = Mutex(State())
+
+    /// How long no request should be made; zero when one may.
+    func pause(now: Int64) -> Duration {
+        state.withLock { state in
+            state.roll(now)
+            return .seconds(state.wait(now))
+        }
+    }
+
+    /// Takes one request off what remains.
+    ///
+    /// - Returns: nil if it may be made now, else how long to wait before asking again.
+    func admit(now: Int64) -> Duration? {
+        state.withLock { state in
+            state.roll(now)
+            let wait = state.wait(now)
+            guard wait == 0 else { return .seconds(wait) }
+            state.remaining = state.remaining.map { $0 - 1 }
+            return nil
+        }
+    }
+
+    /// Learns from the headers of an answer.
+    ///
+    /// - Parameter asked: its `Retry-After`, if it was a refusal.
+    func note(_ headers: HTTPHeaders, asked: Duration?, now: Int64) {
+        func number(_ name: String) -> Int64? { headers.first(name: name).flatMap { Int64($0) } }
+        state.withLock { state in
+            if let asked { state.notBefore = max(state.notBefore, now + asked.components.seconds) }
+            guard let remaining = number("X-RateLimit-Remaining"), let reset = number("X-RateLimit-Reset") else {
+                return
+            }
+            let longest = RetryAfter.limit.components.seconds
+            let resetsAt = min(max(reset, 0) < Self.firstTime ? now + max(reset, 0) : reset, now + longest)
+            let told = Int(clamping: max(remaining, 0))
+            // Answers of one window come in any order; the smallest number is the newest.
+            let isSameWindow = state.remaining != nil && abs(resetsAt - state.resetsAt) <= 1
+            state.remaining = isSameWindow ? min(told, state.remaining ?? told) : told
+            state.resetsAt = isSameWindow ? state.resetsAt : resetsAt
+        }
+    }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+
+/// What a directory said about a request it did not do: escaped, cut and without secrets.
+package struct ServerMessage: Hashable, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
+    /// For people; empty when the answer held no error envelope.
+    package var text: String
+    /// For programs, such as `RATE_LIMIT_EXCEEDED`.
+    package var code: String?
+    /// What the directory advises to do.
+    package var guidance: String?
+
+    package init(text: String, code: String? = nil, guidance: String? = nil) {
+        self.text = text
+        self.code = code
+        self.guidance = guidance
+    }
+
+    package init(stringLiteral text: String) { self.init(text: text) }
+
+    /// Reads the error envelope of an answer.
+    init(_ body: Data, clean: (String) -> String) {
+        guard let envelope = try? JSONDecoder().decode(ErrorEnvelope.self, from: body) else {
+            self.init(text: "")
+            return
+        }
+        self.init(
+            text: clean(envelope.error), code: envelope.code.map(clean), guidance: envelope.retryGuidance.map(clean))
+    }
+
+    /// `code: text; guidance`, as far as they are there.
+    package var description: String {
+        var out = [code, text.isEmpty ? nil : text].compactMap(\.self).joined(separator: ": ")
+        if let guidance { out += (out.isEmpty ? "" : "; ") + "the directory advises: \(guidance)" }
+        return out
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import BrandingAPI
+import Gateway
+import GatewayAdmin
+import GatewaySync
+
+// What status and metrics say of the directory.
+
+extension DirectoryLink {
+    /// Every gate, since when, and why it is closed.
+    func gates(_ gates: BrandingGates) async -> [GatewayStatus.Gate] {
+        let changedAt = await publisher.changedAt
+        return gates.all.map { gate, isOpen in
+            GatewayStatus.Gate(
+                gate: gate, open: isOpen, since: changedAt[gate], reason: isOpen ? nil : reason(gate, gates))
+        }
+    }
+
+    private func reason(_ gate: String, _ gates: BrandingGates) -> String {
+        let config = client.word.config
+        return switch gate {
+        case "authorised":
+            sync.status.lastError ?? "the directory refused the API key; it opens with the next good sync"
+        case "account_status":
+            "the directory says account_status: \(TerminalText.visible(gates.accountStatus)); ask whoever runs it"
+        case "branding_enabled": "the directory says branding_enabled: false"
+        case "voip_dialer_enabled": "the directory says voip_dialer_enabled: false"
+        case "cap":
+            "\(config.usedThisMonth.map(String.init) ?? "all") events of this month's cap are used; it opens with the next"
+        default:
+            "no sync has succeeded for longer than the records may be used; see sync.last_error"
+        }
+    }
+
+    var standing: GatewayStatus.DirectoryStanding {
+        let versions = remote.standing
+        return GatewayStatus.DirectoryStanding(
+            mode: client.word.config.mode.map(TerminalText.visible), minimumVersion: versions.minimumVersion,
+            latestVersion: versions.latestVersion, isUpdateDue: versions.isUpdateDue,
+            cacheLifetime: lifetime.lifetime?.components.seconds,
+            lookups: lookup.map { lookup in
+                let counts = lookup.counts
+                return [
+                    "found": counts.found, "unknown": counts.unknown, "failed": counts.failed,
+                    "skipped": counts.skipped,
+                ]
+            })
+    }
+
+    func gauges(_ gates: BrandingGates) -> [GaugeSample] {
+        var gauges = gates.all.map { gate, isOpen in
+            GaugeSample(
+                name: "herald_gate_open", help: "1 while the gate lets calls be branded",
+                labels: [MetricLabel("gate", gate)], value: isOpen ? 1 : 0)
+        }
+        gauges.append(
+            GaugeSample(
+                name: "herald_update_due", help: "1 when the directory wants a newer herald",
+                value: remote.standing.isUpdateDue ? 1 : 0))
+        gauges.append(
+            GaugeSample(
+                name: "herald_directory_testing", help: "1 while the directory is in another mode than live",
+                value: ["live", nil].contains(client.word.config.mode) ? 0 : 1))
+        return gauges
+    }
+
+    var counters: [CounterSample] {
+        (standing.lookups ?? [:]).sorted { $0.key < $1.key }.map { result, count in
+            CounterSample(
+                name: "herald_lookups_total", help: "Callers looked up after their call, by result",
+                labels: [MetricLabel("result", result)], value: UInt64(count))
+        }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Foundation
+import Testing
+
+@Suite("The directory section of herald.yaml")
+struct DirectoryAccessTests {
+    private static let pin = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func load(_ lines: String, url: String = "https://directory.example") throws
+        -> HeraldConfiguration.DirectoryAccess?
+    {
+        let yaml = smallest + "directory:\n  url: \(url)\n  api_key_env: KEY\n" + lines
+        return try folder.load(yaml, environment: ["KEY": "k", "SECRET": "hush"]).directory
+    }
+
+    @Test func `pins, roots, signing and tokens are read`() throws {
+        try folder.write("x", to: "roots.pem")
+        let access = try #require(
+            try load(
+                """
+                  bearer: true
+                  client_type: mobile-ios
+                  tls: {pins: [\(Self.pin), sha256/\(Self.pin)], roots: roots.pem}
+                  signing: {id: app, secret_env: SECRET}
+                """))
+        #expect(access.isBearer)
+        #expect(access.clientType == "mobile-ios")
+        #expect(access.tls.pins.count == 2)
+        #expect(access.tls.roots?.hasSuffix("/roots.pem") == true)
+        #expect(access.signing?.id == "app")
+        #expect(access.signing?.secret.reveal() == "hush")
+        #expect(!"\(access)".contains("hush"))
+    }
+
+    @Test(arguments: [
+        ("  tls: {pins: [abc]}", "directory.tls.pins[0]: must be the base64 of a SHA-256"),
+        ("  tls: {roots: /nowhere.pem}", "directory.tls.roots: /nowhere.pem cannot be read"),
+        ("  tls: {certificate: /dev/null}", "directory.tls.certificate: certificate and key go together"),
+        ("  signing: {id: a}", "directory.signing.secret_file: is missing; write secret_file: /etc/herald/secret"),
+        ("  signing: {secret_env: SECRET}", "directory.signing.id: is missing; write id: herald"),
+        ("  tls: {pin: x}", "directory.tls.pin: unknown key; did you mean \"pins\"?"),
+    ])
+    func `what is wrong is said`(lines: String, message: String) throws {
+        let error = #expect(throws: ConfigurationError.self) { try load(lines) }
+        #expect(error?.description.contains(message) == true, "\(String(describing: error))")
+    }
+
+    @Test func `pins without TLS are refused`() throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try load("  tls: {pins: [\(Self.pin)]}", url: "http://127.0.0.1:8088")
+        }
+        #expect(error?.description.contains("pins need an https url") == true)
+    }
+}
