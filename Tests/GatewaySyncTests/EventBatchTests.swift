@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import BrandingAPI
+import Foundation
+import Gateway
+import Testing
+
+@testable import GatewaySync
+
+@Suite("Events in batches, mobile-api Batch Operations", .timeLimit(.minutes(1)))
+struct EventBatchTests {
+    private static func remote(batch: Int?, offered: Bool? = true) -> RemoteConfiguration {
+        var remote = RemoteConfiguration()
+        remote.features.eventBatch = offered
+        remote.settings.maxBatchSize = batch
+        return remote
+    }
+
+    private static func keys(_ request: FaultyPeer.Request) -> [String] {
+        guard let batch = try? JSONDecoder().decode(BatchRequest.self, from: Data(request.body.utf8)) else { return [] }
+        return batch.operations.compactMap(\.data.eventKey)
+    }
+
+    /// A directory that takes everything, in whichever way it comes.
+    private static func taken(_ request: FaultyPeer.Request) -> FaultyPeer.Answer {
+        guard request.path.hasSuffix("/batch") else { return .json(#"{"success":true,"event_id":"single"}"#) }
+        let results = keys(request).map { #"{"status":"success","status_code":200,"resource_id":"e-\#($0)"}"# }
+        return .json(#"{"results":[\#(results.joined(separator: ","))]}"#)
+    }
+
+    private static func gateway(
+        _ remote: RemoteConfiguration?, events: Int,
+        _ answer: @escaping @Sendable (FaultyPeer.Request) -> FaultyPeer.Answer
+    ) async throws -> (GatewayFixture, FaultyPeer) {
+        let peer = try FaultyPeer { request, _ in answer(request) }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.client.word.note(remote)
+        for number in 0..<events { gateway.outbox.add("displayed:\(number)") }
+        return (gateway, peer)
+    }
+
+    @Test func `what the directory takes at once goes at once, in order and each with its key`() async throws {
+        let (gateway, peer) = try await Self.gateway(Self.remote(batch: 4), events: 9, Self.taken)
+        await gateway.sender().sendBatch()
+        #expect(peer.requests.map { Self.keys($0).count } == [4, 4, 0])
+        #expect(peer.requests.flatMap(Self.keys) == (0..<8).map { "displayed:\($0)" })
+        #expect(peer.requests.last?.path == "/api/mobile/branding/event")
+        #expect(
+            gateway.outbox.fate("displayed:3") == .delivered(EventReceipt(eventID: "e-displayed:3", counted: true)))
+        #expect(gateway.outbox.fates.count == 9)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [nil, remote(batch: 10, offered: false), remote(batch: 10, offered: nil), remote(batch: 1)])
+    func `without the offer events go singly`(remote: RemoteConfiguration?) async throws {
+        let (gateway, peer) = try await Self.gateway(remote, events: 3, Self.taken)
+        await gateway.sender().sendBatch()
+        #expect(peer.requests.map(\.path) == Array(repeating: "/api/mobile/branding/event", count: 3))
+        await gateway.client.shutdown()
+    }
+
+    @Test func `each operation has its own end`() async throws {
+        let results = [
+            #"{"status":"success","status_code":202,"data":{"success":true,"event_id":"e","counted":false,"reason":"cap_reached"}}"#,
+            #"{"status":"error","status_code":400,"error":{"error":{"code":"BAD","message":"no number","retry_guidance":"mend it"}}}"#,
+            #"{"status":"error","status_code":503,"error":{"error":"later"}}"#,
+        ]
+        let (gateway, peer) = try await Self.gateway(Self.remote(batch: 50), events: 3) { _ in
+            .json(#"{"results":[\#(results.joined(separator: ","))]}"#)
+        }
+        let sender = gateway.sender()
+        await sender.sendBatch()
+        #expect(peer.requests.count == 1)
+        #expect(
+            gateway.outbox.fate("displayed:0")
+                == .delivered(EventReceipt(eventID: "e", counted: false, reason: "cap_reached")))
+        #expect(
+            gateway.outbox.fate("displayed:1") == .refused(400, "BAD: no number; the directory advises: mend it"))
+        guard case .postponed = gateway.outbox.fate("displayed:2") else { Issue.record("not postponed"); return }
+        #expect(sender.counts.delivered == 1 && sender.counts.refused == 1 && sender.counts.postponed == 1)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [404, 405, 413, 422])
+    func `events of a batch that is not taken go singly, and later ones fit`(status: Int) async throws {
+        let (gateway, peer) = try await Self.gateway(Self.remote(batch: 4), events: 4) { request in
+            request.path.hasSuffix("/batch") && Self.keys(request).count > 2 ? .status(status) : Self.taken(request)
+        }
+        let sender = gateway.sender()
+        await sender.sendBatch()
+        #expect(sender.counts.delivered == 4)
+        for number in 10..<14 { gateway.outbox.add("displayed:\(number)") }
+        let before = peer.requests.count
+        await sender.sendBatch()
+        #expect(sender.counts.delivered == 8)
+        let sizes = peer.requests.dropFirst(before).map { Self.keys($0).count }
+        switch status {
+        case 413: #expect(sizes == [2, 2])
+        case 422: #expect(sizes == [4, 0, 0, 0, 0])
+        default: #expect(sizes == [0, 0, 0, 0])
+        }
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: ["{}", #"{"results":[]}"#, #"{"results":[{"status":"success","status_code":200}]}"#, "x"])
+    func `an answer that does not fit the request settles nothing`(body: String) async throws {
+        let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 2) { _ in .json(body) }
+        let sender = gateway.sender()
+        #expect(await sender.sendBatch() > .zero)
+        #expect(sender.counts.delivered == 0 && sender.counts.postponed == 2)
+        await gateway.client.shutdown()
+    }
+
+    @Test func `a refused key closes the gate and loses no event`() async throws {
+        let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 3) { _ in .status(401) }
+        await gateway.sender().sendBatch()
+        #expect(gateway.closed == .gatedUnauthorised)
+        #expect(gateway.outbox.fates.allSatisfy { if case .postponed = $0 { true } else { false } })
+        await gateway.client.shutdown()
+    }
+
+    @Test func `events wait while the directory's limit is used up, and no attempt is counted`() async throws {
+        let (gateway, peer) = try await Self.gateway(nil, events: 5) { _ in
+            .status(
+                200, headers: ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "30"],
+                body: #"{"success":true,"event_id":"e"}"#)
+        }
+        let sender = gateway.sender(EventSchedule(concurrency: 1))
+        await sender.sendBatch()
+        #expect(peer.requests.count == 1)
+        #expect(await sender.sendBatch() == .seconds(30))
+        #expect(peer.requests.count == 1)
+        #expect(sender.counts.postponed == 0 && gateway.outbox.attempts == 0)
+        await gateway.client.shutdown()
+    }
+}
