@@ -3,6 +3,7 @@
 import Branding
 import GRDB
 import Gateway
+import Synchronization
 import Testing
 
 @testable import GatewayStore
@@ -37,6 +38,28 @@ struct LedgerRecorderTests {
         #expect(row.callSeconds == 60)
         #expect(row.events.map(\.key) == ["displayed:\(call.id)", "call_seen:\(call.id)"])
         #expect(row.events.allSatisfy { $0.state == .waiting })
+    }
+
+    @Test func `callers nobody knew are told once their call has ended, withheld and branded ones never`() throws {
+        let told = Mutex<[String]>([])
+        ledger.recorder.onUnknownCaller { number in told.withLock { $0.append(number.description) } }
+        let reasons: [PassThroughReason?] = [.noMatch, .privacy, .untrusted, .numberUnclear, nil, .gatedCapReached]
+        var calls = reasons.enumerated().map { position, reason in
+            var call = LedgerPlay(ledger.ring, UInt64(position))
+            call.reason = reason
+            call.caller = 61_491_570_150 + UInt64(position)
+            return call
+        }
+        var outbound = LedgerPlay.outbound(ledger.ring, 99)
+        outbound.caller = 61_491_570_199
+        calls.append(outbound)
+        for call in calls { call.invite() }
+        try ledger.recorder.drain()
+        #expect(told.withLock { $0 }.isEmpty, "nobody is asked while the phone rings")
+        for call in calls { call.failed(480, at: 31) }
+        try ledger.recorder.drain()
+        try ledger.recorder.drain()
+        #expect(told.withLock { $0 } == ["+61491570150"])
     }
 
     @Test func `a call told in pieces ends as the same row and events`() throws {
