@@ -3,7 +3,7 @@
 package import Logging
 import Synchronization
 
-/// The last lines of the log in memory, for a debug upload; bounded in lines and bytes.
+/// The last lines of the log in memory, for a debug upload; bounded in lines and characters, control characters escaped.
 package final class RecentLog: Sendable {
     private struct State {
         var lines: [String] = []
@@ -29,7 +29,7 @@ package final class RecentLog: Sendable {
     }
 
     func append(_ line: String) {
-        let line = String(line.prefix(longest))
+        let line = TerminalText.visible(String(line.prefix(longest)))
         state.withLock { state in
             guard state.lines.count == capacity else { return state.lines.append(line) }
             state.lines[state.next] = line

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import BrandingAPI
+import Foundation
+import Testing
+
+@testable import GatewaySync
+
+@Suite("Debug uploads, securenode-endpoint-contract §9", .timeLimit(.minutes(1)))
+struct DebugUploadTests {
+    private static let uploaded = FaultyPeer.Answer.json(#"{"success":true,"id":"u-1"}"#)
+
+    private static func gates(
+        _ enabled: Bool? = true, _ request: Bool? = true, _ export: Bool? = true, until: String? = nil
+    ) -> DirectoryConfig {
+        var gates = DirectoryConfig.DebugUI()
+        (gates.enabled, gates.requestUpload, gates.allowExport, gates.expiresAt) = (enabled, request, export, until)
+        var config = DirectoryConfig()
+        config.debugUI = gates
+        return config
+    }
+
+    private static func uploader(_ gateway: GatewayFixture, logs: [String] = ["line"]) -> DebugUploader {
+        DebugUploader(
+            client: gateway.client, device: gateway.device, current: gateway.current, stateFolder: gateway.folder.path,
+            content: .init(logs: { logs }, state: { Data(#"{"version":"1.2.3"}"#.utf8) }), time: gateway.time.keeper,
+            logger: gateway.logger)
+    }
+
+    private static func upload(_ request: FaultyPeer.Request) throws -> DebugUpload {
+        try JSONDecoder().decode(DebugUpload.self, from: Data(request.body.utf8))
+    }
+
+    @Test(arguments: [
+        (gates(), true), (gates(until: "2023-11-14T22:13:21Z"), true), (gates(until: "2023-11-14T22:13:20Z"), false),
+        (gates(until: "soon"), false), (gates(false), false), (gates(nil), false), (gates(true, false), false),
+        (gates(true, nil), false), (gates(true, true, false), false), (gates(true, true, nil), false),
+        (DirectoryConfig(), false),
+    ])
+    func `nothing leaves the house unless all four gates are open`(config: DirectoryConfig, isOpen: Bool) async throws {
+        let peer = try FaultyPeer { _, _ in Self.uploaded }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.client.word.note(config)
+        await Self.uploader(gateway).check()
+        #expect(peer.requests.map(\.path) == (isOpen ? ["/api/mobile/debug/upload"] : []))
+        await gateway.client.shutdown()
+    }
+
+    @Test func `one request is answered once, over restarts, until the directory has asked no more`() async throws {
+        let peer = try FaultyPeer { _, _ in Self.uploaded }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.client.word.note(Self.gates())
+        await Self.uploader(gateway).check()
+        await Self.uploader(gateway).check()
+        #expect(peer.requests.count == 1)
+        gateway.client.word.note(Self.gates(true, false))
+        let uploader = Self.uploader(gateway)
+        await uploader.check()
+        gateway.client.word.note(Self.gates())
+        await uploader.check()
+        #expect(peer.requests.count == 2)
+        #expect(try Set(peer.requests.map { try Self.upload($0).nonce }).count == 2)
+        await gateway.client.shutdown()
+    }
+
+    @Test func `an upload that got lost is repeated with its nonce, and a duplicate is its end`() async throws {
+        let peer = try FaultyPeer { _, position in position < 3 ? .status(503) : .status(409) }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.client.word.note(Self.gates())
+        #expect(await Self.uploader(gateway).check() == false)
+        #expect(await Self.uploader(gateway).check())
+        #expect(await Self.uploader(gateway).check())
+        #expect(peer.requests.count == 4)
+        #expect(try Set(peer.requests.map { try Self.upload($0).nonce }).count == 1)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [403, 413])
+    func `a refusal is final`(status: Int) async throws {
+        let peer = try FaultyPeer { _, _ in .status(status) }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.client.word.note(Self.gates())
+        await Self.uploader(gateway).check()
+        await Self.uploader(gateway).check()
+        #expect(peer.requests.count == 1)
+        await gateway.client.shutdown()
+    }
+
+    @Test func `neither keys nor strangers' numbers are in it`() async throws {
+        let peer = try FaultyPeer { _, _ in Self.uploaded }
+        let gateway = try await GatewayFixture(peer.url, records: [try record("+61412345678")])
+        gateway.client.word.note(Self.gates())
+        let logs = ["key \(testKey)", "from sip:+61491570157@carrier to 0491570157", "brand +61412345678", "port 5060"]
+        await Self.uploader(gateway, logs: logs).check()
+        let upload = try Self.upload(try #require(peer.requests.first))
+        #expect(
+            upload.logs
+                == "key <redacted>\nfrom sip:+<number>@carrier to <number>\nbrand +61412345678\nport 5060")
+        #expect(upload.state == ["version": .string("1.2.3")])
+        #expect(upload.deviceID == "gateway-1")
+        await gateway.client.shutdown()
+    }
+
+    @Test func `a long log is cut at its beginning, or sent in chunks where the directory takes them`() async throws {
+        let logs = ["begin " + String(repeating: "x", count: FieldLimit.debugLogs), "end"]
+        let cut = try FaultyPeer { _, _ in Self.uploaded }
+        let gateway = try await GatewayFixture(cut.url)
+        gateway.client.word.note(Self.gates())
+        await Self.uploader(gateway, logs: logs).check()
+        let short = try Self.upload(try #require(cut.requests.first)).logs
+        #expect(short?.count == FieldLimit.debugLogs)
+        #expect(short?.hasSuffix("x\nend") == true)
+        await gateway.client.shutdown()
+
+        let chunked = try FaultyPeer { request, _ in
+            switch request.path.split(separator: "/").last {
+            case "init": .json(#"{"session_id":"s","chunk_size":65536,"expires_at":"x"}"#)
+            case "chunk": .json(#"{"chunk_number":1,"status":"received","progress":1}"#)
+            case "complete": .json(#"{"id":"file-1","size":1}"#)
+            default: Self.uploaded
+            }
+        }
+        let other = try await GatewayFixture(chunked.url)
+        var remote = RemoteConfiguration()
+        remote.features.chunkedUpload = true
+        other.client.word.note(remote)
+        other.client.word.note(Self.gates())
+        await Self.uploader(other, logs: logs).check()
+        let chunks = try chunked.requests.filter { $0.path.hasSuffix("/chunk") }.map {
+            try JSONDecoder().decode(UploadChunk.self, from: Data($0.body.utf8))
+        }
+        #expect(chunks.map(\.number) == [1, 2, 3, 4])
+        let whole = chunks.compactMap { Data(base64Encoded: $0.data) }.reduce(Data(), +)
+        #expect(String(decoding: whole, as: UTF8.self) == logs.joined(separator: "\n"))
+        let last = try Self.upload(try #require(chunked.requests.last))
+        #expect(last.logsUploadID == "file-1" && last.logs == nil)
+        await other.client.shutdown()
+    }
+}
