@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import BrandingAPI
+import Foundation
+import Gateway
+import GatewayStore
+import Synchronization
+import Testing
+
+@testable import GatewaySync
+
+@Suite("Remote configuration, mobile-api Mobile Configuration", .timeLimit(.minutes(1)))
+struct RemoteConfigurationTests {
+    private static func service(_ gateway: GatewayFixture) -> RemoteConfigurationService {
+        RemoteConfigurationService(
+            client: gateway.client, device: gateway.device, time: gateway.time.keeper, logger: gateway.logger)
+    }
+
+    @Test func `it is asked for with platform and version, and what it says is used`() async throws {
+        let peer = try FaultyPeer { _, _ in
+            .json(
+                #"{"min_supported_version":"1.0.0","features":{"event_batch":true},"#
+                    + #""settings":{"sync_interval_minutes":15,"cache_ttl_hours":24,"max_batch_size":7}}"#)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        #expect(await Self.service(gateway).fetch())
+        #expect(peer.requests.map(\.target) == ["/api/mobile/config?platform=linux&app_version=1.2.3"])
+        #expect(gateway.client.word.eventsInBatch == 7)
+        #expect(gateway.client.word.cacheLifetime == .seconds(86_400))
+        var schedule = SyncSchedule()
+        #expect(gateway.client.interval(schedule) == .seconds(1800), "the operator's interval stays")
+        schedule.intervalIsOpen = true
+        #expect(gateway.client.interval(schedule) == .seconds(900))
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [
+        (#"{"min_supported_version":"1.2.3"}"#, false), (#"{"min_supported_version":"1.2.4"}"#, true),
+        (#"{"min_supported_version":"1.10"}"#, true), (#"{"min_supported_version":"nonsense"}"#, false),
+        (#"{"latest_version":"9.0.0"}"#, false), (#"{"latest_version":"9.0.0","force_update":true}"#, true),
+        (#"{"latest_version":"1.2.3","force_update":true}"#, false), (#"{"force_update":true}"#, true), ("{}", false),
+    ])
+    func `a version that is too old is said once and stops nothing`(body: String, isDue: Bool) async throws {
+        let peer = try FaultyPeer { _, _ in .json(body) }
+        let gateway = try await GatewayFixture(peer.url)
+        let service = Self.service(gateway)
+        await service.fetch()
+        await service.fetch()
+        #expect(service.standing.isUpdateDue == isDue)
+        #expect(gateway.log.lines.filter { $0.contains("newer herald") }.count == (isDue ? 1 : 0))
+        #expect(gateway.closed == nil)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [(404, true), (400, true), (503, false)])
+    func `a directory without one is left in peace, one that is away is asked again`(
+        status: Int, isSettled: Bool
+    ) async throws {
+        let peer = try FaultyPeer { _, _ in .status(status) }
+        let gateway = try await GatewayFixture(peer.url)
+        #expect(await Self.service(gateway).fetch() == isSettled)
+        #expect(gateway.client.word.remote == nil)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [("1.2", "1.2.0"), ("1.2.3-beta", "1.2.3"), ("0", "0.0.0")])
+    func `versions that say the same are the same`(left: String, right: String) throws {
+        #expect(try #require(VersionNumber(left)) == #require(VersionNumber(right)))
+    }
+
+    @Test(arguments: ["", "1.", "a", "1.-2", "1.2.3.4.5", "99999999999999999999"])
+    func `what is no version is none`(text: String) { #expect(VersionNumber(text) == nil) }
+}
+
+@Suite("How long records are shown without a sync", .timeLimit(.minutes(1)))
+struct CacheLifetimeTests {
+    /// The operator's lifetime, the directory's in hours, the age in hours, and whether that is stale.
+    @Test(arguments: [
+        (Duration?.none, Int?.none, 100_000, false), (nil, 24, 23, false), (nil, 24, 25, true),
+        (.seconds(7200), 24, 3, true), (.seconds(7200), nil, 1, false), (.zero, 24, 100, false),
+    ])
+    func `the operator's word counts before the directory's`(
+        own: Duration?, hours: Int?, age: Int, isStale: Bool
+    ) async throws {
+        let peer = try FaultyPeer { _, _ in .status(404) }
+        let gateway = try await GatewayFixture(peer.url, records: [try record("+61412345678")])
+        var remote = RemoteConfiguration()
+        remote.settings.cacheTTLHours = hours
+        gateway.client.word.note(remote)
+        let last = Mutex(ManualTime.start - Int64(age) * 3600)
+        let lifetime = CacheLifetime(
+            publisher: gateway.publisher, word: gateway.client.word, own: own, time: gateway.time.keeper,
+            lastSuccess: { last.withLock { $0 } })
+        await lifetime.check()
+        #expect((gateway.closed == .stale) == isStale)
+        #expect(gateway.finds("+61412345678"), "the records stay")
+        last.withLock { $0 = ManualTime.start }
+        await lifetime.check()
+        #expect(gateway.closed == nil, "a success shows them again")
+        await gateway.client.shutdown()
+    }
+
+    @Test func `before the first sync nothing is stale`() async throws {
+        let peer = try FaultyPeer { _, _ in .status(404) }
+        let gateway = try await GatewayFixture(peer.url)
+        let lifetime = CacheLifetime(
+            publisher: gateway.publisher, word: gateway.client.word, own: .seconds(1), time: gateway.time.keeper,
+            lastSuccess: { nil })
+        await lifetime.check()
+        #expect(gateway.closed == nil)
+        await gateway.client.shutdown()
+    }
+
+    @Test func `a gate tells since when it is closed, and staleness is not stored`() async throws {
+        let peer = try FaultyPeer { _, _ in .status(404) }
+        let gateway = try await GatewayFixture(peer.url)
+        #expect(await gateway.publisher.changedAt.isEmpty)
+        gateway.time.advance(by: .seconds(5))
+        await gateway.publisher.change { gates in
+            var gates = gates
+            gates.isStale = true
+            gates.accountStatus = "suspended"
+            return gates
+        }
+        #expect(
+            await gateway.publisher.changedAt
+                == ["fresh": ManualTime.start + 5, "account_status": ManualTime.start + 5])
+        let stored = try await gateway.cache.syncState().gates
+        #expect(!stored.isStale && stored.accountStatus == "suspended")
+        await gateway.client.shutdown()
+    }
+}
