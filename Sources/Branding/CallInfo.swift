@@ -10,8 +10,11 @@ package struct CallInfo: Hashable, Sendable {
     package let reason: String?
 
     package init(logoURL: String?, reason: String?, profile: RenderingProfile) {
-        self.logoURL = logoURL.flatMap {
-            LogoURL.isSafe($0, allowInsecure: profile.allowInsecureLogos) ? $0 : nil
+        self.logoURL = logoURL.flatMap { url in
+            if let logos = profile.logos {
+                return logos.address(for: url, allowInsecure: profile.allowInsecureLogos)
+            }
+            return LogoURL.isSafe(url, allowInsecure: profile.allowInsecureLogos) ? url : nil
         }
         // A character may be many bytes; four each are enough for every script, and an end for stacked accents.
         let cleaned = reason.map {

@@ -20,23 +20,25 @@ package struct RenderingProfile: Hashable, Sendable {
     package var percent: PercentPolicy
     /// Lets `http:` logos into Call-Info; only for demonstrations on one machine.
     package var allowInsecureLogos: Bool
+    /// The logos the gateway serves itself; nil where it serves none and the directory's URLs are written.
+    package var logos: HostedLogos?
 
     /// Values out of range are moved to the nearest allowed one.
     package init(
         maxNameBytes: Int = 80, maxReasonCharacters: Int = 64, percent: PercentPolicy = .spellOut,
-        allowInsecureLogos: Bool = false
+        allowInsecureLogos: Bool = false, logos: HostedLogos? = nil
     ) {
         self.maxNameBytes = min(max(maxNameBytes, 1), 500)
         self.maxReasonCharacters = min(max(maxReasonCharacters, 1), 200)
         self.percent = percent
         self.allowInsecureLogos = allowInsecureLogos
+        self.logos = logos
     }
 
     /// A number that differs between profiles, and between versions of the rendering rules.
     var fingerprint: UInt64 {
         let rules =
             "rules 1, name \(maxNameBytes), reason \(maxReasonCharacters), \(percent), http \(allowInsecureLogos)"
-        // FNV-1a, which is the same in every process, as a saved index needs it.
-        return rules.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return stableHash(rules + (logos.map { ", logos \($0.fingerprint)" } ?? ""))
     }
 }

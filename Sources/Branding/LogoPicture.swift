@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What a picture says of itself in its own bytes: format and size, read without decoding anything.
+///
+/// Pure and bounded by the number of bytes, so hostile ones may be handed in. A declared `Content-Type` counts for nothing.
+package struct LogoPicture: Hashable, Sendable {
+    /// A format phones show; directories send PNG and JPEG, BMP is only ever made here.
+    package enum Format: String, Hashable, Sendable, CaseIterable {
+        case png, jpeg, bmp
+
+        /// What stands behind the dot of a file name.
+        package var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
+
+        /// The media type (RFC 9110 §8.3).
+        package var contentType: String { "image/\(rawValue)" }
+    }
+
+    package let format: Format
+    /// Pixels, at least 1.
+    package let width: Int
+    /// Pixels, at least 1.
+    package let height: Int
+
+    /// The number of pixels a decoder has to hold.
+    package var pixels: Int { width * height }
+
+    /// Reads the header and looks whether the end is there.
+    ///
+    /// - Throws: when the bytes are no PNG or JPEG, are cut short, or say no size.
+    package init(_ bytes: [UInt8]) throws(LogoPictureError) {
+        if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
+            (width, height) = try Self.sizeOfPNG(bytes)
+            format = .png
+        } else if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
+            (width, height) = try Self.sizeOfJPEG(bytes)
+            format = .jpeg
+        } else {
+            throw .otherFormat
+        }
+        guard width > 0, height > 0 else { throw .noSize }
+    }
+
+    /// Walks the chunks from IHDR to IEND (PNG specification, §5).
+    private static func sizeOfPNG(_ bytes: [UInt8]) throws(LogoPictureError) -> (Int, Int) {
+        var position = 8
+        var size: (Int, Int)?
+        while position + 12 <= bytes.count {
+            let length = number(bytes, position, 4)
+            let type = bytes[position + 4..<position + 8]
+            guard length <= bytes.count - position - 12 else { throw .cut }
+            if size == nil {
+                guard type.elementsEqual("IHDR".utf8), length == 13 else { throw .noSize }
+                size = (number(bytes, position + 8, 4), number(bytes, position + 12, 4))
+            }
+            if type.elementsEqual("IEND".utf8), let size { return size }
+            position += 12 + length
+        }
+        throw .cut
+    }
+
+    /// Walks the segments up to the frame header (ITU-T T.81, annex B).
+    private static func sizeOfJPEG(_ bytes: [UInt8]) throws(LogoPictureError) -> (Int, Int) {
+        var position = 2
+        while position + 4 <= bytes.count {
+            guard bytes[position] == 0xFF else { throw .noSize }
+            let marker = bytes[position + 1]
+            if marker == 0xFF {
+                position += 1
+                continue
+            }
+            let length = number(bytes, position + 2, 2)
+            guard length >= 2, marker != 0xD9, marker != 0xDA else { throw .noSize }
+            guard position + 2 + length <= bytes.count else { throw .cut }
+            // C4, C8 and CC are tables and a reserved number, the others of this row frame headers.
+            if (0xC0...0xCF).contains(marker), marker != 0xC4, marker != 0xC8, marker != 0xCC {
+                guard length >= 8 else { throw .noSize }
+                let tail = bytes.suffix(1024)
+                let hasEnd = zip(tail, tail.dropFirst()).contains { $0 == 0xFF && $1 == 0xD9 }
+                guard hasEnd else { throw .cut }
+                return (number(bytes, position + 7, 2), number(bytes, position + 5, 2))
+            }
+            position += 2 + length
+        }
+        throw .cut
+    }
+
+    private static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> Int {
+        bytes[start..<start + count].reduce(0) { $0 << 8 | Int($1) }
+    }
+}
+
+/// Why bytes are no picture that could be shown.
+package enum LogoPictureError: Error, Hashable, Sendable {
+    /// Neither PNG nor JPEG.
+    case otherFormat
+    /// The end is missing.
+    case cut
+    /// The header says no size, or none a picture can have.
+    case noSize
+}
