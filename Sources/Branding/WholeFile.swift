@@ -5,7 +5,7 @@ import Glibc
 /// A file read from its start to its end, or one that replaces another whole.
 ///
 /// Owned by one thread. Closing is in `deinit`; a replacement that was not committed is removed there.
-final class WholeFile {
+package final class WholeFile {
     /// Bytes in the file when it was opened for reading.
     let length: Int
     private let path: String
@@ -31,7 +31,7 @@ final class WholeFile {
     }
 
     /// Opens a new file beside `path`; nobody else may replace the same path at the same time.
-    init(replacing path: String) throws(BrandIndexFileError) {
+    package init(replacing path: String) throws(BrandIndexFileError) {
         self.path = path
         let temporaryPath = path + ".new"
         self.temporaryPath = temporaryPath
@@ -61,7 +61,7 @@ final class WholeFile {
     }
 
     /// Writes all values at the end.
-    func write(_ values: [some BitwiseCopyable]) throws(BrandIndexFileError) {
+    package func write(_ values: [some BitwiseCopyable]) throws(BrandIndexFileError) {
         let code = values.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
@@ -76,7 +76,7 @@ final class WholeFile {
     }
 
     /// Puts the new file in the place of the old one and makes both steps last.
-    func commit() throws(BrandIndexFileError) {
+    package func commit() throws(BrandIndexFileError) {
         guard let temporaryPath, fsync(descriptor) == 0, rename(temporaryPath, path) == 0 else {
             throw .cannotWrite(path: path, code: errno)
         }

@@ -11,13 +11,18 @@ package import Logging
 package struct BrandCacheIndexFile: Sendable {
     private let cache: BrandCacheStore
     private let path: String
-    private let profile: RenderingProfile
+    private let baseProfile: RenderingProfile
+    private let logos: LogoStore?
     private let logger: Logger
 
-    package init(_ cache: BrandCacheStore, folder: String, profile: RenderingProfile, logger: Logger) {
+    /// - Parameter logos: the gateway's own copies of logos, where it serves any.
+    package init(
+        _ cache: BrandCacheStore, folder: String, profile: RenderingProfile, logos: LogoStore? = nil, logger: Logger
+    ) {
         self.cache = cache
+        self.logos = logos
         path = folder + "/brands.index"
-        self.profile = profile
+        baseProfile = profile
         self.logger = logger
     }
 
@@ -26,6 +31,7 @@ package struct BrandCacheIndexFile: Sendable {
     /// - Throws: a database error, if a new one is needed and the records cannot be read.
     package func load() async throws -> BrandIndex {
         let generation = try await cache.syncState().generation
+        let profile = try await profile()
         do throws(BrandIndexFileError) {
             return try BrandIndex.load(from: path, generation: generation, profile: profile)
         } catch {
@@ -43,7 +49,7 @@ package struct BrandCacheIndexFile: Sendable {
     /// A copy that cannot be saved is logged and costs the next start some time, nothing else.
     /// - Throws: a database error, if the records cannot be read.
     package func rebuild() async throws -> BrandIndex {
-        let index = try await cache.loadIndex(profile: profile)
+        let index = try await cache.loadIndex(profile: profile())
         do throws(BrandIndexFileError) {
             try index.save(to: path)
         } catch {
@@ -52,5 +58,13 @@ package struct BrandCacheIndexFile: Sendable {
                 metadata: ["reason": "\(error)"])
         }
         return index
+    }
+
+    /// The profile with the logos that are there at this instant.
+    private func profile() async throws -> RenderingProfile {
+        guard let logos else { return baseProfile }
+        var profile = baseProfile
+        profile.logos = try await logos.hosted()
+        return profile
     }
 }

@@ -87,10 +87,11 @@ enum Migrations {
         return migrator
     }
 
-    /// Tables of `brands.sqlite`: the directory's records and where the next sync goes on.
+    /// Tables of `brands.sqlite`: the directory's records, where the next sync goes on, and the copies of logos.
     ///
     /// `sync_state` holds exactly one row, present from the start; `gates` is the JSON of `BrandingGates`, NULL before
-    /// the first answer of the directory; the validators are the JSON of `SyncValidator`.
+    /// the first answer of the directory; the validators are the JSON of `SyncValidator`. `logo` has a row for each URL the
+    /// brands name, `logo_file` one for each file made of a picture; `hash` is the picture's SHA-256 and joins them.
     static var brands: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("brands 1") { database in
@@ -116,11 +117,41 @@ enum Migrations {
                     INSERT INTO sync_state (id) VALUES (1);
                     """)
         }
-        migrator.registerMigration("brands conditional sync") { database in
+        migrator.registerMigration("brands 2") { database in
             try database.execute(
                 sql: """
                     ALTER TABLE sync_state ADD COLUMN full_validator TEXT;
                     ALTER TABLE sync_state ADD COLUMN cursor_validator TEXT;
+                    """)
+        }
+        migrator.registerMigration("brands 3") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE logo (
+                        url TEXT PRIMARY KEY,
+                        hash TEXT,
+                        etag TEXT,
+                        last_modified TEXT,
+                        fetched_at INTEGER,
+                        checked_at INTEGER,
+                        due_at INTEGER NOT NULL,
+                        failures INTEGER NOT NULL DEFAULT 0,
+                        status TEXT NOT NULL DEFAULT 'new',
+                        reason TEXT,
+                        error TEXT
+                    );
+                    CREATE INDEX logo_due ON logo (due_at);
+                    CREATE INDEX logo_hash ON logo (hash);
+
+                    CREATE TABLE logo_file (
+                        name TEXT PRIMARY KEY,
+                        hash TEXT NOT NULL,
+                        form TEXT NOT NULL,
+                        bytes INTEGER NOT NULL,
+                        used_at INTEGER NOT NULL,
+                        unneeded_at INTEGER
+                    );
+                    CREATE INDEX logo_file_hash ON logo_file (hash);
                     """)
         }
         return migrator

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+
+/// What fetching and serving logos has come to since the start; any thread, never on the call path.
+package final class LogoTraffic: Sendable {
+    private struct State {
+        var fetches: [String: UInt64] = [:]
+        var answers: [Int: UInt64] = [:]
+        var bytesServed: UInt64 = 0
+        var used: Set<String> = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Counts a fetch by how it ended: `fetched`, `unchanged`, or the reason of its failure.
+    package func countFetch(_ result: String) {
+        state.withLock { $0.fetches[result, default: 0] += 1 }
+    }
+
+    /// Counts an answer to a phone; `name` is the file that was sent, nil for none.
+    package func countAnswer(_ status: Int, file name: String? = nil, bytes: Int = 0) {
+        state.withLock { state in
+            state.answers[status, default: 0] += 1
+            state.bytesServed += UInt64(bytes)
+            if let name { state.used.insert(name) }
+        }
+    }
+
+    /// The files phones asked for since the last call.
+    package func takeUsed() -> [String] {
+        state.withLock { state in
+            defer { state.used = [] }
+            return Array(state.used)
+        }
+    }
+
+    /// Files sent to phones, 304 included.
+    package var served: UInt64 { state.withLock { ($0.answers[200] ?? 0) + ($0.answers[304] ?? 0) } }
+
+    /// The counts as series for Prometheus.
+    package var samples: [CounterSample] {
+        let (fetches, answers, bytes) = state.withLock { ($0.fetches, $0.answers, $0.bytesServed) }
+        return fetches.sorted { $0.key < $1.key }.map { result, count in
+            CounterSample(
+                name: "herald_logo_fetches_total", help: "Logos fetched, by how it ended",
+                labels: [MetricLabel("result", result)], value: count)
+        }
+            + answers.sorted { $0.key < $1.key }.map { status, count in
+                CounterSample(
+                    name: "herald_logo_requests_total", help: "Requests of phones for logos, by status",
+                    labels: [MetricLabel("status", "\(status)")], value: count)
+            }
+            + [
+                CounterSample(
+                    name: "herald_logo_bytes_served_total", help: "Bytes of logos sent to phones", value: bytes)
+            ]
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+import GRDB
+
+/// The operator's question which logos there are; works beside a running gateway.
+package struct LogoReader: Sendable {
+    private let database: any DatabaseReader
+
+    /// Opens the rows in a gateway's state folder.
+    ///
+    /// - Throws: `HeraldDatabaseError` if there are none yet, or they are older or newer than this program.
+    package init(folder: String) throws(HeraldDatabaseError) {
+        database = try HeraldDatabase.brandsReader(folder: folder)
+    }
+
+    /// What stands in Call-Info, as the store with the same settings would say.
+    package func hosted(_ settings: LogoStore.Settings) throws -> HostedLogos {
+        try database.read { try LogoStore.hosted(settings, in: $0) }
+    }
+
+    /// Logos by URL, those with a failure first.
+    package func logos(limit: Int) throws -> [LogoRow] {
+        try database.read { database in
+            let sql = """
+                SELECT url, hash, status, reason, error, failures, fetched_at, checked_at, due_at,
+                    (SELECT SUM(bytes) FROM logo_file WHERE logo_file.hash = logo.hash),
+                    (SELECT GROUP_CONCAT(name, ' ') FROM logo_file WHERE logo_file.hash = logo.hash)
+                FROM logo ORDER BY status != 'failed', url LIMIT ?
+                """
+            return try Row.fetchAll(database, sql: sql, arguments: [limit]).map { row in
+                let files: String? = row[10]
+                return LogoRow(
+                    url: row[0], hash: row[1], status: row[2], reason: row[3], error: row[4], failures: row[5],
+                    fetchedAt: row[6], checkedAt: row[7], dueAt: row[8], bytes: row[9],
+                    files: files.map { $0.split(separator: " ").map(String.init) } ?? [])
+            }
+        }
+    }
+}
+
+/// One logo as the operator sees it; times in seconds since 1970.
+package struct LogoRow: Hashable, Sendable {
+    package let url: String
+    /// SHA-256 of the picture as it came, in hexadecimal; nil while there is no copy.
+    package let hash: String?
+    /// `new`, `ready`, `failed` or `evicted`.
+    package let status: String
+    /// Word for the kind of failure; nil after a success.
+    package let reason: String?
+    /// What went wrong, for people; nil after a success.
+    package let error: String?
+    package let failures: Int
+    package let fetchedAt: Int64?
+    package let checkedAt: Int64?
+    package let dueAt: Int64
+    /// Of all its files; nil while there are none.
+    package let bytes: Int?
+    package let files: [String]
+}

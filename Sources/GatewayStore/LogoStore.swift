@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+import Foundation
+import GRDB
+package import Gateway
+
+/// The gateway's copies of logos: rows in `brands.sqlite`, files in the folder `logos` beside it.
+///
+/// A row is a URL the brands name, a file belongs to a picture's content, so many URLs may share one. A file is written
+/// before its row and removed after it: what a crash leaves over is found by `prepare`.
+package struct LogoStore: LogoCache {
+    /// What is kept and what is written into Call-Info.
+    package struct Settings: Hashable, Sendable {
+        package var forms: LogoForms
+        package var publicURL: String
+        package var missing: HostedLogos.Missing
+        /// Bytes of all files; above it the least recently used go.
+        package var maxTotal = 256 << 20
+        /// Seconds a file stays after the last brand that named it: a phone may still show it.
+        package var grace: Int64 = 7 * 86_400
+        /// Most URLs that are ever fetched; a hostile directory could name millions.
+        package var maxLogos = 20_000
+
+        package init(forms: LogoForms, publicURL: String, missing: HostedLogos.Missing) {
+            self.forms = forms
+            self.publicURL = publicURL
+            self.missing = missing
+        }
+    }
+
+    let database: any DatabaseWriter
+    let folder: LogoFolder
+    let settings: Settings
+
+    /// Works on the brand file of an open database.
+    package init(_ database: HeraldDatabase, stateFolder: String, settings: Settings) {
+        self.database = database.brands
+        folder = LogoFolder(stateFolder: stateFolder)
+        self.settings = settings
+    }
+
+    package func prepare(now: Int64) async throws {
+        try folder.prepare()
+        let there = folder.names
+        let forms = settings.forms.keys
+        let known = try await database.write { database in
+            let names = try String.fetchSet(database, sql: "SELECT name FROM logo_file")
+            for name in names.subtracting(there) {
+                try database.execute(sql: "DELETE FROM logo_file WHERE name = ?", arguments: [name])
+            }
+            // Another policy may be configured now: what was refused is tried again.
+            try database.execute(
+                sql: "UPDATE logo SET due_at = ? WHERE hash IS NULL AND status = 'failed'", arguments: [now])
+            for form in forms {
+                try database.execute(
+                    sql: """
+                        UPDATE logo SET hash = NULL, etag = NULL, last_modified = NULL, due_at = ?, status = 'new'
+                        WHERE hash IS NOT NULL AND NOT EXISTS
+                            (SELECT 1 FROM logo_file WHERE logo_file.hash = logo.hash AND form = ?)
+                        """, arguments: [now, form])
+            }
+            return names.intersection(there)
+        }
+        folder.removeAll(but: known)
+    }
+
+    package func takeOver(now: Int64) async throws -> Int {
+        let limit = settings.maxLogos
+        let (named, count) = try await database.read { database in
+            (
+                try String.fetchSet(
+                    database,
+                    sql: "SELECT DISTINCT logo_url FROM brand WHERE logo_url IS NOT NULL ORDER BY 1 LIMIT ?",
+                    arguments: [limit]),
+                try Int.fetchOne(database, sql: "SELECT COUNT(DISTINCT logo_url) FROM brand") ?? 0
+            )
+        }
+        try await database.write { database in
+            let known = try String.fetchSet(database, sql: "SELECT url FROM logo")
+            for url in named.subtracting(known) {
+                try database.execute(sql: "INSERT INTO logo (url, due_at) VALUES (?, ?)", arguments: [url, now])
+            }
+            for url in known.subtracting(named) {
+                try database.execute(sql: "DELETE FROM logo WHERE url = ?", arguments: [url])
+            }
+            try markNeed(in: database, now: now)
+        }
+        return max(0, count - limit)
+    }
+
+    package func due(limit: Int, now: Int64) async throws -> [DueLogo] {
+        try await database.read { database in
+            let sql = """
+                SELECT url, etag, last_modified, failures, reason, hash FROM logo WHERE due_at <= ?
+                ORDER BY due_at LIMIT ?
+                """
+            return try Row.fetchAll(database, sql: sql, arguments: [now, limit]).map { row in
+                let hash: String? = row[5]
+                return DueLogo(
+                    url: row[0], etag: hash == nil ? nil : row[1], lastModified: hash == nil ? nil : row[2],
+                    failures: row[3], reason: row[4])
+            }
+        }
+    }
+
+    package func note(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {
+        try await remove { database in
+            switch result {
+            case .unchanged:
+                try database.execute(
+                    sql: """
+                        UPDATE logo SET checked_at = ?, due_at = ?, failures = 0, status = 'ready', reason = NULL,
+                            error = NULL WHERE url = ?
+                        """, arguments: [now, dueAt, url])
+            case .fetched(let hash, let etag, let lastModified):
+                try database.execute(
+                    sql: """
+                        UPDATE logo SET hash = ?, etag = ?, last_modified = ?, fetched_at = ?, checked_at = ?,
+                            due_at = ?, failures = 0, status = 'ready', reason = NULL, error = NULL WHERE url = ?
+                        """, arguments: [hash, etag, lastModified, now, now, dueAt, url])
+                try markNeed(in: database, now: now)
+                return try makeRoom(in: database, keeping: hash, now: now)
+            case .failed(let reason, let detail):
+                try database.execute(
+                    sql: """
+                        UPDATE logo SET checked_at = ?, due_at = ?, failures = failures + 1, status = 'failed',
+                            reason = ?, error = ? WHERE url = ?
+                        """, arguments: [now, dueAt, reason, detail, url])
+            }
+            return []
+        }
+    }
+
+    package func hosted() async throws -> HostedLogos {
+        try await database.read { try Self.hosted(settings, in: $0) }
+    }
+
+    /// The map from the directory's URLs to files.
+    static func hosted(_ settings: Settings, in database: Database) throws -> HostedLogos {
+        let sql = """
+            SELECT url, name FROM logo JOIN logo_file ON logo_file.hash = logo.hash
+            WHERE form = ?
+            """
+        var files: [String: String] = [:]
+        let rows = try Row.fetchCursor(database, sql: sql, arguments: [settings.forms.shown])
+        while let row = try rows.next() { files[row[0]] = row[1] }
+        return HostedLogos(publicURL: settings.publicURL, missing: settings.missing, files: files)
+    }
+
+    package func totals() async throws -> LogoTotals {
+        try await database.read { database in
+            var totals = LogoTotals()
+            totals.known = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM logo") ?? 0
+            totals.ready = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM logo WHERE hash IS NOT NULL") ?? 0
+            let failed = try Row.fetchAll(
+                database, sql: "SELECT reason, COUNT(*) FROM logo WHERE status = 'failed' GROUP BY reason")
+            for row in failed { totals.failed[row[0] ?? "unknown"] = row[1] }
+            let files = try Row.fetchOne(database, sql: "SELECT COUNT(*), COALESCE(SUM(bytes), 0) FROM logo_file")
+            totals.files = files?[0] ?? 0
+            totals.bytes = files?[1] ?? 0
+            return totals
+        }
+    }
+
+    package func read(_ name: String) -> [UInt8]? { folder.read(name) }
+}

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import Gateway
+import GatewayStore
+import Testing
+
+@Suite("Logo store")
+struct LogoStoreTests {
+    private static let forms = LogoForms.squares([128], .png)
+    private let folder = FileManager.default.temporaryDirectory.path + "/logos-\(UUID().uuidString)"
+
+    /// A store over a database in which two numbers share one logo and a third has another.
+    private func store(
+        forms: LogoForms = LogoStoreTests.forms, configure: (inout LogoStore.Settings) -> Void = { _ in }
+    ) async throws -> (LogoStore, HeraldDatabase) {
+        let database = try HeraldDatabase(folder: folder)
+        try await name(["a", "a", "b"], in: database)
+        var settings = LogoStore.Settings(forms: forms, publicURL: "http://192.0.2.10:9480", missing: .none)
+        configure(&settings)
+        let store = LogoStore(database, stateFolder: folder, settings: settings)
+        try await store.prepare(now: 100)
+        _ = try await store.takeOver(now: 100)
+        return (store, database)
+    }
+
+    /// Makes the brands name these logos.
+    private func name(_ logos: [String], in database: HeraldDatabase) async throws {
+        let records = try logos.enumerated().map { position, logo in
+            BrandRecord(
+                number: try #require(E164Number("+6125550100\(position)")), name: "Acme", brandID: "b",
+                logoURL: Self.url(logo), callReason: nil, updatedAt: "2026-01-01T00:00:00Z")
+        }
+        _ = try await BrandCacheStore(database).apply(
+            SyncChange(isFull: true, upserts: records, removals: [], cursor: "c", gates: BrandingGates(), now: 100))
+    }
+
+    private static func url(_ name: String) -> String { "https://assets.example/\(name).png" }
+    private static func hash(_ digit: Character) -> String { String(repeating: digit, count: 64) }
+
+    private func keep(
+        _ digit: Character, as url: String, in store: LogoStore, bytes: Int = 10, now: Int64 = 100
+    ) async throws -> String {
+        let form = Self.forms.keys[0]
+        let name = "\(String(repeating: digit, count: 32))-\(form)"
+        let file = LogoFile(form: form, name: name, bytes: [UInt8](repeating: 7, count: bytes))
+        try await store.store(hash: Self.hash(digit), [file], now: now)
+        let result = LogoResult.fetched(hash: Self.hash(digit), etag: "\"e\"", lastModified: nil)
+        try await store.note(result, of: Self.url(url), now: now, dueAt: now + 1000)
+        return name
+    }
+
+    @Test func `each logo the brands name is due once, whatever the number of brands`() async throws {
+        let (store, _) = try await store()
+        #expect(try await store.due(limit: 10, now: 100).map(\.url).sorted() == [Self.url("a"), Self.url("b")])
+        #expect(try await store.due(limit: 10, now: 99).isEmpty)
+    }
+
+    @Test func `two addresses of one picture share its file`() async throws {
+        let (store, _) = try await store()
+        let first = try await keep("1", as: "a", in: store)
+        #expect(try await store.has(hash: Self.hash("1")))
+        let second = try await keep("1", as: "b", in: store)
+        #expect(first == second)
+        let totals = try await store.totals()
+        #expect(totals.known == 2 && totals.ready == 2 && totals.files == 1 && totals.bytes == 10)
+        #expect(try await store.hosted().count == 2)
+    }
+
+    @Test func `a file is readable by owner and group only, and only by its exact name`() async throws {
+        let (store, _) = try await store()
+        let name = try await keep("1", as: "a", in: store)
+        #expect(store.read(name) == [UInt8](repeating: 7, count: 10))
+        let mode = try FileManager.default.attributesOfItem(atPath: folder + "/logos/" + name)[.posixPermissions]
+        #expect((mode as? Int).map { $0 & 0o137 } == 0)
+        for other in ["", ".", "../brands.sqlite", name + ".new", "../logos/" + name, name.uppercased(), name + "\0"] {
+            #expect(store.read(other) == nil, "\(other)")
+        }
+    }
+
+    @Test func `a logo nobody names any more stays for the time of grace`() async throws {
+        let (store, database) = try await store { $0.grace = 50 }
+        let name = try await keep("1", as: "a", in: store)
+        try await self.name(["b"], in: database)
+        _ = try await store.takeOver(now: 200)
+        try await store.tidy(now: 249)
+        #expect(store.read(name) != nil)
+        #expect(try await store.hosted().count == 0)
+        try await store.tidy(now: 250)
+        #expect(store.read(name) == nil)
+        #expect(try await store.totals().files == 0)
+    }
+
+    @Test func `a logo that is named again within the time of grace stays`() async throws {
+        let (store, database) = try await store { $0.grace = 50 }
+        let name = try await keep("1", as: "a", in: store)
+        try await self.name(["b"], in: database)
+        _ = try await store.takeOver(now: 200)
+        try await self.name(["a", "b"], in: database)
+        _ = try await store.takeOver(now: 210)
+        #expect(try await store.due(limit: 10, now: 210).contains { $0.url == Self.url("a") })
+        _ = try await keep("1", as: "a", in: store, now: 210)
+        try await store.tidy(now: 900)
+        #expect(store.read(name) != nil)
+    }
+
+    @Test func `a full store loses the longest unused picture, which is left alone for a while`() async throws {
+        let (store, _) = try await store { $0.maxTotal = 25 }
+        let old = try await keep("1", as: "a", in: store, now: 100)
+        let used = try await keep("2", as: "b", in: store, now: 100)
+        try await store.noteUse(of: [used], now: 150)
+        _ = try await keep("3", as: "b", in: store, now: 160)
+        // "2" is needed by nobody now and goes before "1".
+        #expect(store.read(used) == nil && store.read(old) != nil)
+        _ = try await keep("4", as: "b", in: store, bytes: 20, now: 170)
+        #expect(store.read(old) == nil)
+        #expect(try await store.totals().bytes == 20)
+        #expect(try await store.due(limit: 10, now: 100_000).map(\.url) == [Self.url("b")])
+    }
+
+    @Test func `after a crash half files go and missing files are fetched again`() async throws {
+        let (store, _) = try await store()
+        let name = try await keep("1", as: "a", in: store)
+        let stray = String(repeating: "9", count: 32) + "-128x128.png"
+        try Data([1]).write(to: URL(fileURLWithPath: folder + "/logos/" + stray))
+        try Data([1]).write(to: URL(fileURLWithPath: folder + "/logos/" + name + ".new"))
+        try await store.prepare(now: 200)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/logos") == [name])
+        try FileManager.default.removeItem(atPath: folder + "/logos/" + name)
+        try await store.prepare(now: 300)
+        #expect(try await store.hosted().count == 0)
+        let due = try await store.due(limit: 10, now: 300)
+        #expect(due.contains(DueLogo(url: Self.url("a"))), "without validators, so that the picture comes whole")
+    }
+
+    @Test func `another size makes every logo due again`() async throws {
+        let (first, database) = try await store()
+        _ = try await keep("1", as: "a", in: first)
+        let settings = LogoStore.Settings(
+            forms: .squares([256], .png), publicURL: "http://192.0.2.10:9480", missing: .none)
+        let second = LogoStore(database, stateFolder: folder, settings: settings)
+        try await second.prepare(now: 200)
+        #expect(try await second.due(limit: 10, now: 200).contains(DueLogo(url: Self.url("a"))))
+    }
+
+    @Test func `more logos than are ever fetched are left out and counted`() async throws {
+        let (store, _) = try await store { $0.maxLogos = 1 }
+        #expect(try await store.takeOver(now: 200) == 1)
+        #expect(try await store.totals().known == 1)
+    }
+
+    @Test func `a failure keeps the last good copy and shows in the operator's list`() async throws {
+        let (store, _) = try await store()
+        _ = try await keep("1", as: "a", in: store)
+        try await store.note(
+            .failed(reason: "timeout", detail: "no answer"), of: Self.url("a"), now: 500, dueAt: 900)
+        #expect(try await store.hosted().count == 1)
+        #expect(try await store.totals().failed == ["timeout": 1])
+        let rows = try LogoReader(folder: folder).logos(limit: 10)
+        #expect(rows.map(\.status) == ["failed", "new"])
+        #expect(rows[0].error == "no answer" && rows[0].bytes == 10 && rows[0].files.count == 1)
+    }
+
+    @Test func `a folder that cannot be written is an error and changes nothing`() async throws {
+        let (store, _) = try await store()
+        try FileManager.default.removeItem(atPath: folder + "/logos")
+        await #expect(throws: LogoFolderError.self) { try await keep("1", as: "a", in: store) }
+        #expect(try await store.totals().files == 0)
+    }
+}
