@@ -105,9 +105,14 @@ let package = Package(
         // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
         .target(name: "SIPCore", dependencies: ["COsip2"], swiftSettings: strict),
         .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
+        // Pictures made square; runs in a short-lived process of its own, never in the gateway's.
+        .target(name: "LogoScaling", dependencies: ["Branding", "CGD", "CConfinement"], swiftSettings: strict),
 
         // Doors to C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
+        // Without pkg-config, whose flags of gdlib SwiftPM refuses; header and library stand where every compiler looks.
+        .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
+        .target(name: "CConfinement"),
         .target(name: "CDatagram"),
         .target(name: "CResolver", linkerSettings: [.linkedLibrary("resolv")]),
         .target(
@@ -134,6 +139,8 @@ let package = Package(
         .testTarget(
             name: "GatewayAdminTests", dependencies: ["GatewayAdmin", "Gateway", "Branding", log],
             swiftSettings: strict),
+        .testTarget(
+            name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
             name: "DirectoryTests", dependencies: ["Directory", "BrandingAPI", "Branding", log],
             swiftSettings: strict),

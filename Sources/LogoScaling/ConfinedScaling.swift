@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+import CConfinement
+import Glibc
+
+/// The work of the short-lived process: a picture from standard input, a square to standard output.
+package enum ConfinedScaling {
+    /// Bytes of memory beside what the program itself takes: source, square, and what the decoders want.
+    private static let memory: UInt = 256 << 20
+    /// Seconds of computing.
+    private static let patience: CUnsignedInt = 5
+    /// Longest result in bytes.
+    private static let output: UInt = 8 << 20
+
+    /// Reads at most `maxFile` bytes, gives up every right, then decodes; ends the process.
+    package static func run(size: Int, format: LogoPicture.Format, maxPixels: Int, maxFile: Int) -> Never {
+        let bytes = readAll(limit: maxFile)
+        guard herald_confine(memory, patience, output) == 0 else { _exit(LogoScalingError.notConfined.rawValue) }
+        do throws(LogoScalingError) {
+            writeAll(try LogoScaling.square(bytes, size: size, format: format, maxPixels: maxPixels))
+        } catch {
+            _exit(error.rawValue)
+        }
+        _exit(0)
+    }
+
+    private static func readAll(limit: Int) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while bytes.count <= limit {
+            let count = read(0, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { return bytes }
+            bytes += buffer[..<count]
+        }
+        return []
+    }
+
+    private static func writeAll(_ bytes: [UInt8]) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(1, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { _exit(1) }
+            rest = rest.dropFirst(count)
+        }
+    }
+}
