@@ -84,8 +84,8 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "Gateway", "Branding", "BrandingAPI", httpClient, nio, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1,
-                crypto, lifecycle, log,
+                "Gateway", "Branding", "BrandingAPI", "CConfinement", httpClient, nio, nioHTTP, nioCompression, nioTLS, nioSSL,
+                x509, asn1, crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .target(

@@ -81,7 +81,10 @@ package actor BrandingPublisher {
     }
 
     /// Puts a new index in front of the calls, under the gates of this instant.
-    func publish(_ index: BrandIndex) {
+    ///
+    /// One of older records than those in use comes too late and is dropped.
+    package func publish(_ index: BrandIndex) {
+        guard index.generation >= generation else { return }
         current.store(BrandingSnapshot(index: index, gates: gates))
     }
 

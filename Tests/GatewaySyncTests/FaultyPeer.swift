@@ -28,6 +28,10 @@ final class FaultyPeer: Sendable {
         case silence
         /// These bytes, then nothing until the client goes away.
         case stall(String)
+        /// These bytes, then the end of the connection; for what is no text.
+        case bytes([UInt8])
+        /// These bytes, then more without end, until the client goes away.
+        case endless(String)
 
         static func json(_ body: String) -> Answer {
             .status(200, headers: ["Content-Type": "application/json"], body: body)
@@ -92,6 +96,11 @@ final class FaultyPeer: Sendable {
         case .stall(let text):
             write(connection, text)
             _ = receive(connection)
+        case .bytes(let bytes):
+            write(connection, bytes)
+        case .endless(let text):
+            write(connection, text)
+            while write(connection, [UInt8](repeating: 0x2E, count: 65_536)) {}
         case .silence:
             _ = receive(connection)
         }
@@ -134,15 +143,19 @@ final class FaultyPeer: Sendable {
         return count > 0 ? Array(buffer[..<count]) : nil
     }
 
-    private func write(_ connection: Int32, _ text: String) {
-        let bytes = Array(text.utf8)
+    private func write(_ connection: Int32, _ text: String) { write(connection, Array(text.utf8)) }
+
+    /// - Returns: false when the client has gone away.
+    @discardableResult
+    private func write(_ connection: Int32, _ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
             let count = bytes[sent...].withUnsafeBytes {
                 send(connection, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
             }
-            guard count > 0 else { return }
+            guard count > 0 else { return false }
             sent += count
         }
+        return true
     }
 }

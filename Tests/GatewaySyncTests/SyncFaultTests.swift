@@ -40,7 +40,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
             settings.requestTimeout = .seconds(1)
             settings.resourceTimeout = .seconds(1)
             settings.syncTimeout = .seconds(1)
-        case .status, .raw: break
+        case .status, .raw, .bytes, .endless: break
         }
     }
 

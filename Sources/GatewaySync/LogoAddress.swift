@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Dispatch
+import Glibc
+
+/// One address of a logo's host, and whether a picture may be fetched from it.
+package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
+    /// Four or sixteen bytes.
+    private let bytes: [UInt8]
+    package let description: String
+
+    /// Reads an IPv4 or IPv6 literal without brackets or zone; nil for anything else.
+    package init?(_ literal: String) {
+        var four = in_addr()
+        var six = in6_addr()
+        if inet_pton(AF_INET, literal, &four) == 1 {
+            bytes = withUnsafeBytes(of: four) { Array($0) }
+        } else if inet_pton(AF_INET6, literal, &six) == 1 {
+            bytes = withUnsafeBytes(of: six) { Array($0) }
+        } else {
+            return nil
+        }
+        description = literal
+    }
+
+    var isIPv6: Bool { bytes.count == 16 }
+
+    /// False for private, shared, loopback, link-local, multicast, documentation and reserved networks (RFC 6890), and
+    /// for IPv6 addresses that carry such an IPv4 address.
+    package var isPublic: Bool {
+        if bytes.count == 4 { return !Self.reservedIPv4.contains { $0.contains(bytes) } }
+        if let carried = carriedIPv4 { return !Self.reservedIPv4.contains { $0.contains(carried) } }
+        // Of IPv6 only 2000::/3 is handed out at all.
+        return bytes[0] >> 5 == 1 && !Self.reservedIPv6.contains { $0.contains(bytes) }
+    }
+
+    /// The IPv4 address inside `::ffff:0:0/96` and the NAT64 prefix `64:ff9b::/96`.
+    private var carriedIPv4: [UInt8]? {
+        let mapped = [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+        let translated: [UInt8] = [0, 0x64, 0xFF, 0x9B] + [UInt8](repeating: 0, count: 8)
+        let head = Array(bytes.prefix(12))
+        return head == mapped || head == translated ? Array(bytes.suffix(4)) : nil
+    }
+
+    private struct Network {
+        let bytes: [UInt8]
+        let length: Int
+
+        init(_ bytes: [UInt8], _ length: Int) {
+            self.bytes = bytes
+            self.length = length
+        }
+
+        func contains(_ address: [UInt8]) -> Bool {
+            bytes.indices.allSatisfy { position in
+                let bits = min(max(length - position * 8, 0), 8)
+                let mask = UInt8(truncatingIfNeeded: 0xFF00 >> bits)
+                return address[position] & mask == bytes[position] & mask
+            }
+        }
+    }
+
+    private static let reservedIPv4 = [
+        Network([0], 8), Network([10], 8), Network([100, 64], 10), Network([127], 8), Network([169, 254], 16),
+        Network([172, 16], 12), Network([192, 0, 0], 24), Network([192, 0, 2], 24), Network([192, 88, 99], 24),
+        Network([192, 168], 16), Network([198, 18], 15), Network([198, 51, 100], 24), Network([203, 0, 113], 24),
+        Network([224], 4), Network([240], 4),
+    ]
+
+    /// Protocol assignments with Teredo, documentation twice, and 6to4, which carries IPv4 addresses.
+    private static let reservedIPv6 = [
+        Network([0x20, 0x01, 0x00], 23), Network([0x20, 0x01, 0x0D, 0xB8], 32), Network([0x20, 0x02], 16),
+        Network([0x3F, 0xFF, 0x00], 20),
+    ]
+}
+
+/// Finds the addresses of a host name; a test has its own.
+package typealias LogoResolver = @Sendable (_ host: String) async -> [LogoAddress]
+
+extension LogoAddress {
+    /// Asks the system's resolver on a thread of its own; empty when there is no answer.
+    package static func resolve(_ host: String) async -> [LogoAddress] {
+        if let literal = LogoAddress(host) { return [literal] }
+        return await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .utility).async { continuation.resume(returning: ask(host)) }
+        }
+    }
+
+    private static func ask(_ host: String) -> [LogoAddress] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, nil, &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var addresses: [LogoAddress] = []
+        var entry = list
+        while let current = entry {
+            if let address = literal(current.pointee).flatMap({ LogoAddress($0) }) { addresses.append(address) }
+            entry = current.pointee.ai_next
+        }
+        return addresses
+    }
+
+    private static func literal(_ info: addrinfo) -> String? {
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        guard
+            getnameinfo(info.ai_addr, info.ai_addrlen, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST) == 0
+        else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}

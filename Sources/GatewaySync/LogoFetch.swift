@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import Branding
+import Foundation
+import Gateway
+import NIOCore
+import NIOHTTP1
+
+/// One conditional GET of one logo: from a checked address only, without redirects, bounded in bytes and time.
+///
+/// Each fetch has an HTTP client of its own, which is told the address to connect to. The name is resolved once, the
+/// answer is checked, and the connection goes to that very address, so a name that changes meanwhile gains nothing; the
+/// certificate is still checked against the name. No cookie, no key and no other header of the directory's client
+/// travels here.
+struct LogoFetch {
+    /// What the host had.
+    enum Answer: Hashable, Sendable {
+        case unchanged
+        case picture(LogoPicture, bytes: [UInt8], etag: String?, lastModified: String?)
+    }
+
+    let settings: LogoSettings
+    let resolve: LogoResolver
+
+    func answer(to logo: DueLogo) async throws(LogoProblem) -> Answer {
+        let origin = try LogoOrigin(logo.url, settings)
+        let address = try await checkedAddress(of: origin.host)
+        let result = await withTaskGroup(of: Result<Answer, LogoProblem>?.self) { group in
+            group.addTask { await self.ask(logo, origin, at: address) }
+            group.addTask { [timeout = settings.timeout] in
+                // The client's own deadline ends with the head of the answer; this one covers the body too.
+                try? await Task.sleep(for: timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        guard let result else { throw .timeout(settings.timeout) }
+        return try result.get()
+    }
+
+    /// The first address that may be asked; one that may not is as good as none.
+    private func checkedAddress(of host: String) async throws(LogoProblem) -> LogoAddress {
+        let addresses = await resolve(host)
+        guard let first = addresses.first else { throw .unresolvable(ServerText.clean(host)) }
+        guard let allowed = settings.allowsPrivate ? first : addresses.first(where: \.isPublic) else {
+            throw .forbiddenAddress("\(first)")
+        }
+        return allowed
+    }
+
+    private func ask(
+        _ logo: DueLogo, _ origin: LogoOrigin, at address: LogoAddress
+    ) async -> Result<Answer, LogoProblem> {
+        var configuration = HTTPClient.Configuration()
+        configuration.redirectConfiguration = .disallow
+        configuration.dnsOverride = [origin.host: "\(address)"]
+        configuration.timeout = .init(connect: TimeAmount(settings.timeout), read: TimeAmount(settings.timeout))
+        configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.httpVersion = .http1Only
+        let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let result: Result<Answer, LogoProblem>
+        do throws(LogoProblem) {
+            result = .success(try await exchange(http, logo, origin.url))
+        } catch {
+            result = .failure(error)
+        }
+        try? await http.shutdown()
+        return result
+    }
+
+    private func exchange(
+        _ http: HTTPClient, _ logo: DueLogo, _ url: String
+    ) async throws(LogoProblem) -> Answer {
+        var request = HTTPClientRequest(url: url)
+        request.headers = ["User-Agent": "herald/\(settings.version)", "Accept": "image/png, image/jpeg"]
+        if let etag = logo.etag { request.headers.add(name: "If-None-Match", value: etag) }
+        if let date = logo.lastModified { request.headers.add(name: "If-Modified-Since", value: date) }
+        do {
+            let response = try await http.execute(request, timeout: TimeAmount(settings.timeout))
+            let status = Int(response.status.code)
+            if status == 304, logo.etag != nil || logo.lastModified != nil { return .unchanged }
+            guard status == 200 else {
+                throw [301, 302, 303, 307, 308].contains(status)
+                    ? LogoProblem.redirect(status) : LogoProblem.status(status)
+            }
+            if let length = response.headers.first(name: "Content-Length").flatMap({ Int($0) }),
+                length > settings.maxFile
+            {
+                throw LogoProblem.tooLarge(limit: settings.maxFile)
+            }
+            let body = try await response.body.collect(upTo: settings.maxFile)
+            // A cancelled body ends like a complete one.
+            try Task.checkCancellation()
+            return try checked(Array(body.readableBytesView), response.headers)
+        } catch let problem as LogoProblem {
+            throw problem
+        } catch is NIOTooManyBytesError {
+            throw .tooLarge(limit: settings.maxFile)
+        } catch let error as HTTPClientError where error == .deadlineExceeded || error == .readTimeout {
+            throw .timeout(settings.timeout)
+        } catch {
+            throw .network(ServerText.clean("\(error)"))
+        }
+    }
+
+    private func checked(_ bytes: [UInt8], _ headers: HTTPHeaders) throws(LogoProblem) -> Answer {
+        let picture: LogoPicture
+        do throws(LogoPictureError) {
+            picture = try LogoPicture(bytes)
+        } catch {
+            throw error == .cut ? .cut : .notAPicture
+        }
+        // Each side too: a product that overflows must not look small.
+        guard max(picture.width, picture.height) <= settings.maxPixels, picture.pixels <= settings.maxPixels else {
+            throw .tooManyPixels(width: picture.width, height: picture.height, limit: settings.maxPixels)
+        }
+        return .picture(
+            picture, bytes: bytes, etag: validator("ETag", headers), lastModified: validator("Last-Modified", headers))
+    }
+
+    /// A header to be sent back with the next request; nil unless it is short and printable.
+    private func validator(_ name: String, _ headers: HTTPHeaders) -> String? {
+        guard let text = headers.first(name: name), (1...256).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { return nil }
+        return text
+    }
+}

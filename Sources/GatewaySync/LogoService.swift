@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Crypto
+package import Gateway
+package import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Keeps the gateway's own copies of the brands' logos, and the index that names them, off the call path.
+///
+/// Whatever goes wrong, the last good copy stays in use; a full disk stops the fetching and nothing else. The index is
+/// built again when the copies it names are not those that are there, at a bounded rate.
+package final class LogoService: Service, Sendable {
+    private let settings: LogoSettings
+    private let cache: any LogoCache
+    private let traffic: LogoTraffic
+    private let current: CurrentBranding
+    private let fetch: LogoFetch
+    private let shape: LogoShaper
+    private let publish: @Sendable () async throws -> Void
+    private let time: Timekeeper
+    private let logger: Logger
+    private let due = WakeSignal()
+    private let state = Mutex(State())
+
+    private struct State {
+        /// True when the stored brands may name other logos.
+        var brandsChanged = true
+        /// What was last said of matters that concern all logos.
+        var said: String?
+        /// Lines about single logos in this round.
+        var lines = 0
+        var lastPublish: Int64?
+    }
+
+    /// Lines about single logos in one round; a directory must not fill the log.
+    private static let linesPerRound = 20
+
+    /// - Parameters:
+    ///   - publish: builds the index from what is stored and puts it in front of the calls.
+    package init(
+        _ settings: LogoSettings, cache: any LogoCache, traffic: LogoTraffic, current: CurrentBranding,
+        resolve: @escaping LogoResolver = LogoAddress.resolve, shape: @escaping LogoShaper,
+        publish: @escaping @Sendable () async throws -> Void, time: Timekeeper = .system, logger: Logger
+    ) {
+        self.settings = settings
+        self.cache = cache
+        self.traffic = traffic
+        self.current = current
+        fetch = LogoFetch(settings: settings, resolve: resolve)
+        self.shape = shape
+        self.publish = publish
+        self.time = time
+        self.logger = logger
+    }
+
+    /// Says that a sync changed records; any thread.
+    package func brandsChanged() {
+        state.withLock { $0.brandsChanged = true }
+        due.ring()
+    }
+
+    /// Fetches what is due until graceful shutdown.
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            try? await self.time.sleep(self.settings.startSpread * self.time.chance())
+            await self.noting { try await self.cache.prepare(now: self.time.now()) }
+            while !Task.isCancelled {
+                await self.round()
+                await self.due.wait(self.settings.pause, time: self.time)
+            }
+        }
+    }
+
+    /// One look at everything: brands, what is due, what has to go, the index.
+    package func round() async {
+        let now = time.now()
+        state.withLock { state in
+            state.lines = 0
+            state.lastPublish = state.lastPublish ?? now
+        }
+        await noting {
+            try await takeOver()
+            try await cache.noteUse(of: traffic.takeUsed(), now: time.now())
+            try await fetchDue()
+            try await cache.tidy(now: time.now())
+            try await publishIfChanged()
+        }
+        let unsaid = state.withLock { $0.lines - Self.linesPerRound }
+        if unsaid > 0 { logger.notice("more logos changed; see herald logos", metadata: ["logos": "\(unsaid)"]) }
+    }
+
+    private func takeOver() async throws {
+        let isNeeded = state.withLock { state in
+            defer { state.brandsChanged = false }
+            return state.brandsChanged
+        }
+        guard isNeeded else { return }
+        do {
+            let leftOut = try await cache.takeOver(now: time.now())
+            if leftOut > 0 {
+                logger.warning("the brands name more logos than are fetched", metadata: ["left out": "\(leftOut)"])
+            }
+        } catch {
+            state.withLock { $0.brandsChanged = true }
+            throw error
+        }
+    }
+
+    private func fetchDue() async throws {
+        while !Task.isCancelled {
+            let batch = try await cache.due(limit: settings.concurrency, now: time.now())
+            if batch.isEmpty { return }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for logo in batch { group.addTask { try await self.bring(logo) } }
+                try await group.waitForAll()
+            }
+            let now = time.now()
+            let isTime = state.withLock { state in
+                now - (state.lastPublish ?? now) >= settings.publishInterval.components.seconds
+            }
+            if isTime { try await publishIfChanged() }
+        }
+    }
+
+    /// Fetches one logo and notes what came of it.
+    ///
+    /// - Throws: when the store does; a logo that cannot be had is no reason to stop.
+    private func bring(_ logo: DueLogo) async throws {
+        do throws(LogoProblem) {
+            let result: LogoResult
+            switch try await fetch.answer(to: logo) {
+            case .unchanged: result = .unchanged
+            case .picture(let picture, let bytes, let etag, let lastModified):
+                let hash = try await keep(bytes, picture)
+                result = .fetched(hash: hash, etag: etag, lastModified: lastModified)
+            }
+            traffic.countFetch(result == .unchanged ? "unchanged" : "fetched")
+            try await note(result, logo, wait: time.spread(settings.refresh, by: 0.2))
+            if logo.reason != nil { say(.info, "a logo can be fetched again", logo, nil) }
+        } catch {
+            guard !Task.isCancelled else { return }
+            traffic.countFetch(error.reason)
+            if case .disk(let text) = error { throw LogoStoreFailure(description: text) }
+            let wait = settings.backoff.delay(afterFailures: logo.failures + 1)
+            try await note(
+                .failed(reason: error.reason, detail: error.description), logo, wait: time.spread(wait, by: 0.2))
+            if logo.reason != error.reason { say(.notice, "a logo cannot be fetched", logo, error) }
+        }
+    }
+
+    /// Makes and stores the files of a picture, unless they are there already from another URL.
+    private func keep(_ bytes: [UInt8], _ picture: LogoPicture) async throws(LogoProblem) -> String {
+        let hash = SHA256.hash(data: bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        do {
+            if try await cache.has(hash: hash) { return hash }
+            let files = try await files(bytes, picture, stem: String(hash.prefix(32)))
+            try await cache.store(hash: hash, files, now: time.now())
+        } catch let problem as LogoProblem {
+            throw problem
+        } catch {
+            throw .disk("\(error)")
+        }
+        return hash
+    }
+
+    private func files(
+        _ bytes: [UInt8], _ picture: LogoPicture, stem: String
+    ) async throws(LogoProblem) -> [LogoFile] {
+        let keys = settings.forms.keys
+        guard case .squares(let sizes, let format) = settings.forms else {
+            let name = "\(stem)-\(picture.height)x\(picture.width).\(picture.format.fileExtension)"
+            return [LogoFile(form: keys[0], name: name, bytes: bytes)]
+        }
+        var files: [LogoFile] = []
+        for (size, key) in zip(sizes, keys) {
+            files.append(LogoFile(form: key, name: "\(stem)-\(key)", bytes: try await shape(bytes, size, format)))
+        }
+        return files
+    }
+
+    private func note(_ result: LogoResult, _ logo: DueLogo, wait: Duration) async throws(LogoProblem) {
+        let now = time.now()
+        do {
+            try await cache.note(result, of: logo.url, now: now, dueAt: now + wait.wholeSeconds)
+        } catch {
+            throw .disk("\(error)")
+        }
+    }
+
+    /// Builds the index again if it names other copies than are there; mends a build that failed before, too.
+    private func publishIfChanged() async throws {
+        let now = time.now()
+        state.withLock { $0.lastPublish = now }
+        guard try await cache.hosted() != current.load().index.profile.logos else { return }
+        try await publish()
+        let count = current.load().index.profile.logos?.count ?? 0
+        logger.info("new brand index in use, for its logos", metadata: ["logos": "\(count)"])
+    }
+
+    /// Says a failure of the store or the index once, until it changes or ends.
+    private func noting(_ work: () async throws -> Void) async {
+        var failure: String?
+        do {
+            try await work()
+        } catch {
+            guard !Task.isCancelled else { return }
+            failure = "\(error)"
+        }
+        let before = state.withLock { state in
+            defer { state.said = failure }
+            return state.said
+        }
+        guard before != failure else { return }
+        if let failure {
+            logger.warning("logos are not fetched for now, calls are not affected", metadata: ["error": "\(failure)"])
+        } else {
+            logger.info("logos are fetched again")
+        }
+    }
+
+    private func say(_ level: Logger.Level, _ text: Logger.Message, _ logo: DueLogo, _ problem: LogoProblem?) {
+        let mayWrite = state.withLock { state in
+            state.lines += 1
+            return state.lines <= Self.linesPerRound
+        }
+        guard mayWrite else { return }
+        var metadata: Logger.Metadata = ["url": "\(ServerText.clean(logo.url))"]
+        if let problem { metadata["error"] = "\(problem)" }
+        logger.log(level: level, text, metadata: metadata)
+    }
+}
+
+/// The store refused what was to be kept; every other logo would be refused as well.
+private struct LogoStoreFailure: Error, CustomStringConvertible {
+    let description: String
+}
