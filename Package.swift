@@ -24,6 +24,7 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -90,7 +91,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
-            dependencies: ["Gateway", "Branding", hummingbird, lifecycle, log],
+            dependencies: ["Gateway", "Branding", hummingbird, hummingbirdCore, httpTypes, nio, lifecycle, log],
             swiftSettings: strict),
         .target(
             name: "Directory",

@@ -17,11 +17,27 @@ enum LoopbackClient {
     /// Asks on a thread of its own: a blocked one of the pool would be missing to the server.
     static func get(_ path: String, port: Int) async throws -> Answer {
         try await withCheckedThrowingContinuation { done in
-            Thread.detachNewThread { done.resume(with: Result { try ask(path, port: port) }) }
+            Thread.detachNewThread {
+                done.resume(
+                    with: Result { try answer(ask("GET \(path) HTTP/1.1", port: port, end: "\r\n\r\n")) })
+            }
         }
     }
 
-    private static func ask(_ path: String, port: Int) throws -> Answer {
+    /// Sends these header lines and returns what came back, head and body.
+    ///
+    /// - Parameter end: what follows the lines; anything but an empty line leaves the request open.
+    static func exchange(
+        _ lines: String, port: Int, end: String = "\r\n\r\n"
+    ) async throws -> (head: String, body: String) {
+        let text: String = try await withCheckedThrowingContinuation { done in
+            Thread.detachNewThread { done.resume(with: Result { try ask(lines, port: port, end: end) }) }
+        }
+        guard let separator = text.range(of: "\r\n\r\n") else { throw NoAnswer() }
+        return (String(text[..<separator.lowerBound]), String(text[separator.upperBound...]))
+    }
+
+    private static func ask(_ lines: String, port: Int, end: String) throws -> String {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var patience = timeval(tv_sec: 20, tv_usec: 0)
@@ -34,14 +50,14 @@ enum LoopbackClient {
             raw.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, 16) == 0 }
         }
         guard isConnected else { throw NoAnswer() }
-        let request = Array("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n".utf8)
+        let request = Array("\(lines)\r\nHost: 127.0.0.1\r\nConnection: close\(end)".utf8)
         guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
             throw NoAnswer()
         }
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 { received += buffer[..<count] }
-        return try answer(String(decoding: received, as: UTF8.self))
+        return String(decoding: received, as: UTF8.self)
     }
 
     private static func answer(_ text: String) throws -> Answer {

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Gateway
+import HTTPTypes
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// Serves logos to phones: `GET` and `HEAD` of `/logos/HASH-HxW.ext`, and nothing else.
+///
+/// On a port of its own, so that the operator's page stays where phones cannot reach it. Connections are bounded in
+/// number and in length of life; bodies of requests are not read. It shares nothing with the call path.
+package struct LogoServer: Service {
+    private let host: String
+    private let port: Int
+    private let cache: any LogoCache
+    private let traffic: LogoTraffic
+    private let limits: Limits
+    private let logger: Logger
+    private let onListening: @Sendable (_ port: Int) -> Void
+
+    /// What phones can make the server hold.
+    package struct Limits: Sendable {
+        /// Connections at a time; more wait until the system refuses them.
+        package var connections = 256
+        /// A connection is closed after this, whatever it does.
+        package var lifetime: Duration = .seconds(30)
+
+        package init() {}
+    }
+
+    /// Prepares a server; nothing is opened before `run`.
+    ///
+    /// - Parameters:
+    ///   - host: the literal address to listen on, IPv6 without brackets.
+    ///   - port: 0 lets the system choose.
+    ///   - onListening: told the port once the socket is open.
+    package init(
+        host: String, port: Int, cache: any LogoCache, traffic: LogoTraffic, limits: Limits = Limits(), logger: Logger,
+        onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
+    ) {
+        self.host = host
+        self.port = port
+        self.cache = cache
+        self.traffic = traffic
+        self.limits = limits
+        self.logger = logger
+        self.onListening = onListening
+    }
+
+    /// Serves until the service group shuts down.
+    ///
+    /// - Throws: the socket's error if the address cannot be bound.
+    package func run() async throws {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .notice)
+        let application = Application(
+            responder: LogoRoute(cache: cache, traffic: traffic),
+            server: .http1(
+                configuration: .init(
+                    additionalChannelHandlers: [ConnectionLifetime(TimeAmount(limits.lifetime))],
+                    idleTimeout: TimeAmount(limits.lifetime),
+                    httpDecoderConfiguration: .init(
+                        maxHeaderFieldSize: 4096, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),
+            configuration: .init(
+                address: .hostname(host, port: port), serverName: "herald",
+                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections, logger: quiet)),
+            onServerRunning: { [onListening] channel in onListening(channel.localAddress?.port ?? 0) },
+            logger: quiet)
+        try await application.run()
+    }
+}
+
+/// What a phone gets for which path.
+struct LogoRoute: HTTPResponder {
+    let cache: any LogoCache
+    let traffic: LogoTraffic
+
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        guard request.method == .get || request.method == .head else {
+            return answer(.methodNotAllowed, [.allow: "GET, HEAD"])
+        }
+        let prefix = "/logos/"
+        let path = request.uri.path
+        guard path.hasPrefix(prefix) else { return answer(.notFound) }
+        let name = String(path.dropFirst(prefix.count))
+        // A small file the system has in memory; read here, because the call path has threads of its own.
+        guard let bytes = cache.read(name), let type = Self.contentType(name) else { return answer(.notFound) }
+        let tag = "\"\(name)\""
+        var headers: HTTPFields = [.eTag: tag, .cacheControl: "public, max-age=31536000, immutable"]
+        if let known = request.headers[.ifNoneMatch], EntityTags.list(known, holds: tag) {
+            return answer(.notModified, headers, file: name)
+        }
+        headers[.contentType] = type
+        let response = answer(.ok, headers, file: name, bytes: bytes)
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+
+    private func answer(
+        _ status: HTTPResponse.Status, _ headers: HTTPFields = [:], file: String? = nil, bytes: [UInt8] = []
+    ) -> Response {
+        traffic.countAnswer(status.code, file: file, bytes: bytes.count)
+        var headers = headers
+        headers[.xContentTypeOptions] = "nosniff"
+        guard !bytes.isEmpty else { return Response(status: status, headers: headers) }
+        return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+
+    private static func contentType(_ name: String) -> String? {
+        switch name.split(separator: ".").last {
+        case "png": "image/png"
+        case "jpg": "image/jpeg"
+        case "bmp": "image/bmp"
+        default: nil
+        }
+    }
+}
+
+/// Lists of entity tags (RFC 9110 §13.1.2).
+enum EntityTags {
+    /// True when the list has the tag, weak or strong, or is `*`.
+    static func list(_ list: String, holds tag: String) -> Bool {
+        list.split(separator: ",").contains { entry in
+            let entry = entry.trimmingPrefix { $0 == " " }
+            let end = entry.lastIndex { $0 != " " }.map { entry.index(after: $0) } ?? entry.startIndex
+            let word = entry[..<end]
+            return word == tag || word == "W/\(tag)" || word == "*"
+        }
+    }
+}
+
+/// Closes a connection after a time, so that a peer that never reads, or never asks, holds it no longer.
+private final class ConnectionLifetime: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = Never
+
+    private let lifetime: TimeAmount
+    private var end: Scheduled<Void>?
+
+    init(_ lifetime: TimeAmount) { self.lifetime = lifetime }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        let channel = context.channel
+        end = context.eventLoop.scheduleTask(in: lifetime) { channel.close(promise: nil) }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { end?.cancel() }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import Gateway
+import GatewayAdmin
+import Logging
+import Testing
+
+@Suite("Logo server", .timeLimit(.minutes(1)))
+struct LogoServerTests {
+    private static let name = String(repeating: "a", count: 32) + "-128x128.png"
+
+    @Test func `a phone gets the picture with everything it may rely on`() async throws {
+        try await withServer { port, traffic in
+            let answer = try await LoopbackClient.exchange("GET /logos/\(Self.name) HTTP/1.1", port: port)
+            #expect(answer.head.hasPrefix("HTTP/1.1 200"))
+            for line in [
+                "content-type: image/png", "content-length: 5", "cache-control: public, max-age=31536000, immutable",
+                "x-content-type-options: nosniff", "etag: \"\(Self.name)\"",
+            ] { #expect(answer.head.lowercased().contains(line), "\(line) in \(answer.head)") }
+            #expect(answer.body == "bytes")
+            #expect(traffic.served == 1 && traffic.takeUsed() == [Self.name])
+        }
+    }
+
+    @Test func `HEAD says the same without the picture`() async throws {
+        try await withServer { port, _ in
+            let answer = try await LoopbackClient.exchange("HEAD /logos/\(Self.name) HTTP/1.1", port: port)
+            #expect(answer.head.lowercased().contains("content-length: 5") && answer.body.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["\"NAME\"", "W/\"NAME\"", "\"other\", \"NAME\" ", "*"])
+    func `a phone that has the picture is told so`(known: String) async throws {
+        try await withServer { port, _ in
+            let header = "If-None-Match: " + known.replacing("NAME", with: Self.name)
+            let answer = try await LoopbackClient.exchange("GET /logos/\(Self.name) HTTP/1.1\r\n\(header)", port: port)
+            #expect(answer.head.hasPrefix("HTTP/1.1 304") && answer.body.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        "/", "/logos", "/logos/", "/logos/other.png", "/logos/../brands.sqlite", "/logos/%2e%2e/brands.sqlite",
+        "/logos//etc/passwd", "/metrics", "/status", "/healthz", "//logos/x", "/logos/a?b=c",
+    ]) func `nothing else is there, and no page of the operator's`(path: String) async throws {
+        try await withServer { port, _ in
+            let answer = try await LoopbackClient.exchange("GET \(path) HTTP/1.1", port: port)
+            #expect(answer.head.hasPrefix("HTTP/1.1 404") && answer.body.isEmpty)
+        }
+    }
+
+    @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS"]) func `nothing can be done to it`(method: String) async throws
+    {
+        try await withServer { port, _ in
+            let answer = try await LoopbackClient.exchange("\(method) /logos/\(Self.name) HTTP/1.1", port: port)
+            #expect(answer.head.hasPrefix("HTTP/1.1 405") && answer.head.lowercased().contains("allow: get, head"))
+        }
+    }
+
+    @Test func `a phone that never finishes asking is let go`() async throws {
+        try await withServer(lifetime: .milliseconds(200)) { port, _ in
+            // Returns when the server closes; a server that does not would run into the suite's time limit.
+            await #expect(throws: (any Error).self) {
+                try await LoopbackClient.exchange("GET /logos/x HTTP/1.1", port: port, end: "\r\nX-Slow: ")
+            }
+        }
+    }
+
+    private func withServer(
+        lifetime: Duration = .seconds(30), _ body: @escaping @Sendable (Int, LogoTraffic) async throws -> Void
+    ) async throws {
+        let (ports, announced) = AsyncStream.makeStream(of: Int.self)
+        var logger = Logger(label: "test")
+        logger.logLevel = .error
+        var limits = LogoServer.Limits()
+        limits.lifetime = lifetime
+        let traffic = LogoTraffic()
+        let server = LogoServer(
+            host: "127.0.0.1", port: 0, cache: OneLogo(name: Self.name), traffic: traffic, limits: limits,
+            logger: logger
+        ) { announced.yield($0) }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { announced.finish() }
+                try await server.run()
+            }
+            var iterator = ports.makeAsyncIterator()
+            let port = try #require(await iterator.next(), "the server ended before it listened")
+            try await body(port, traffic)
+            group.cancelAll()
+            _ = try? await group.next()
+        }
+    }
+}
+
+/// A cache with one file.
+private struct OneLogo: LogoCache {
+    let name: String
+
+    func read(_ name: String) -> [UInt8]? { name == self.name ? Array("bytes".utf8) : nil }
+    func prepare(now: Int64) async throws {}
+    func takeOver(now: Int64) async throws -> Int { 0 }
+    func due(limit: Int, now: Int64) async throws -> [DueLogo] { [] }
+    func has(hash: String) async throws -> Bool { false }
+    func store(hash: String, _ files: [LogoFile], now: Int64) async throws {}
+    func note(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {}
+    func noteUse(of names: [String], now: Int64) async throws {}
+    func tidy(now: Int64) async throws {}
+    func hosted() async throws -> HostedLogos { HostedLogos(publicURL: "http://x", missing: .none, files: [:]) }
+    func totals() async throws -> LogoTotals { LogoTotals() }
+}
