@@ -66,7 +66,7 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", log, lifecycle, signals, arguments,
+                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", log, lifecycle, signals, arguments,
             ],
             swiftSettings: strict),
         .executableTarget(

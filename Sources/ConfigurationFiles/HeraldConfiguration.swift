@@ -26,6 +26,8 @@ package struct HeraldConfiguration: Sendable {
     package var directory: DirectoryAccess?
     /// A local file of brands, instead of a directory.
     package var brandsFile: String?
+    /// Nil where logos are neither fetched nor served.
+    package var logos: Logos?
     package var outcomes: Outcomes
     package var health: Health
     package var timers: Timers
@@ -251,6 +253,9 @@ extension HeraldConfiguration {
         }
         if let admin, !admin.isLoopback {
             remarks.append("admin.listen is \(admin): the page has no login, keep strangers away from it")
+        }
+        if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
+            remarks.append("logos.listen is \(logos.listen): no phone but those on this machine can fetch logos")
         }
         for trunk in trunks where !trunk.isTrusted {
             remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")

@@ -28,13 +28,15 @@ struct HeraldSchema {
         let nameServers = nameServers()
         let strangers = root.choice("strangers", default: HeraldConfiguration.Strangers.refuse)
         let admin = admin()
+        let logos = logos(directory, admin: admin)
         let log = LogSchema.read(root, hasFormat: true)
         guard let listen, let trunks, let pbx else { return nil }
         return HeraldConfiguration(
             id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
             drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx,
-            branding: branding, directory: directory, brandsFile: brandsFile, outcomes: outcomes, health: health,
-            timers: timers, limits: limits, streams: streams, nameServers: nameServers, strangers: strangers,
+            branding: branding, directory: directory, brandsFile: brandsFile, logos: logos, outcomes: outcomes,
+            health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
+            strangers: strangers,
             admin: admin, log: log)
     }
 

@@ -75,12 +75,15 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     /// What the directory says of itself; nil where none is configured.
     package var directory: DirectoryStanding?
     package var outbox: Outbox
+    /// Nil where logos are neither fetched nor served.
+    package var logos: Logos?
     /// Transactions in memory.
     package var transactions: Int
 
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
-        gates: [Gate] = [], directory: DirectoryStanding? = nil, outbox: Outbox = .init(), transactions: Int = 0
+        gates: [Gate] = [], directory: DirectoryStanding? = nil, outbox: Outbox = .init(), logos: Logos? = nil,
+        transactions: Int = 0
     ) {
         self.gates = gates
         self.directory = directory
@@ -91,6 +94,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         self.branding = branding
         self.sync = sync
         self.outbox = outbox
+        self.logos = logos
         self.transactions = transactions
     }
 
@@ -162,10 +166,30 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         }
     }
 
+    /// The gateway's own copies of logos.
+    package struct Logos: Hashable, Sendable, Codable {
+        /// Different logos the brands name, those with a copy, and those whose last fetch failed.
+        package var known: Int
+        package var ready: Int
+        package var failed: Int
+        /// Of all files.
+        package var bytes: Int
+        /// Answers to phones since the start.
+        package var served: UInt64
+
+        package init(known: Int, ready: Int, failed: Int, bytes: Int, served: UInt64) {
+            self.known = known
+            self.ready = ready
+            self.failed = failed
+            self.bytes = bytes
+            self.served = served
+        }
+    }
+
     package enum CodingKeys: String, CodingKey {
         case gateway, version
         case startedAt = "started_at"
-        case listening, branding, sync, gates, directory, outbox, transactions
+        case listening, branding, sync, gates, directory, outbox, logos, transactions
     }
 
     /// Why calls should not be sent here yet; nil when they may.

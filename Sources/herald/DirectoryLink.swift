@@ -25,7 +25,8 @@ struct DirectoryLink {
 
     /// Nil when the configuration names no directory.
     init?(
-        _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ brands: LoadedBrands, logger: Logger
+        _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ brands: LoadedBrands, logos: LogoHouse?,
+        logger: Logger
     ) throws {
         guard let access = configuration.directory else { return nil }
         self.logger = logger
@@ -41,9 +42,15 @@ struct DirectoryLink {
         }
         let client = DirectoryClient(settings, logger: logger)
         let (indexFile, store) = (brands.indexFile, brands.store)
+        let rebuild = IndexRebuild { try await indexFile.rebuild() }
+        let keeper = logos?.keeper(brands.current) { await publisher.publish(try await rebuild.run()) }
         let sync = SyncService(
             client: client, cache: store, publisher: publisher, device: device, stateFolder: configuration.state,
-            schedule: access.schedule, logger: logger, index: { try await indexFile.rebuild() })
+            schedule: access.schedule, logger: logger,
+            index: {
+                keeper?.brandsChanged()
+                return try await rebuild.run()
+            })
         sender = EventSender(
             client: client, outbox: EventOutboxStore(database), publisher: publisher, device: device, logger: logger)
         remote = RemoteConfigurationService(client: client, device: device, logger: logger)
@@ -56,13 +63,13 @@ struct DirectoryLink {
             NumberLookup(
                 client: client, device: device, publisher: publisher,
                 schedule: LookupSchedule(perMinute: lookup.perMinute, negativeTTL: lookup.negativeTTL),
-                logger: logger, store: { try await store.addProvisional($0) }, index: { try await indexFile.rebuild() })
+                logger: logger, store: { try await store.addProvisional($0) }, index: { try await rebuild.run() })
         }
         self.sync = sync
         self.publisher = publisher
         self.client = client
         self.device = device
-        services = [client, sync, sender, remote, lifetime] + (lookup.map { [$0] } ?? [])
+        services = [client, sync, sender, remote, lifetime] + (lookup.map { [$0] } ?? []) + (logos?.services(keeper) ?? [])
     }
 
     /// Nil unless the operator allows uploads.

@@ -22,11 +22,14 @@ struct GatewayStatusReport: GatewayStatusSource {
     let recorder: OutcomeRecorder
     let reader: LedgerReader
     let link: DirectoryLink?
+    /// Nil where logos are neither fetched nor served.
+    let logos: LogoHouse?
     /// True where brands come from a file or from nowhere, so that no sync has to be waited for.
     let isSettledWithoutSync: Bool
 
     func counters() async -> [CounterSample] {
         callCounters() + signalingCounters() + streamCounters() + outcomeCounters() + (link?.counters ?? [])
+            + (logos?.traffic.samples ?? [])
     }
 
     func gauges() async -> [GaugeSample] {
@@ -77,7 +80,7 @@ struct GatewayStatusReport: GatewayStatusSource {
                     value: max(0, Date().timeIntervalSince1970 - Double(last))))
         }
         if let link { gauges += link.gauges(snapshot.gates) }
-        return gauges
+        return gauges + (await logos?.gauges() ?? [])
     }
 
     func status() async -> GatewayStatus {
@@ -97,7 +100,7 @@ struct GatewayStatusReport: GatewayStatusSource {
                     nextAt: sync.nextAt, failuresInARow: sync.failuresInARow, lastError: sync.lastError)
             },
             gates: await link?.gates(snapshot.gates) ?? [], directory: link?.standing,
-            outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0),
+            outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0), logos: await logos?.status(),
             transactions: shards.transactions)
     }
 

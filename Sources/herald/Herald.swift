@@ -19,5 +19,6 @@ struct Herald: AsyncParsableCommand {
         version: version,
         subcommands: [
             RunCommand.self, CheckConfigCommand.self, LookupCommand.self, CallsCommand.self, EventsCommand.self,
+            LogosCommand.self, ScaleLogoCommand.self,
         ])
 }

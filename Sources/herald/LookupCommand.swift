@@ -98,7 +98,7 @@ struct StoredBrands {
     let origin: String
 
     init(_ configuration: HeraldConfiguration, for question: LookupAnswer.Question) throws {
-        let profile = configuration.renderingProfile
+        var profile = configuration.renderingProfile
         if let path = configuration.brandsFile {
             let silent = Logger(label: "herald.lookup") { _ in SwiftLogNoOpLogHandler() }
             let file = BrandFile(path: path, stateFolder: configuration.state, profile: profile, logger: silent)
@@ -109,6 +109,9 @@ struct StoredBrands {
         }
         let reader = try BrandCacheReader(folder: configuration.state)
         let state = try reader.syncState()
+        if let logos = configuration.logos {
+            profile.logos = try LogoReader(folder: configuration.state).hosted(logos.storeSettings)
+        }
         index =
             try question.normaliser.normalise(question.number.utf8).map { try reader.index(of: $0, profile: profile) }
             ?? .empty(profile: profile)

@@ -72,6 +72,7 @@ struct ReloadService: Service {
         keep("gateway.drain", \.drain)
         keep("directory", \.directory)
         keep("brands", \.brandsFile)
+        keep("logos", \.logos)
         keep("outcomes", \.outcomes)
         keep("admin", \.admin)
         keep("streams", \.streams)

@@ -41,7 +41,8 @@ struct RunningGateway {
 
         let database = try HeraldDatabase(folder: configuration.state)
         self.database = database
-        let brands = try await LoadedBrands(configuration, database, logger: logger)
+        let logos = configuration.logos.map { LogoHouse($0, database, stateFolder: configuration.state) }
+        let brands = try await LoadedBrands(configuration, database, logos: logos, logger: logger)
         let ring = try SignalRing(
             path: configuration.runtime + "/signals.ring", capacity: configuration.outcomes.ringSlots,
             producers: configuration.workers)
@@ -55,7 +56,7 @@ struct RunningGateway {
             settings: settings.current, branding: brands.current, counters: counters, signals: ring,
             probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)), calls: CallsInProgress())
         let workers = GatewayWorkers(shared, threads: transport.workers)
-        let link = try DirectoryLink(configuration, database, brands, logger: logger)
+        let link = try DirectoryLink(configuration, database, brands, logos: logos, logger: logger)
         services = [RecorderService(recorder: recorder)]
         if let lookup = link?.lookup { recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
         services += link?.services ?? []
@@ -63,7 +64,7 @@ struct RunningGateway {
             id: configuration.id, listening: bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: counters, shards: workers.shards,
             health: foundation.health, streams: streams?.counters, branding: brands.current,
-            recorder: recorder, reader: LedgerReader(database.ledger), link: link,
+            recorder: recorder, reader: LedgerReader(database.ledger), link: link, logos: logos,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled)
         if let uploader = link?.debugUploader(configuration, brands.current, recentLog, status) {
             services.append(uploader)
@@ -114,10 +115,13 @@ struct LoadedBrands {
     let store: BrandCacheStore
     let indexFile: BrandCacheIndexFile
 
-    init(_ configuration: HeraldConfiguration, _ database: HeraldDatabase, logger: Logger) async throws {
+    init(
+        _ configuration: HeraldConfiguration, _ database: HeraldDatabase, logos: LogoHouse?, logger: Logger
+    ) async throws {
         store = BrandCacheStore(database)
         let profile = configuration.renderingProfile
-        indexFile = BrandCacheIndexFile(store, folder: configuration.state, profile: profile, logger: logger)
+        indexFile = BrandCacheIndexFile(
+            store, folder: configuration.state, profile: profile, logos: logos?.store, logger: logger)
         if let path = configuration.brandsFile {
             let file = BrandFile(path: path, stateFolder: configuration.state, profile: profile, logger: logger)
             current = CurrentBranding(BrandingSnapshot(index: try file.loadIndex(), gates: BrandingGates()))

@@ -62,6 +62,7 @@ struct SampleFileTests {
                 branding: {}
                 directory: {tls: {}, signing: {}, lookup: {}}
                 brands: {}
+                logos: {}
                 outcomes: {vocabulary: {}}
                 timers: {}
                 limits: {}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+extension HeraldConfiguration {
+    /// What stands in Call-Info for a logo of which there is no copy.
+    package enum MissingLogo: String, CaseIterable, Sendable { case original, none }
+
+    /// Formats a copy can have.
+    package enum LogoFormat: String, CaseIterable, Sendable { case png, jpeg, bmp }
+
+    /// How logos are fetched and served to phones.
+    package struct Logos: Hashable, Sendable {
+        package var listen: EndpointAddress
+        /// `http` or `https`, without a slash at its end.
+        package var publicURL: String
+        /// `host` or `host:port`, in lower case.
+        package var hosts: [String]
+        package var missing = MissingLogo.original
+        /// False serves pictures as they came.
+        package var scales = true
+        /// 1 to 4 different ones, 16 to 1024 pixels.
+        package var sizes = [128]
+        package var format = LogoFormat.png
+        package var allowsPrivate = false
+        package var allowsHTTP = false
+        /// Bytes of one picture.
+        package var maxFile = 524_288
+        package var maxPixels = 4_194_304
+        /// Bytes of all files.
+        package var maxTotal = 268_435_456
+        package var timeout = Duration.seconds(10)
+        package var refresh = Duration.seconds(86_400)
+        package var grace = Duration.seconds(604_800)
+    }
+}
+
+extension HeraldSchema {
+    /// Reads the `logos` section; nil where there is none, and no logo is fetched or served.
+    func logos(_ directory: HeraldConfiguration.DirectoryAccess?, admin: EndpointAddress?) -> HeraldConfiguration.Logos?
+    {
+        root.section("logos") { section in
+            let listen = logoListener(section, admin: admin)
+            let publicURL = publicURL(section, listen)
+            var hosts = section.list("hosts") { text throws(AddressProblem) in try Self.host(text) }
+            if !section.has("hosts") { hosts = Self.usualHosts(directory) }
+            if directory == nil { section.problem("hosts", "logos are those of a directory's brands; there is none") }
+            var logos = HeraldConfiguration.Logos(
+                listen: listen ?? EndpointAddress(host: "127.0.0.1", port: 9480, isIPv6: false),
+                publicURL: publicURL ?? "", hosts: hosts)
+            logos.missing = section.choice("missing", default: logos.missing)
+            logos.scales = section.bool("scale", default: logos.scales)
+            logos.sizes = sizes(section) ?? logos.sizes
+            logos.format = section.choice("format", default: logos.format)
+            logos.allowsPrivate = section.bool("allow_private", default: logos.allowsPrivate)
+            logos.allowsHTTP = section.bool("allow_http", default: logos.allowsHTTP)
+            logos.maxFile = section.integer("max_file", default: logos.maxFile, in: 1_024...8_388_608)
+            logos.maxPixels = section.integer("max_pixels", default: logos.maxPixels, in: 256...16_777_216)
+            logos.maxTotal = section.integer("max_total", default: logos.maxTotal, in: 1_048_576...1_099_511_627_776)
+            let day = Duration.seconds(86_400)
+            logos.timeout = section.duration("timeout", default: logos.timeout, in: .seconds(1) ... .seconds(120))
+            logos.refresh = section.duration("refresh", default: logos.refresh, in: .seconds(60)...(day * 30))
+            logos.grace = section.duration("grace", default: logos.grace, in: .zero...(day * 365))
+            return logos
+        }
+    }
+
+    private func logoListener(_ section: ConfigurationSection, admin: EndpointAddress?) -> EndpointAddress? {
+        if !section.has("listen") { section.missing("listen", "192.0.2.10:9480") }
+        let listen = section.parsed("listen") { text throws(AddressProblem) in
+            try EndpointAddress.read(text, defaultPort: 9480)
+        }
+        if let listen, listen == admin {
+            section.problem("listen", "is admin.listen; phones must not reach the operator's page")
+        }
+        return listen
+    }
+
+    private func publicURL(_ section: ConfigurationSection, _ listen: EndpointAddress?) -> String? {
+        if section.has("public_url") {
+            let url = section.string("public_url", form: URLForm.header, URLForm.isFitForHeader)
+            return url.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        }
+        guard let listen else { return nil }
+        if listen.isWildcard {
+            section.missing("public_url", "http://192.0.2.10:\(listen.port)")
+            return nil
+        }
+        return "http://\(listen)"
+    }
+
+    private func sizes(_ section: ConfigurationSection) -> [Int]? {
+        guard section.has("sizes") else { return nil }
+        let texts = section.list("sizes") { text throws(AddressProblem) in text }
+        let sizes = texts.compactMap { Int($0) }.filter { [16, 32, 64, 128, 256, 512, 1024].contains($0) }
+        guard sizes.count == texts.count, Set(sizes).count == sizes.count, (1...4).contains(sizes.count) else {
+            section.problem("sizes", "must be 1 to 4 different powers of two from 16 to 1024 (RFC 9796)")
+            return nil
+        }
+        return sizes
+    }
+
+    /// The directory's own host, and the one SecureNode's logos are on.
+    private static func usualHosts(_ directory: HeraldConfiguration.DirectoryAccess?) -> [String] {
+        let own = directory.flatMap { URLComponents(string: $0.url) }.flatMap { parts in
+            parts.host.map { $0.lowercased() + (parts.port.map { ":\($0)" } ?? "") }
+        }
+        return [own, "assets.securenode.io"].compactMap { $0 }
+    }
+
+    /// A host as it is compared: `[v6]`, IPv4 or name, perhaps with a port.
+    private static func host(_ text: String) throws(AddressProblem) -> String {
+        let address = try EndpointAddress.read(text.lowercased(), defaultPort: 0, allowsNames: true)
+        let host = address.isIPv6 ? "[\(address.host)]" : address.host
+        return address.hasPort ? "\(host):\(address.port)" : host
+    }
+}
+
+extension URLForm {
+    static let header =
+        "an http:// or https:// address of at most 200 characters, which phones can reach, without query"
+
+    /// True for a directory's form of URL that can also stand in a header's angle brackets.
+    static func isFitForHeader(_ text: String) -> Bool {
+        isDirectory(text) && text.utf8.count <= 200
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Array("<>\"\\^`{|}".utf8).contains($0) }
+    }
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import ConfigurationFiles
+import Foundation
+import Gateway
+import GatewayAdmin
+import GatewayStore
+import GatewaySync
+import Logging
+import ServiceLifecycle
+
+/// All that has to do with the gateway's own copies of logos, built from the configuration.
+struct LogoHouse: Sendable {
+    let store: LogoStore
+    let traffic = LogoTraffic()
+    private let configuration: HeraldConfiguration.Logos
+
+    init(_ configuration: HeraldConfiguration.Logos, _ database: HeraldDatabase, stateFolder: String) {
+        self.configuration = configuration
+        store = LogoStore(database, stateFolder: stateFolder, settings: configuration.storeSettings)
+    }
+
+    /// The service that fetches; `publish` builds the index and puts it in front of the calls.
+    func keeper(_ current: CurrentBranding, publish: @escaping @Sendable () async throws -> Void) -> LogoService {
+        let scaler = LogoScaler(maxPixels: configuration.maxPixels, maxFile: configuration.maxFile)
+        return LogoService(
+            configuration.fetchSettings, cache: store, traffic: traffic, current: current,
+            shape: { bytes, size, format throws(LogoProblem) in
+                try await scaler.square(bytes, size: size, format: format)
+            },
+            publish: publish, logger: Logger(label: "herald.logos"))
+    }
+
+    func services(_ keeper: LogoService?) -> [any Service] {
+        let server = LogoServer(
+            host: configuration.listen.host, port: Int(configuration.listen.port), cache: store, traffic: traffic,
+            logger: Logger(label: "herald.logos"))
+        let services: [any Service] = [server]
+        return keeper.map { services + [$0] } ?? services
+    }
+
+    func status() async -> GatewayStatus.Logos? {
+        guard let totals = try? await store.totals() else { return nil }
+        return .init(
+            known: totals.known, ready: totals.ready, failed: totals.failed.values.reduce(0, +), bytes: totals.bytes,
+            served: traffic.served)
+    }
+
+    func gauges() async -> [GaugeSample] {
+        guard let totals = try? await store.totals() else { return [] }
+        return [
+            GaugeSample(
+                name: "herald_logos_known", help: "Different logos the brands name", value: Double(totals.known)),
+            GaugeSample(
+                name: "herald_logos_ready", help: "Logos with a copy that is served", value: Double(totals.ready)),
+            GaugeSample(
+                name: "herald_logo_store_bytes", help: "Bytes of all copies of logos", value: Double(totals.bytes)),
+        ]
+            + totals.failed.sorted { $0.key < $1.key }.map { reason, count in
+                GaugeSample(
+                    name: "herald_logos_failed", help: "Logos whose last fetch failed, by reason",
+                    labels: [MetricLabel("reason", reason)], value: Double(count))
+            }
+    }
+}
+
+extension HeraldConfiguration.Logos {
+    /// What the store keeps and writes into Call-Info.
+    var storeSettings: LogoStore.Settings {
+        var settings = LogoStore.Settings(
+            forms: forms, publicURL: publicURL, missing: missing == .original ? .original : .none)
+        settings.maxTotal = maxTotal
+        settings.grace = grace.components.seconds
+        return settings
+    }
+
+    /// How logos are fetched.
+    fileprivate var fetchSettings: LogoSettings {
+        var settings = LogoSettings(hosts: Set(hosts), forms: forms, version: Herald.version)
+        settings.allowsPrivate = allowsPrivate
+        settings.allowsHTTP = allowsHTTP
+        settings.maxFile = maxFile
+        settings.maxPixels = maxPixels
+        settings.timeout = timeout
+        settings.refresh = refresh
+        return settings
+    }
+
+    private var forms: LogoForms {
+        guard scales else { return .asItCame }
+        switch format {
+        case .png: return .squares(sizes, .png)
+        case .jpeg: return .squares(sizes, .jpeg)
+        case .bmp: return .squares(sizes, .bmp)
+        }
+    }
+}

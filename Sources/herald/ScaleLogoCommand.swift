@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Branding
+import LogoScaling
+
+/// `herald scale-logo`: the short-lived process that decodes one picture; the gateway starts it, people need not.
+struct ScaleLogoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scale-logo", abstract: "Make a square of the picture on standard input.", shouldDisplay: false)
+
+    @Option var size: Int
+    @Option var format: String
+    @Option var maxPixels: Int
+    @Option var maxFile: Int
+
+    func run() throws {
+        guard let format = LogoPicture.Format(rawValue: format) else { throw ExitCode(64) }
+        ConfinedScaling.run(size: size, format: format, maxPixels: maxPixels, maxFile: maxFile)
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Testing
+
+@Suite("herald.yaml, logos")
+struct LogosSchemaTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func load(_ logos: String) throws -> HeraldConfiguration {
+        try folder.load(
+            smallest + """
+                directory: {url: "https://Directory.example:8443/api", api_key_env: KEY}
+                logos: \(logos)
+                """, environment: ["KEY": "secret"])
+    }
+
+    @Test func `without the section nothing is fetched or served`() throws {
+        #expect(try folder.load(smallest).logos == nil)
+    }
+
+    @Test func `an address is enough, the rest has safe defaults`() throws {
+        let logos = try #require(try load("{listen: 192.0.2.10:9480}").logos)
+        #expect(logos.publicURL == "http://192.0.2.10:9480")
+        #expect(logos.hosts == ["directory.example:8443", "assets.securenode.io"])
+        #expect(!logos.allowsPrivate && !logos.allowsHTTP && logos.scales)
+        #expect(logos.sizes == [128] && logos.format == .png && logos.missing == .original)
+        #expect(logos.maxFile == 524_288 && logos.refresh == .seconds(86_400))
+    }
+
+    @Test func `hosts, sizes and the address phones are told can be chosen`() throws {
+        let logos = try #require(
+            try load(
+                """
+                {listen: "0.0.0.0:9480", public_url: "https://pbx.example/herald/", hosts: [A.example, "b.example:81"],
+                  sizes: [256, 64], format: bmp, missing: none, scale: false}
+                """
+            ).logos)
+        #expect(logos.publicURL == "https://pbx.example/herald")
+        #expect(logos.hosts == ["a.example", "b.example:81"])
+        #expect(logos.sizes == [256, 64] && logos.format == .bmp && logos.missing == .none && !logos.scales)
+    }
+
+    @Test(arguments: [
+        ("{}", "is missing; write listen: 192.0.2.10:9480"),
+        ("{listen: 0.0.0.0}", "is missing; write public_url: http://192.0.2.10:9480"),
+        ("{listen: 127.0.0.1:9470}", "listen: is admin.listen; phones must not reach the operator's page"),
+        ("{listen: 192.0.2.10, sizes: [100]}", "sizes: must be 1 to 4 different powers of two"),
+        ("{listen: 192.0.2.10, sizes: [64, 64]}", "sizes: must be 1 to 4 different powers of two"),
+        ("{listen: 192.0.2.10, public_url: 'http://x/a>b'}", "public_url: must be an http://"),
+        ("{listen: 192.0.2.10, formt: png}", #"formt: unknown key; did you mean "format"?"#),
+    ]) func `what is wrong is named`(logos: String, problem: String) throws {
+        let error = try #require(#expect(throws: ConfigurationError.self) { try load(logos) })
+        #expect("\(error)".contains(problem))
+    }
+
+    @Test func `logos need a directory`() throws {
+        let error = #expect(throws: ConfigurationError.self) {
+            try folder.load(smallest + "logos: {listen: 192.0.2.10}")
+        }
+        #expect("\(try #require(error))".contains("logos are those of a directory's brands"))
+    }
+}

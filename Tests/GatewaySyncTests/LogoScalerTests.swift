@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import GatewaySync
+import Testing
+
+/// Runs the built `herald` beside the test bundle, as the gateway runs itself.
+@Suite("Logo scaler", .timeLimit(.minutes(1)))
+struct LogoScalerTests {
+    private static let program =
+        URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/herald"
+
+    private var scaler: LogoScaler {
+        var scaler = LogoScaler(maxPixels: 1_000_000, maxFile: 65_536)
+        scaler.executable = Self.program
+        return scaler
+    }
+
+    /// One red pixel.
+    private static let pixel: [UInt8] = Array(
+        Data(
+            base64Encoded:
+                "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC")
+            ?? Data())
+
+    @Test(arguments: [16, 128, 512]) func `a picture comes back as a square of its own process's making`(
+        size: Int
+    ) async throws {
+        let square = try await scaler.square(Self.pixel, size: size, format: .png)
+        let picture = try LogoPicture(square)
+        #expect(picture.width == size && picture.height == size)
+    }
+
+    @Test func `a picture no decoder takes is an error that says so`() async {
+        await #expect(throws: LogoProblem.scaling("it cannot be decoded")) {
+            try await scaler.square(Picture.png(), size: 64, format: .png)
+        }
+    }
+
+    @Test func `more pixels or bytes than allowed are refused by the process too`() async {
+        var small = scaler
+        small.maxFile = 20
+        let narrow = small
+        await #expect(throws: LogoProblem.scaling("it is refused")) {
+            try await narrow.square(Self.pixel, size: 64, format: .png)
+        }
+        await #expect(throws: LogoProblem.scaling("it is refused")) {
+            try await scaler.square(Picture.png(width: 1001, height: 1000), size: 64, format: .png)
+        }
+    }
+
+    @Test func `a decoder that dies takes nobody with it`() async {
+        var dying = scaler
+        dying.executable = "/bin/false"
+        let other = dying
+        await #expect(throws: LogoProblem.scaling("the decoder ended with 1")) {
+            try await other.square(Self.pixel, size: 64, format: .png)
+        }
+        var silent = scaler
+        silent.executable = "/bin/true"
+        let mute = silent
+        await #expect(throws: LogoProblem.scaling("the result is not usable")) {
+            try await mute.square(Self.pixel, size: 64, format: .png)
+        }
+    }
+
+    @Test func `a program that is not there is an error`() async {
+        var missing = scaler
+        missing.executable = "/nowhere/herald"
+        let other = missing
+        await #expect(throws: LogoProblem.self) { try await other.square(Self.pixel, size: 64, format: .png) }
+    }
+}
