@@ -85,7 +85,8 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "Gateway", "Branding", "BrandingAPI", "CConfinement", httpClient, nio, nioHTTP, nioCompression, nioTLS, nioSSL,
+                "Gateway", "Branding", "BrandingAPI", "CConfinement", httpClient, nio, nioHTTP, nioCompression, nioTLS,
+                nioSSL,
                 x509, asn1, crypto, lifecycle, log,
             ],
             swiftSettings: strict),

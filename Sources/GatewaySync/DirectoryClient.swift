@@ -4,8 +4,8 @@ import AsyncHTTPClient
 import Foundation
 package import Logging
 import NIOCore
-import NIOHTTPCompression
 import NIOHTTP1
+import NIOHTTPCompression
 import ServiceLifecycle
 import Synchronization
 

@@ -69,7 +69,9 @@ struct DirectoryLink {
         self.publisher = publisher
         self.client = client
         self.device = device
-        services = [client, sync, sender, remote, lifetime] + (lookup.map { [$0] } ?? []) + (logos?.services(keeper) ?? [])
+        services =
+            [client, sync, sender, remote, lifetime] + (lookup.map { [$0] } ?? [])
+            + (logos?.services(keeper) ?? [])
     }
 
     /// Nil unless the operator allows uploads.

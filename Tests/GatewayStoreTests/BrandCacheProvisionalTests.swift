@@ -20,7 +20,7 @@ struct BrandCacheProvisionalTests {
         #expect(try await cache.addProvisional(named("Second")) == false)
         #expect(try await cache.syncState().generation == 1)
         #expect(try await cache.loadIndex(profile: RenderingProfile()).count == 1)
-        let full = SyncChange(
+        let full = StoredAnswer(
             isFull: true, upserts: [], removals: [], cursor: "c", gates: BrandingGates(), now: 1)
         #expect(try await cache.apply(full).removed == 1)
     }

@@ -33,7 +33,7 @@ struct LogoStoreTests {
                 logoURL: Self.url(logo), callReason: nil, updatedAt: "2026-01-01T00:00:00Z")
         }
         _ = try await BrandCacheStore(database).apply(
-            SyncChange(isFull: true, upserts: records, removals: [], cursor: "c", gates: BrandingGates(), now: 100))
+            StoredAnswer(isFull: true, upserts: records, removals: [], cursor: "c", gates: BrandingGates(), now: 100))
     }
 
     private static func url(_ name: String) -> String { "https://assets.example/\(name).png" }

@@ -62,7 +62,8 @@ struct ConditionalSyncTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `an empty incremental answer leaves the cursor, and the same request becomes conditional`() async throws {
+    @Test func `an empty incremental answer leaves the cursor, and the same request becomes conditional`() async throws
+    {
         let peer = try FaultyPeer { _, position in
             switch position {
             case 0: Self.answer(["+61412000001"], at: "c1")

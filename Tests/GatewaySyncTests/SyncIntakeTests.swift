@@ -50,7 +50,8 @@ struct SyncIntakeTests {
 
     @Test(arguments: [1, 2, 3, 7, 64, 1000])
     func `how the network cuts it makes no difference`(pieces: Int) async throws {
-        let odd = #"{"phone_number_e164":"+61412000001","brand_name":"a\"]},{\\","brand_id":"[\u007d","more":{"x":[1,{}]}}"#
+        let odd =
+            #"{"phone_number_e164":"+61412000001","brand_name":"a\"]},{\\","brand_id":"[\u007d","more":{"x":[1,{}]}}"#
         let body =
             " {\n\"config\" : {\"account_status\":\"trial\",\"debug_ui\":{\"enabled\":false}},\t\"n\":null,"
             + #""branding" : [ "# + odd + " , 5, " + item("+61412000002") + " ] ,\"success\":true,"
@@ -74,7 +75,8 @@ struct SyncIntakeTests {
         (start + #""branding":[],"branding":[]}"#, "twice"), (start + #""success":true,"branding":[]}"#, "twice"),
         (start + #""branding":[{"phone_number_e164":"+61412000001" "brand_name":"x"}]}"#, "broken JSON"),
         (start + #""branding":[}]}"#, "no JSON object"), (start + #""branding":[],"count":1}"#, "1 records and has 0"),
-        (#"{"success":"yes","synced_at":"c","branding":[]}"#, "success"), (#"{"synced_at":"c","branding":[]}"#, "success"),
+        (#"{"success":"yes","synced_at":"c","branding":[]}"#, "success"),
+        (#"{"synced_at":"c","branding":[]}"#, "success"),
         (#"{"success":false,"synced_at":"c","branding":[]}"#, "success: false"),
         (#"{"success":true,"synced_at":"","branding":[]}"#, "synced_at"),
         (#"{"success":true,"branding":[]}"#, "synced_at"),
