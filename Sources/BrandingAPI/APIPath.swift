@@ -34,6 +34,10 @@ package enum FieldLimit {
     package static let callReason = 200
     /// `event_key`, unique for an API key.
     package static let eventKey = 200
+    /// `meta` of an event as JSON, in bytes.
+    package static let meta = 16_384
+    /// Operations of a batch.
+    package static let batch = 500
     /// Logs of a debug upload in one piece.
     package static let debugLogs = 200_000
 }

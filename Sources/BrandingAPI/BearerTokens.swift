@@ -57,4 +57,6 @@ package enum AuthenticationCode {
     package static let refreshTokenExpired = "ErrRefreshTokenExpired"
     /// Signed out: the directory does not know the device.
     package static let deviceNotRegistered = "ErrDeviceNotRegistered"
+    /// The key wants signed requests, and this one's signature is missing, late or wrong.
+    package static let invalidSignature = "ErrInvalidSignature"
 }

@@ -13,25 +13,31 @@ package struct ErrorEnvelope: Hashable, Sendable {
     package var code: String?
     /// What to do about it, where the server says so.
     package var retryGuidance: String?
+    /// Facts a program can use, such as `retry_after`; they depend on the code.
+    package var details: [String: JSONValue]?
 
-    package init(error: String, code: String?, retryGuidance: String? = nil) {
+    package init(
+        error: String, code: String?, retryGuidance: String? = nil, details: [String: JSONValue]? = nil
+    ) {
         success = false
         self.error = error
         self.code = code
         self.retryGuidance = retryGuidance
+        self.details = details
     }
 }
 
 extension ErrorEnvelope: Codable {
     package enum CodingKeys: String, CodingKey {
-        case success, error, code
+        case success, error, code, details
         case retryGuidance = "retry_guidance"
     }
 
-    private struct Details: Decodable {
+    private struct Inner: Decodable {
         let code: String?
         let message: String?
         let retry_guidance: String?
+        let details: [String: JSONValue]?
     }
 
     /// Reads either shape; throws when `error` is neither text nor an object.
@@ -42,11 +48,13 @@ extension ErrorEnvelope: Codable {
             error = text
             code = container.tolerantString(.code)
             retryGuidance = container.tolerantString(.retryGuidance)
+            details = container.tolerant([String: JSONValue].self, .details)
         } else {
-            let details = try container.decode(Details.self, forKey: .error)
-            error = details.message ?? details.code ?? ""
-            code = details.code
-            retryGuidance = details.retry_guidance
+            let inner = try container.decode(Inner.self, forKey: .error)
+            error = inner.message ?? inner.code ?? ""
+            code = inner.code
+            retryGuidance = inner.retry_guidance
+            details = inner.details
         }
     }
 
@@ -55,6 +63,7 @@ extension ErrorEnvelope: Codable {
         try container.encode(success, forKey: .success)
         try container.encode(error, forKey: .error)
         try container.encode(code, forKey: .code)
+        try container.encodeIfPresent(details, forKey: .details)
         try container.encodeIfPresent(retryGuidance, forKey: .retryGuidance)
     }
 }

@@ -10,9 +10,12 @@ package struct EventRequest: Codable, Hashable, Sendable {
     /// At most 200 characters; repeats with the same key count once.
     package var eventKey: String?
     package var meta: [String: JSONValue]?
+    /// A UUID by which the client knows the request that brought the brand.
+    package var brandingRequestID: String?
 
     package enum CodingKeys: String, CodingKey {
         case outcome, surface, meta
+        case brandingRequestID = "branding_request_id"
         case phoneNumber = "phone_number_e164"
         case deviceID = "device_id"
         case displayedAt = "displayed_at"
@@ -21,7 +24,8 @@ package struct EventRequest: Codable, Hashable, Sendable {
 
     package init(
         phoneNumber: String, outcome: String, surface: String? = nil, deviceID: String? = nil,
-        displayedAt: String? = nil, eventKey: String? = nil, meta: [String: JSONValue]? = nil
+        displayedAt: String? = nil, eventKey: String? = nil, meta: [String: JSONValue]? = nil,
+        brandingRequestID: String? = nil
     ) {
         self.phoneNumber = phoneNumber
         self.outcome = outcome
@@ -30,6 +34,7 @@ package struct EventRequest: Codable, Hashable, Sendable {
         self.displayedAt = displayedAt
         self.eventKey = eventKey
         self.meta = meta
+        self.brandingRequestID = brandingRequestID
     }
 }
 

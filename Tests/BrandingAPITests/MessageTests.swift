@@ -107,8 +107,10 @@ struct MessageTests {
         (#"{"success":false,"error":"No","code":"e"}"#, ErrorEnvelope(error: "No", code: "e")),
         (#"{"success":false,"error":"No","code":null}"#, ErrorEnvelope(error: "No", code: nil)),
         (
-            #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Too many","retry_guidance":"Wait 45 seconds","details":{}}}"#,
-            ErrorEnvelope(error: "Too many", code: "RATE_LIMIT_EXCEEDED", retryGuidance: "Wait 45 seconds")
+            #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Too many","retry_guidance":"Wait 45 seconds","details":{"retry_after":45}}}"#,
+            ErrorEnvelope(
+                error: "Too many", code: "RATE_LIMIT_EXCEEDED", retryGuidance: "Wait 45 seconds",
+                details: ["retry_after": .int(45)])
         ),
         (#"{"error":{"code":"GONE"}}"#, ErrorEnvelope(error: "GONE", code: "GONE")),
     ])
