@@ -12,7 +12,29 @@ package struct DirectoryConfiguration: Sendable {
     package var logos: String?
     /// The URL under which clients reach this server, for logos; nil for the listening address.
     package var publicURL: String?
+    package var rateLimits = RateLimits()
+    package var clients = Clients()
     package var log = LogSettings()
+
+    /// Requests a minute for an API key, by what kind of client says it asks; 0 is no limit.
+    package struct RateLimits: Hashable, Sendable {
+        package var web = 200
+        package var mobileIOS = 300
+        package var mobileAndroid = 300
+        /// A gateway reports each call.
+        package var herald = 600_000
+        /// Wrong keys from one address.
+        package var wrongKeys = 30
+    }
+
+    /// What clients are told by `GET mobile/config`.
+    package struct Clients: Hashable, Sendable {
+        package var minimumVersion: String?
+        package var latestVersion: String?
+        package var forceUpdate = false
+        package var syncIntervalMinutes = 15
+        package var cacheTTLHours = 24
+    }
 
     /// What holds without a file.
     package init() {}
@@ -34,8 +56,40 @@ package struct DirectoryConfiguration: Sendable {
                 root.problem("logos", "\(logos) cannot be read; is the path right, and may this user read it?")
             }
             configuration.publicURL = root.string("public_url", form: URLForm.text, URLForm.isDirectory)
+            root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
+            root.within("clients") { configuration.clients = clients($0) }
             configuration.log = LogSchema.read(root, hasFormat: false)
             return configuration
         }
+    }
+
+    private static func rateLimits(_ section: ConfigurationSection) -> RateLimits {
+        let usual = RateLimits()
+        var limits = RateLimits()
+        let range = 0...100_000_000
+        limits.web = section.integer("web", default: usual.web, in: range)
+        limits.mobileIOS = section.integer("mobile_ios", default: usual.mobileIOS, in: range)
+        limits.mobileAndroid = section.integer("mobile_android", default: usual.mobileAndroid, in: range)
+        limits.herald = section.integer("herald", default: usual.herald, in: range)
+        limits.wrongKeys = section.integer("wrong_keys", default: usual.wrongKeys, in: range)
+        return limits
+    }
+
+    private static func clients(_ section: ConfigurationSection) -> Clients {
+        var clients = Clients()
+        clients.minimumVersion = section.string("min_supported_version", form: versionForm, isVersion)
+        clients.latestVersion = section.string("latest_version", form: versionForm, isVersion)
+        clients.forceUpdate = section.bool("force_update", default: false)
+        clients.syncIntervalMinutes = section.integer(
+            "sync_interval_minutes", default: clients.syncIntervalMinutes, in: 1...10_080)
+        clients.cacheTTLHours = section.integer("cache_ttl_hours", default: clients.cacheTTLHours, in: 1...8760)
+        return clients
+    }
+
+    private static let versionForm = "numbers with dots between, such as 1.2.0"
+
+    private static func isVersion(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return (1...4).contains(parts.count) && parts.allSatisfy { (1...9).contains($0.count) && Int($0) != nil }
     }
 }
