@@ -96,7 +96,10 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "Directory",
-            dependencies: ["Branding", "BrandingAPI", hummingbird, httpTypes, nio, grdb, crypto, lifecycle, log],
+            dependencies: [
+                "Branding", "BrandingAPI", "CZlib", hummingbird, httpTypes, nio, grdb, crypto, lifecycle, log,
+            ],
+            resources: [.embedInCode("openapi.yaml")],
             swiftSettings: strict),
         .target(name: "ConfigurationFiles", dependencies: ["Branding", yams], swiftSettings: strict),
 
@@ -115,6 +118,7 @@ let package = Package(
         // Without pkg-config, whose flags of gdlib SwiftPM refuses; header and library stand where every compiler looks.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
         .target(name: "CConfinement"),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CDatagram"),
         .target(name: "CResolver", linkerSettings: [.linkedLibrary("resolv")]),
         .target(
@@ -144,7 +148,7 @@ let package = Package(
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
-            name: "DirectoryTests", dependencies: ["Directory", "BrandingAPI", "Branding", log],
+            name: "DirectoryTests", dependencies: ["Directory", "BrandingAPI", "Branding", crypto, log],
             swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),

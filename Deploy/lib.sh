@@ -4,7 +4,7 @@
 readonly ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
 # What building and testing need from Debian, beside a Swift toolchain.
-readonly BUILD_PACKAGES=(pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev)
+readonly BUILD_PACKAGES=(pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev zlib1g-dev)
 readonly RUN_PACKAGES=(sip-tester python3 openssl)
 
 # A crashing program must not sit in the backtracer for minutes.

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BrandingAPI
-import Crypto
-import Foundation
 import GRDB
 
 /// The account that owns the brands: its state, its cap, its API keys.
@@ -45,8 +43,7 @@ package struct AccountStore: Sendable {
     package func createKey(name: String, now: Int64) throws -> String {
         let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
         guard (1...64).contains(name.count), isPlain else { throw AccountStoreError.badName }
-        var generator = SystemRandomNumberGenerator()
-        let key = "hd_" + Hexadecimal.text((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+        let key = Hexadecimal.secret("hd_")
         try database.pool.write { [account] database in
             let taken = try Bool.fetchOne(
                 database, sql: "SELECT 1 FROM api_key WHERE account = ? AND name = ? AND revoked IS NULL",
@@ -54,7 +51,7 @@ package struct AccountStore: Sendable {
             if taken == true { throw AccountStoreError.nameTaken(name) }
             try database.execute(
                 sql: "INSERT INTO api_key (hash, account, name, created) VALUES (?, ?, ?, ?)",
-                arguments: [Self.hash(key), account.row, name, now])
+                arguments: [SecretHash.of(key), account.row, name, now])
         }
         return key
     }
@@ -79,17 +76,6 @@ package struct AccountStore: Sendable {
         }
     }
 
-    /// Whose key this is; nil when it is unknown or revoked.
-    ///
-    /// It is found by its hash, so that the time it takes tells nothing of other keys.
-    static func owner(ofKey key: String, in database: DirectoryDatabase) async throws -> AccountID? {
-        let hash = hash(key)
-        return try await database.pool.read { database in
-            try Int64.fetchOne(
-                database, sql: "SELECT account FROM api_key WHERE hash = ? AND revoked IS NULL", arguments: [hash])
-        }.map(AccountID.init)
-    }
-
     /// Changes the account's state; gateways learn it with their next sync or event.
     package func change(_ change: Change) throws {
         try database.pool.write { [account] database in
@@ -112,7 +98,10 @@ package struct AccountStore: Sendable {
         try database.pool.read { [account] in try Self.config(of: account, now: now, $0) }
     }
 
-    static func config(of account: AccountID, now: Int64, _ database: Database) throws -> DirectoryConfig {
+    /// - Parameter device: whose answer it is, for the gates of a debug upload.
+    static func config(
+        of account: AccountID, device: String? = nil, now: Int64, _ database: Database
+    ) throws -> DirectoryConfig {
         var config = DirectoryConfig()
         guard
             let row = try Row.fetchOne(database, sql: "SELECT * FROM account WHERE id = ?", arguments: [account.row])
@@ -126,13 +115,9 @@ package struct AccountStore: Sendable {
         config.capThisMonth = cap.map { .events($0) } ?? .unlimited
         config.usedThisMonth = try MonthUsage.counted(by: account, now: now, database)
         config.includedImprintsMonthly = row["included_imprints"]
-        var debug = DirectoryConfig.DebugUI()
-        (debug.enabled, debug.requestUpload, debug.allowExport) = (false, false, false)
-        config.debugUI = debug
+        config.debugUI = try DebugRequests.debugUI(account, device: device, now: now, database)
         return config
     }
-
-    private static func hash(_ key: String) -> Data { Data(SHA256.hash(data: Data(key.utf8))) }
 }
 
 /// Why a change of the account was refused.
@@ -146,12 +131,5 @@ package enum AccountStoreError: Error, Hashable, CustomStringConvertible {
         case .nameTaken(let name):
             "there is a good key named \"\(name)\" already; revoke it first, or choose another name"
         }
-    }
-}
-
-/// Bytes as lower-case hexadecimal digits.
-enum Hexadecimal {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

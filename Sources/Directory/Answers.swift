@@ -29,7 +29,13 @@ enum Answers {
     static func body<Value: Decodable>(
         _ type: Value.Type, of request: Request, fields: Set<String>
     ) async throws -> Value {
-        let data = try await bytes(of: request)
+        var request = request
+        let data = Data(try await collect(&request).readableBytesView)
+        return try value(type, of: data, fields: fields)
+    }
+
+    /// Reads a JSON object whose fields are all known.
+    static func value<Value: Decodable>(_ type: Value.Type, of data: Data, fields: Set<String>) throws -> Value {
         guard case .object(let object) = try? JSONDecoder().decode(JSONValue.self, from: data) else {
             throw Refusal.badRequest("The body must be a JSON object")
         }
@@ -48,13 +54,16 @@ enum Answers {
         }
     }
 
-    private static func bytes(of request: Request) async throws -> Data {
-        let tooLarge = Refusal(.contentTooLarge, "The body is larger than 1 MiB", code: "too_large")
+    /// Reads the body of at most 1 MiB, and keeps it in the request.
+    static func collect(_ request: inout Request) async throws -> ByteBuffer {
+        var tooLarge = Refusal(.contentTooLarge, "The body is larger than 1 MiB", code: "too_large")
+        tooLarge.details = ["max_size": .int(bodyLimit)]
+        tooLarge.guidance = "Send less at once, or use chunked upload"
         if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > bodyLimit {
             throw tooLarge
         }
         do {
-            return Data(try await request.body.collect(upTo: bodyLimit).readableBytesView)
+            return try await request.collectBody(upTo: bodyLimit)
         } catch is NIOTooManyBytesError {
             throw tooLarge
         }

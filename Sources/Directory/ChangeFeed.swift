@@ -6,7 +6,7 @@ import GRDB
 /// One sync answer's walk through the entries, page by page, over one unchanging state of the database.
 ///
 /// What changes while it walks has a later change number than its cursor, so it comes with the next sync and not twice.
-/// Full answers hold active entries only; incremental ones also say what is no longer active.
+/// Full answers hold active entries only; incremental ones also say what is no longer active, to clients that asked.
 struct ChangeFeed: Sendable {
     /// Where the client may go on next time.
     let cursor: SyncCursor
@@ -14,6 +14,7 @@ struct ChangeFeed: Sendable {
     private let snapshot: DatabaseSnapshot
     private let account: AccountID
     private let range: Range
+    private let includesInactive: Bool
 
     /// Which entries are asked for.
     private enum Range {
@@ -25,16 +26,20 @@ struct ChangeFeed: Sendable {
     private static let pageSize = 1000
 
     /// Takes the state; `now` is seconds since 1970, `since` where the client stands.
-    init(_ database: DirectoryDatabase, account: AccountID, since: SyncCursor?, now: Int64) async throws {
+    init(
+        _ database: DirectoryDatabase, account: AccountID, device: String? = nil, since: SyncCursor?,
+        includesInactive: Bool = false, now: Int64
+    ) async throws {
         let snapshot = try database.pool.makeSnapshot()
         let (last, config) = try await snapshot.read { database in
             let last = try Int64.fetchOne(
                 database, sql: "SELECT last_change FROM account WHERE id = ?", arguments: [account.row])
-            return (last ?? 0, try AccountStore.config(of: account, now: now, database))
+            return (last ?? 0, try AccountStore.config(of: account, device: device, now: now, database))
         }
         self.snapshot = snapshot
         self.account = account
         self.config = config
+        self.includesInactive = includesInactive
         cursor = SyncCursor(seconds: now, change: last)
         range =
             switch since {
@@ -66,11 +71,13 @@ struct ChangeFeed: Sendable {
         fileprivate let change: Int64
     }
 
+    private var activity: String { includesInactive ? "" : "active = 1 AND " }
+
     private var condition: (sql: String, bound: Int64) {
         switch range {
         case .active: ("active = ?", 1)
-        case .after(let change): ("change > ?", change)
-        case .since(let seconds): ("updated >= ?", seconds)
+        case .after(let change): (activity + "change > ?", change)
+        case .since(let seconds): (activity + "updated >= ?", seconds)
         }
     }
 }

@@ -62,4 +62,10 @@ struct DeviceList: Sendable {
             return database.changesCount > 0
         }
     }
+
+    static func isRegistered(_ device: String, _ account: AccountID, _ database: Database) throws -> Bool {
+        try Bool.fetchOne(
+            database, sql: "SELECT 1 FROM device WHERE account = ? AND device_id = ?", arguments: [account.row, device])
+            ?? false
+    }
 }

@@ -8,6 +8,8 @@ import GRDB
 /// Writes are serialised by SQLite, also those of other processes; readers see whole states. Any thread.
 package final class DirectoryDatabase: Sendable {
     let pool: DatabasePool
+    /// The state folder, where uploads lie beside the file.
+    let folder: String
 
     /// Opens the file and brings it to the present schema.
     ///
@@ -31,7 +33,7 @@ package final class DirectoryDatabase: Sendable {
             // An event that was answered must outlive a power cut, because its sender forgets it then.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try Self.migrator.migrate(pool)
-            self.pool = pool
+            (self.pool, self.folder) = (pool, folder)
         } catch let error as DirectoryDatabaseError {
             throw error
         } catch {
@@ -52,6 +54,7 @@ package final class DirectoryDatabase: Sendable {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { try $0.execute(sql: firstSchema) }
+        migrator.registerMigration("contract 2") { try $0.execute(sql: ContractSchema.statements) }
         return migrator
     }
 

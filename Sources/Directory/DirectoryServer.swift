@@ -20,6 +20,10 @@ package final class DirectoryServer: Service {
         package var logos: String?
         /// The URL clients reach the server by; nil for the address it listens on.
         package var publicURL: String?
+        /// What `GET mobile/config` tells.
+        package var clients = ClientSettings()
+        /// None, unless told otherwise: the program takes them from its configuration.
+        package var rateLimits = RateLimits.none
         /// Seconds since 1970; a test has its own.
         package var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
@@ -72,50 +76,30 @@ package final class DirectoryServer: Service {
 
     private func router() -> Router<KeyedContext> {
         let router = Router(context: KeyedContext.self)
-        router.add(middleware: ErrorEnvelopes(logger: logger))
-        router.get("healthz") { [database] _, _ in
+        let errors = ErrorAnswers(logger: logger)
+        router.add(middleware: ErrorEnvelopes(errors: errors))
+        let open = router.group()
+        open.answer("healthz", isOpenToHead: true) { [database] _, _ in
             try await database.check()
-            return Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: "ok\n")))
+            return Response(
+                status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],
+                body: .init(byteBuffer: ByteBuffer(string: "ok\n")))
         }
+        open.answer("openapi.yaml", isOpenToHead: true) { _, _ in OpenAPIDocument.response }
         let logo = LogoRoute(folder: options.logos)
-        for method in [HTTPRequest.Method.get, .head] {
-            router.on("logos/:file", method: method) { request, context in
-                try logo.logo(request, named: try context.parameters.require("file"))
-            }
+        open.answer("logos/:file", isOpenToHead: true) { request, context in
+            try logo.logo(request, named: try context.parameters.require("file"))
         }
         // Clients are told one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
+        let gate = KeyGate(database: database, errors: errors, limits: options.rateLimits, now: options.now)
+        let contract = ContractRoutes(
+            database: database, logos: LogoAddress { [self] in logoBase() }, clients: options.clients, now: options.now)
         for mount in ["", "api"] {
-            addContract(
-                to: router.group(RouterPath(mount)).add(middleware: KeyGate(database: database))
-                    .group(context: AccountContext.self))
+            let group = router.group(RouterPath(mount))
+            contract.addRefresh(to: group, countingWrongAt: gate)
+            contract.add(to: router.group(RouterPath(mount)).add(middleware: gate).group(context: AccountContext.self))
         }
         return router
-    }
-
-    private func addContract(to group: RouterGroup<AccountContext>) {
-        let sync = SyncRoutes(database: database, logos: LogoAddress { [self] in logoBase() }, now: options.now)
-        let reports = ReportRoutes(database: database, now: options.now)
-        add(APIPath.sync, to: group, get: sync.sync, post: { request, _ in try await sync.acknowledge(request) })
-        add(APIPath.lookup, to: group, get: sync.lookup)
-        add(APIPath.event, to: group, post: reports.event)
-        add(APIPath.register, to: group, post: reports.register)
-        add(APIPath.update, to: group, post: reports.update)
-        add(APIPath.presence, to: group, post: reports.presence)
-    }
-
-    private typealias Handler = @Sendable (Request, AccountContext) async throws -> Response
-
-    /// Answers a path's methods, and the others with 405.
-    private func add(_ path: String, to group: RouterGroup<AccountContext>, get: Handler? = nil, post: Handler? = nil) {
-        let handlers: [(method: HTTPRequest.Method, handler: Handler)] =
-            (get.map { [(.get, $0)] } ?? []) + (post.map { [(.post, $0)] } ?? [])
-        let allowed = handlers.map(\.method)
-        for (method, handler) in handlers {
-            group.on(RouterPath(path), method: method) { try await handler($0, $1) }
-        }
-        for method in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete] where !allowed.contains(method) {
-            group.on(RouterPath(path), method: method) { _, _ -> Response in throw Refusal.method(allowed: allowed) }
-        }
     }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Branding
 package import BrandingAPI
 import Foundation
 import GRDB
@@ -44,32 +43,44 @@ package struct EventLedger: Sendable {
     ///
     /// - Parameter now: seconds since 1970.
     package func record(_ event: EventRequest, now: Int64) async throws -> EventResponse {
-        let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-        return try await database.pool.write { [account] database in
-            var response = EventResponse(success: true)
-            if let known = try Self.known(event.eventKey, account, database) {
-                response = known
-            } else {
-                let reason = try Self.uncounted(event, account, now: now, database)
-                response.eventID = UUID().uuidString.lowercased()
-                response.outcome = event.outcome
-                response.counted = reason == nil
-                response.reason = reason?.rawValue
-                response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
-                try database.execute(
-                    sql: """
-                        INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id,
-                        displayed_at, meta, counted, reason, received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                        """,
-                    arguments: [
-                        account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
-                        event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
-                    ])
-                if reason == nil { try MonthUsage.add(to: account, now: now, database) }
-            }
-            response.config = try AccountStore.config(of: account, now: now, database)
-            return response
+        try await database.pool.write { [account] in try Self.record(event, account, now: now, $0) }
+    }
+
+    /// Records several in one transaction, each as if it came alone; a key that stands here twice counts once.
+    func record(_ events: [EventRequest], now: Int64) async throws -> [EventResponse] {
+        try await database.pool.write { [account] database in
+            try events.map { try Self.record($0, account, now: now, database) }
         }
+    }
+
+    private static func record(
+        _ event: EventRequest, _ account: AccountID, now: Int64, _ database: Database
+    ) throws -> EventResponse {
+        var response = EventResponse(success: true)
+        if let known = try known(event.eventKey, account, database) {
+            response = known
+        } else {
+            let reason = try UncountedReason.of(event, account, now: now, database)
+            response.eventID = UUID().uuidString.lowercased()
+            response.outcome = event.outcome
+            response.counted = reason == nil
+            response.reason = reason?.rawValue
+            response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
+            let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+            try database.execute(
+                sql: """
+                    INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
+                    meta, counted, reason, received, branding_request_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
+                    event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
+                    event.brandingRequestID,
+                ])
+            if reason == nil { try MonthUsage.add(to: account, now: now, database) }
+        }
+        response.config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
+        return response
     }
 
     /// The last events, newest first, at most `limit`.
@@ -105,20 +116,5 @@ package struct EventLedger: Sendable {
             response.displayedAt = row["displayed_at"]
             return response
         }
-    }
-
-    /// Why the event does not count, in the contract's words; nil when it does.
-    private static func uncounted(
-        _ event: EventRequest, _ account: AccountID, now: Int64, _ database: Database
-    ) throws -> UncountedReason? {
-        guard event.outcome == "displayed" else { return .analyticsOnly }
-        let config = try AccountStore.config(of: account, now: now, database)
-        if config.accountStatus != "active", config.accountStatus != "trial" { return .accountSuspended }
-        if config.brandingEnabled == false { return .disabled }
-        guard let number = E164Number(event.phoneNumber), try BrandEntries.find(number, account, database) != nil else {
-            return .noMatch
-        }
-        if case .events(let cap) = config.capThisMonth, config.usedThisMonth ?? 0 >= cap { return .capReached }
-        return nil
     }
 }

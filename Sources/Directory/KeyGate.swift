@@ -1,44 +1,153 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrandingAPI
+import Foundation
 import HTTPTypes
 import Hummingbird
+import Logging
+import NIOCore
 
 /// What a request knows before its key was looked at, and after.
 struct KeyedContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// Whose key it carries.
-    var account: AccountID?
+    /// The other end of the connection.
+    let peer: SocketAddress?
+    /// Whose request it is.
+    var caller: Caller?
 
-    init(source: Source) { coreContext = .init(source: source) }
+    init(source: Source) {
+        coreContext = .init(source: source)
+        peer = source.channel.remoteAddress
+    }
 }
 
 /// What a request knows behind the gate: whose it is.
 struct AccountContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
-    let account: AccountID
+    let caller: Caller
+
+    var account: AccountID { caller.account }
 
     init(context: KeyedContext) throws {
-        guard let account = context.account else { throw Refusal.noKey }
+        guard let caller = context.caller else { throw Refusal.noKey }
         coreContext = context.coreContext
-        self.account = account
+        self.caller = caller
     }
 }
 
-/// Lets nobody past without a good `X-API-Key`.
+/// Lets nobody past without a good `X-API-Key` or access token, nor more often than the limits say.
+///
+/// A good key always passes the count of wrong ones: behind a proxy many clients share an address, keys are too long to
+/// be guessed, and one phone with an old key must not shut out the gateway beside it.
 struct KeyGate: RouterMiddleware {
     typealias Context = KeyedContext
 
     let database: DirectoryDatabase
+    let errors: ErrorAnswers
+    let limits: RateLimits
+    let now: @Sendable () -> Int64
+    private let requests = RequestWindows<CountedClient>()
+    private let wrongKeys = RequestWindows<ClientAddress>()
+
+    /// Whose requests are counted together.
+    private struct CountedClient: Hashable {
+        let keyHash: Data
+        let type: ClientType
+    }
+
+    init(
+        database: DirectoryDatabase, errors: ErrorAnswers, limits: RateLimits, now: @escaping @Sendable () -> Int64
+    ) {
+        self.database = database
+        self.errors = errors
+        self.limits = limits
+        self.now = now
+    }
 
     func handle(
         _ request: Request, context: KeyedContext,
         next: @concurrent (Request, KeyedContext) async throws -> Response
     ) async throws -> Response {
-        guard let header = HTTPField.Name("X-API-Key"), let key = request.headers[header], key.utf8.count <= 200,
-            let account = try await AccountStore.owner(ofKey: key, in: database)
-        else { throw Refusal.noKey }
-        var context = context
-        context.account = account
-        return try await next(request, context)
+        let caller = try await countingWrong(request, context) {
+            try await Credentials(request).caller(in: database, now: now())
+        }
+        let named = HTTPField.Name(ClientType.header).flatMap { request.headers[$0] }
+        let type = named.map { ClientType(rawValue: $0) } ?? .web
+        let limit = limits.limit(of: type ?? .web)
+        let standing =
+            limit == 0
+            ? nil : requests.count(.init(keyHash: caller.keyHash, type: type ?? .web), limit: limit, now: now())
+        var response = try await errors.answer(request) {
+            if let standing, !standing.isWithin {
+                throw Refusal.tooMany(
+                    "Too many requests. Please wait before trying again.", limit: limit, reset: standing.reset,
+                    now: now())
+            }
+            guard type != nil else { throw Refusal.clientType(named ?? "") }
+            var request = request
+            try await caller.signing?.check(&request, now: now())
+            var context = context
+            context.caller = caller
+            return try await next(request, context)
+        }
+        response.mark("X-API-Version", "v1")
+        if let type { response.mark(ClientType.header, type.rawValue) }
+        if let standing {
+            response.mark("X-RateLimit-Limit", "\(standing.limit)")
+            response.mark("X-RateLimit-Remaining", "\(standing.remaining)")
+            response.mark("X-RateLimit-Reset", "\(standing.reset)")
+        }
+        return response
+    }
+
+    /// Counts for its address a request whose key or token is wrong.
+    func countingWrong<Value: Sendable>(
+        _ request: Request, _ context: KeyedContext, _ find: () async throws -> Value
+    ) async throws -> Value {
+        do {
+            return try await find()
+        } catch let refusal as Refusal where refusal.status == .unauthorized && limits.wrongKeys > 0 {
+            let standing = wrongKeys.count(
+                ClientAddress(peer: context.peer, request), limit: limits.wrongKeys, now: now())
+            guard standing.isWithin else {
+                throw Refusal.tooMany(
+                    "Too many wrong keys from this address", limit: limits.wrongKeys, reset: standing.reset, now: now())
+            }
+            throw refusal
+        }
+    }
+}
+
+/// How a request says who it is: `X-API-Key`, or `Authorization: Bearer` with an access token.
+struct Credentials {
+    private let key: String?
+    private let token: String?
+
+    /// Longest key or token looked at, in bytes.
+    private static let limit = 200
+
+    init(_ request: Request) {
+        key = HTTPField.Name("X-API-Key").flatMap { request.headers[$0] }
+        let words = request.headers[.authorization]?.split(separator: " ") ?? []
+        token = words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
+    }
+
+    /// - Throws: `Refusal` (401) with the code by which a client knows what to do.
+    func caller(in database: DirectoryDatabase, now: Int64) async throws -> Caller {
+        if let key {
+            guard key.utf8.count <= Self.limit, let caller = try await Caller.ofKey(key, in: database) else {
+                throw Refusal.noKey
+            }
+            return caller
+        }
+        guard let token else { throw Refusal.noKey }
+        guard token.utf8.count <= Self.limit else { throw Refusal.accessExpired }
+        return try await DeviceTokens.caller(of: token, in: database, now: now)
+    }
+}
+
+extension Response {
+    fileprivate mutating func mark(_ name: String, _ value: String) {
+        if let name = HTTPField.Name(name) { headers[name] = value }
     }
 }

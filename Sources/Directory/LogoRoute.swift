@@ -21,7 +21,7 @@ struct LogoRoute: Sendable {
         let tag = "\"\(Hexadecimal.text(SHA256.hash(data: data).prefix(16)))\""
         var headers: HTTPFields = [.contentType: type, .eTag: tag, .cacheControl: "public, max-age=86400"]
         if let name = HTTPField.Name("X-Content-Type-Options") { headers[name] = "nosniff" }
-        if let known = request.headers[.ifNoneMatch], Self.holds(known, tag) {
+        if ConditionalRequest.holds(tag, request) {
             return Response(status: .notModified, headers: headers)
         }
         return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(bytes: data)))
@@ -34,14 +34,6 @@ struct LogoRoute: Sendable {
                 (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == UInt8(ascii: "-")
                     || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
             }
-    }
-
-    /// True when a list of entity tags has this one, weak or strong, or is `*` (RFC 9110 §13.1.2).
-    private static func holds(_ list: String, _ tag: String) -> Bool {
-        list.split(separator: ",").contains { entry in
-            let entry = entry.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
-            return String(entry) == tag || String(entry) == "W/\(tag)" || String(entry) == "*"
-        }
     }
 
     /// By the first bytes, not by the name: a logo is a PNG or a JPEG.

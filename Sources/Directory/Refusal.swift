@@ -11,6 +11,10 @@ struct Refusal: Error {
     let message: String
     let code: String
     var headers: HTTPFields = [:]
+    /// Facts a program can use.
+    var details: [String: JSONValue]?
+    /// What to do about it.
+    var guidance: String?
 
     init(_ status: HTTPResponse.Status, _ message: String, code: String, headers: HTTPFields = [:]) {
         self.status = status
@@ -19,7 +23,29 @@ struct Refusal: Error {
         self.headers = headers
     }
 
-    static let noKey = Refusal(.unauthorized, "A valid X-API-Key is required", code: "unauthorized")
+    static let noKey = Refusal(
+        .unauthorized, "A valid X-API-Key is required", code: "unauthorized", headers: [.wwwAuthenticate: "Bearer"])
+
+    /// An access token that is not good, whatever the reason: a new one helps, or tells more.
+    static var accessExpired: Refusal {
+        var refusal = Refusal(
+            .unauthorized, "The access token has expired", code: AuthenticationCode.accessTokenExpired,
+            headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#])
+        refusal.guidance = "Refresh your access token and retry the request"
+        return refusal
+    }
+
+    /// A client type that is none.
+    static func clientType(_ provided: String) -> Refusal {
+        let allowed = ClientType.allCases.map(\.rawValue)
+        var refusal = Refusal(
+            .unprocessableContent, "Invalid client type. Must be one of: \(allowed.joined(separator: ", "))",
+            code: "INVALID_CLIENT_TYPE")
+        refusal.details = [
+            "provided": .string(String(provided.prefix(64))), "allowed": .array(allowed.map { .string($0) }),
+        ]
+        return refusal
+    }
 
     static func badRequest(_ message: String) -> Refusal { Refusal(.badRequest, message, code: "bad_request") }
 
@@ -30,49 +56,5 @@ struct Refusal: Error {
         let names = allowed.map(\.rawValue).joined(separator: ", ")
         return Refusal(
             .methodNotAllowed, "This path takes \(names)", code: "method_not_allowed", headers: [.allow: names])
-    }
-}
-
-/// Turns every error into the envelope, so that no client ever meets an answer of another shape.
-struct ErrorEnvelopes: RouterMiddleware {
-    typealias Context = KeyedContext
-
-    let logger: Logger
-
-    func handle(
-        _ request: Request, context: KeyedContext,
-        next: @concurrent (Request, KeyedContext) async throws -> Response
-    ) async throws -> Response {
-        let response = try await answer(request, context, next)
-        // A body behind the answer to HEAD would be taken for the next answer (RFC 9110 §9.3.2).
-        return request.method == .head ? response.createHeadResponse() : response
-    }
-
-    private func answer(
-        _ request: Request, _ context: KeyedContext,
-        _ next: @concurrent (Request, KeyedContext) async throws -> Response
-    ) async throws -> Response {
-        do {
-            return try await next(request, context)
-        } catch let refusal as Refusal {
-            return try envelope(refusal)
-        } catch let error as any HTTPResponseError {
-            let isMissing = error.status == .notFound
-            return try envelope(
-                isMissing
-                    ? .notFound("There is nothing here")
-                    : Refusal(error.status, error.status.reasonPhrase, code: "http_\(error.status.code)"))
-        } catch {
-            logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
-            return try envelope(
-                Refusal(.internalServerError, "The directory could not do this; see its log", code: "internal"))
-        }
-    }
-
-    private func envelope(_ refusal: Refusal) throws -> Response {
-        var response = try Answers.json(
-            ErrorEnvelope(error: refusal.message, code: refusal.code), status: refusal.status)
-        for field in refusal.headers { response.headers.append(field) }
-        return response
     }
 }

@@ -3,6 +3,7 @@
 import Branding
 import BrandingAPI
 import Foundation
+import HTTPTypes
 import Hummingbird
 import NIOCore
 
@@ -13,29 +14,53 @@ struct SyncRoutes: Sendable {
     let now: @Sendable () -> Int64
 
     /// The whole active set, or with `since` what changed after it; streamed, so that its size does not matter.
+    ///
+    /// With `include_inactive=true` an incremental answer also says what is out of use. Other clients never see
+    /// `is_active`, which the published schema does not have; they learn it from their next full answer.
     func sync(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let since = try text("since", of: request).map { text in
-            guard let cursor = SyncCursor(text) else { throw Refusal.badRequest("since is no ISO 8601 time") }
-            return cursor
+        let query = try SyncQuery(request)
+        let now = now()
+        let state = try await SyncState.current(
+            database, account: context.account, logoBase: logos.base(), now: now)
+        let tag = state.tag(query: query.parts)
+        // Kept by clients, asked for again each time: a closed gate must be seen at once.
+        var headers: HTTPFields = [.eTag: tag, .cacheControl: "private, no-cache", .vary: "Accept-Encoding"]
+        let modified = state.modified <= now ? state.modified : nil
+        headers[.lastModified] = modified.map(HTTPDate.text)
+        let deliveries = SyncDeliveries(database, account: context.account)
+        if ConditionalRequest.holds(tag, modified: modified, request) {
+            try await deliveries.noteUnchanged(now: now)
+            return Response(status: .notModified, headers: headers)
         }
-        let feed = try await ChangeFeed(database, account: context.account, since: since, now: now())
+        let feed = try await ChangeFeed(
+            database, account: context.account, device: query.device, since: query.since,
+            includesInactive: query.includesInactive, now: now)
+        headers[.contentType] = Answers.jsonType
+        let isPacked = AcceptEncoding.takesGzip(request)
+        if isPacked { headers[.contentEncoding] = "gzip" }
         return Response(
-            status: .ok, headers: [.contentType: Answers.jsonType, .cacheControl: "no-store"],
-            body: .init { writer in
-                try await write(feed, to: &writer)
+            status: .ok, headers: headers,
+            body: .init { [self] writer in
+                var writer: any ResponseBodyWriter = isPacked ? try GzipWriter(writer) : writer
+                let entries = try await write(feed, to: &writer)
                 try await writer.finish(nil)
+                try await deliveries.noteDelivered(entries: entries, now: now)
             })
     }
 
     /// Writes an answer page by page.
+    ///
+    /// - Returns: how many entries it had.
     @concurrent
-    private func write(_ feed: ChangeFeed, to writer: inout any ResponseBodyWriter) async throws {
+    private func write(_ feed: ChangeFeed, to writer: inout any ResponseBodyWriter) async throws -> Int {
+        var entries = 0
         let encoder = Answers.encoder()
         var buffer = ByteBuffer(string: #"{"success":true,"synced_at":"\#(feed.cursor.text)","config":"#)
         buffer.writeBytes(try encoder.encode(feed.config))
         buffer.writeString(#","branding":["#)
         var page = try await feed.page(after: nil)
         while !page.items.isEmpty {
+            entries += page.items.count
             // The page as an array, without its brackets.
             buffer.writeBytes(try encoder.encode(page.items.map(logos.resolved)).dropFirst().dropLast())
             page = try await feed.page(after: page.last)
@@ -45,6 +70,7 @@ struct SyncRoutes: Sendable {
         }
         buffer.writeString("]}")
         try await writer.write(buffer)
+        return entries
     }
 
     /// The optional acknowledgement; it is answered and changes nothing.
@@ -61,7 +87,7 @@ struct SyncRoutes: Sendable {
 
     /// One number, for a client that missed it in its copy.
     func lookup(_ request: Request, _ context: AccountContext) async throws -> Response {
-        guard let text = text("e164", of: request), let number = E164Number(text) else {
+        guard let text = QueryText.read("e164", of: request), let number = E164Number(text) else {
             throw Refusal.badRequest("e164 must be a number such as %2B61491570156")
         }
         let (found, config) = try await BrandEntries(database, account: context.account).lookup(number, now: now())
@@ -70,14 +96,6 @@ struct SyncRoutes: Sendable {
             return try Answers.json(PublicLookupResponse(item))
         }
         return try Answers.json(LookupResponse(e164: number.description, item: item, config: config))
-    }
-
-    /// A query parameter; nil when it is missing or empty.
-    ///
-    /// Many clients leave the plus sign of a number or a time offset bare, and a bare plus in a query is a blank.
-    private func text(_ name: Substring, of request: Request) -> String? {
-        guard let value = request.uri.queryParameters[name], !value.isEmpty else { return nil }
-        return String(value).replacing(" ", with: "+")
     }
 }
 

@@ -19,6 +19,9 @@ struct KeyCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a key; it is shown this once.",
             discussion: """
+                With --signed, three lines: the key, the id for X-Api-Id, and the secret that requests are signed with. The
+                secret stays readable in the database, because signatures cannot be checked with a hash of it.
+
                 Example:
                   herald-directory key create gateway --write /etc/herald/api-key
                 """)
@@ -33,17 +36,26 @@ struct KeyCommand: ParsableCommand {
                 "Write it to a file that only this user can read, instead of showing it.", valueName: "file"))
         var write: String?
 
+        @Flag(help: "Have its requests signed too; an id and a secret come with it.")
+        var signed = false
+
         func run() throws {
-            let accounts = AccountStore(try options.open(creates: true))
+            let database = try options.open(creates: true)
+            let accounts = AccountStore(database)
             let key: String
             do {
                 key = try accounts.createKey(name: name, now: secondsNow())
             } catch let error as AccountStoreError {
                 throw CommandFailure(TerminalText.visible("\(error)"))
             }
-            guard let write else { return Output.write(key + "\n") }
+            var text = key + "\n"
+            if signed {
+                let signing = try SigningSecrets(database).create(forKey: key)
+                text = "key \(key)\nid \(signing.id)\nsecret \(signing.secret)\n"
+            }
+            guard let write else { return Output.write(text) }
             do {
-                try PrivateFile.write(key + "\n", to: write)
+                try PrivateFile.write(text, to: write)
             } catch {
                 // Nobody has seen the key, so nobody may use it.
                 _ = try accounts.revokeKey(name: name, now: secondsNow())

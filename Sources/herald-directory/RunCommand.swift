@@ -46,6 +46,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         server.logos = logos ?? file?.logos
         server.publicURL = publicURL ?? file?.publicURL
+        (server.rateLimits, server.clients) = Self.policies(file ?? DirectoryConfiguration())
         let database = try options.open(creates: true)
         let (host, port) = (server.host, server.port)
         let group = ServiceGroup(
@@ -58,6 +59,22 @@ struct RunCommand: AsyncParsableCommand {
             throw CommandFailure("the server on \(host):\(port) ended: \(error)")
         }
         logger.info("stopped")
+    }
+
+    private static func policies(_ file: DirectoryConfiguration) -> (RateLimits, ClientSettings) {
+        let limits = file.rateLimits
+        var clients = ClientSettings()
+        clients.minimumVersion = file.clients.minimumVersion
+        clients.latestVersion = file.clients.latestVersion
+        clients.forceUpdate = file.clients.forceUpdate
+        clients.syncIntervalMinutes = file.clients.syncIntervalMinutes
+        clients.cacheTTLHours = file.clients.cacheTTLHours
+        return (
+            RateLimits(
+                web: limits.web, mobileIOS: limits.mobileIOS, mobileAndroid: limits.mobileAndroid,
+                herald: limits.herald, wrongKeys: limits.wrongKeys),
+            clients
+        )
     }
 
     private func endpoint() throws -> EndpointAddress? {

@@ -26,7 +26,8 @@ struct ChangeFeedTests {
         #expect((first.items + second.items).allSatisfy { $0.brandName == "before" && $0.isActive == nil })
         #expect(try await feed.page(after: second.last).items.isEmpty)
 
-        let next = try await ChangeFeed(database, account: .first, since: SyncCursor(feed.cursor.text), now: 4)
+        let next = try await ChangeFeed(
+            database, account: .first, since: SyncCursor(feed.cursor.text), includesInactive: true, now: 4)
         let changed = try await next.page(after: nil).items
         #expect(changed.map(\.phoneNumber) == ["+61491572499", "+61491570999", "+61491572400"])
         #expect(changed.map(\.isActive) == [nil, nil, false])

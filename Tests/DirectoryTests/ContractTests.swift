@@ -53,7 +53,7 @@ struct ContractTests {
             let wrong: [[(String, String)]] = [
                 [], [("X-API-Key", "")], [("X-API-Key", "hd_wrong")], [("X-API-Key", revoked)],
                 [("X-API-Key", directory.key.uppercased())], [("X-API-Key", String(repeating: "k", count: 5000))],
-                [("Authorization", "Bearer \(directory.key)")],
+                [("Authorization", "Basic \(directory.key)")],
             ]
             for headers in wrong {
                 let answer = try await LoopbackClient.ask(

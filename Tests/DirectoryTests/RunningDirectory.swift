@@ -33,6 +33,7 @@ final class RunningDirectory: Sendable {
     ///   - logos: true lets it serve the folder itself as the folder of logos.
     static func run(
         in folder: TemporaryFolder? = nil, publicURL: String? = "https://brands.example/", logos: Bool = false,
+        limits: RateLimits = .none, clients: ClientSettings = ClientSettings(),
         _ body: @escaping @Sendable (RunningDirectory) async throws -> Void
     ) async throws {
         let folder = try folder ?? TemporaryFolder()
@@ -46,6 +47,7 @@ final class RunningDirectory: Sendable {
         options.publicURL = publicURL
         options.logos = logos ? folder.path : nil
         options.now = { time.seconds }
+        (options.rateLimits, options.clients) = (limits, clients)
         let server = DirectoryServer(
             database: database, options: options, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -74,9 +76,10 @@ final class RunningDirectory: Sendable {
         try await ask(path, method: "POST", headers: ["Content-Type": "application/json"], body: body)
     }
 
-    /// A sync from `since`, which is nil for a full one.
+    /// A sync from `since`, which is nil for a full one, with what is out of use.
     func sync(since: String? = nil) async throws -> SyncResponse {
-        let answer = try await ask("/api/" + APIPath.sync + (since.map { "?since=\($0)" } ?? ""))
+        let answer = try await ask(
+            "/api/" + APIPath.sync + "?include_inactive=true" + (since.map { "&since=\($0)" } ?? ""))
         try #require(answer.status == 200, "\(answer.text)")
         return try answer.decoded()
     }

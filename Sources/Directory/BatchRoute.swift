@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// `POST mobile/sync/batch`: up to 500 events in one request and one transaction, each judged alone.
+struct BatchRoute: Sendable {
+    let database: DirectoryDatabase
+    let now: @Sendable () -> Int64
+
+    private struct Body: Decodable {
+        let operations: [JSONValue]
+    }
+
+    /// An event that can be stored, or why not.
+    private typealias Judged = Result<EventRequest, Refusal>
+
+    func batch(_ request: Request, _ context: AccountContext) async throws -> Response {
+        let body = try await Answers.body(Body.self, of: request, fields: ["operations"])
+        guard (1...FieldLimit.batch).contains(body.operations.count) else {
+            throw Refusal.badRequest("operations must have 1 to \(FieldLimit.batch) entries")
+        }
+        let judged = body.operations.map(Self.judge)
+        var stored = try await EventLedger(database, account: context.account).record(
+            judged.compactMap { try? $0.get() }, now: now())[...]
+        let results = judged.map { judged in
+            switch judged {
+            case .success: stored.popFirst().map { BatchResponse.Result(success: $0) }
+            case .failure(let refusal): BatchResponse.Result(status: refusal.status.code, error: refusal.envelope)
+            }
+        }
+        return try Answers.json(BatchResponse(results: results.compactMap { $0 }))
+    }
+
+    private static func judge(_ operation: JSONValue) -> Judged {
+        do {
+            guard case .object(let fields) = operation else {
+                throw Refusal.badRequest("An operation must be a JSON object")
+            }
+            if let unknown = fields.keys.filter({ !["type", "resource", "data"].contains($0) }).min() {
+                throw Refusal.badRequest("Unknown field \(String(unknown.prefix(64)))")
+            }
+            guard fields["type"] == .string("create"), fields["resource"] == .string("event") else {
+                throw Refusal.badRequest("Operations create an event: type must be create, and resource event")
+            }
+            let data = try JSONEncoder().encode(fields["data"] ?? .null)
+            let event = try Answers.value(EventRequest.self, of: data, fields: EventCheck.fields)
+            try EventCheck.check(event)
+            return .success(event)
+        } catch let refusal as Refusal {
+            return .failure(refusal)
+        } catch {
+            return .failure(.badRequest("The operation cannot be read"))
+        }
+    }
+}

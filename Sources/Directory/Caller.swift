@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Crypto
+import Foundation
+import GRDB
+
+/// Whose request it is.
+struct Caller: Hashable, Sendable {
+    let account: AccountID
+    /// Names the API key without being it.
+    let keyHash: Data
+    /// The device of an access token; nil for a request with the key itself.
+    var device: String?
+    /// With what requests must be signed; nil where the key asks for no signatures.
+    let signing: SigningKey?
+
+    /// The owner of a key; nil when it is unknown or revoked.
+    ///
+    /// It is found by its hash, so that the time it takes tells nothing of other keys.
+    static func ofKey(_ key: String, in database: DirectoryDatabase) async throws -> Caller? {
+        let hash = SecretHash.of(key)
+        return try await database.pool.read { try ofKey(hash: hash, $0) }
+    }
+
+    static func ofKey(hash: Data, _ database: Database) throws -> Caller? {
+        try Row.fetchOne(
+            database,
+            sql: """
+                SELECT account, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
+                WHERE hash = ? AND revoked IS NULL
+                """,
+            arguments: [hash]
+        ).map { row in
+            let id: String? = row["api_id"]
+            return Caller(
+                account: AccountID(row: row["account"]), keyHash: hash,
+                signing: id.map { SigningKey(id: $0, secret: row["secret"]) })
+        }
+    }
+}
+
+/// What is kept of a secret.
+enum SecretHash {
+    static func of(_ text: String) -> Data { Data(SHA256.hash(data: Data(text.utf8))) }
+}

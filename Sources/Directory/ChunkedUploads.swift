@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import GRDB
+import HTTPTypes
+
+/// Files that come in pieces: the pieces are put into `uploads/` of the state folder, what came is in the database.
+///
+/// Sessions end after a day, finished files after a month. All of an account together is bounded, open sessions with
+/// what they announced, so a client cannot fill the disk. A piece sent twice is written twice to the same place.
+/// Source: mobile-api, "Chunked Upload".
+struct ChunkedUploads: Sendable {
+    private let database: DirectoryDatabase
+    private let account: AccountID
+
+    /// Largest file, in bytes.
+    static let largest = 50_000_000
+    /// Bytes of every chunk but the last; in base64 it fits into the longest request body.
+    static let chunkSize = 524_288
+    /// All files of an account, in bytes.
+    static let quota = 200_000_000
+    static let sessionLife: Int64 = 86_400
+    static let fileLife: Int64 = 30 * 86_400
+    /// Logs and archives; anything else has no business here.
+    static let contentTypes = [
+        "text/plain", "application/json", "application/gzip", "application/zip", "application/octet-stream",
+    ]
+
+    init(_ database: DirectoryDatabase, account: AccountID) {
+        self.database = database
+        self.account = account
+    }
+
+    /// One row of the table.
+    private struct Session {
+        let size: Int
+        let chunks: Int
+        let isComplete: Bool
+
+        /// Bytes that a chunk has.
+        func length(of number: Int) -> Int { number < chunks ? chunkSize : size - (chunks - 1) * chunkSize }
+    }
+
+    func start(_ start: UploadStart, now: Int64) async throws -> UploadSession {
+        try EventCheck.length(start.filename, 1...255, "filename")
+        guard start.totalSize >= 1 else { throw Refusal.badRequest("total_size must be 1 or more") }
+        guard start.totalSize <= Self.largest else {
+            throw Refusal.tooLarge("total_size is above \(Self.largest) bytes", most: Self.largest)
+        }
+        guard Self.contentTypes.contains(start.contentType) else { throw Refusal.format(start.contentType) }
+        let id = UUID().uuidString.lowercased()
+        let expires = now + Self.sessionLife
+        let gone = try await database.pool.write { [account] database in
+            let gone = try Self.expire(now: now, database)
+            let used = try Int.fetchOne(
+                database, sql: "SELECT coalesce(sum(size), 0) FROM upload WHERE account = ?", arguments: [account.row])
+            guard (used ?? 0) + start.totalSize <= Self.quota else { throw Refusal.uploadsFull }
+            try database.execute(
+                sql: """
+                    INSERT INTO upload (id, account, filename, content_type, size, chunks, expires)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    id, account.row, start.filename, start.contentType, start.totalSize,
+                    (start.totalSize + Self.chunkSize - 1) / Self.chunkSize, expires,
+                ])
+            return gone
+        }
+        for old in gone { UploadFile(database, old).remove() }
+        return UploadSession(
+            sessionID: id, chunkSize: Self.chunkSize, expiresAt: Timestamp.string(from: expires))
+    }
+
+    /// Puts a chunk to its place.
+    ///
+    /// - Throws: `Refusal`: 404 for a session that is not there or over, 400 for what is no base64, 409 for a chunk of a
+    ///   number or size that this session does not have, and for a session that is complete.
+    func store(_ chunk: UploadChunk, now: Int64) async throws -> UploadProgress {
+        let session = try await session(chunk.sessionID, now: now)
+        guard !session.isComplete else { throw Refusal(.conflict, "The upload is complete", code: "UPLOAD_COMPLETE") }
+        guard (1...session.chunks).contains(chunk.number) else {
+            throw Refusal.mismatch("This upload has the chunks 1 to \(session.chunks)")
+        }
+        guard let data = Data(base64Encoded: chunk.data) else { throw Refusal.badRequest("chunk_data is no base64") }
+        guard data.count == session.length(of: chunk.number) else {
+            throw Refusal.mismatch(
+                "chunk \(chunk.number) must have \(session.length(of: chunk.number)) bytes, and has \(data.count)")
+        }
+        try await UploadFile(database, chunk.sessionID).write(data, at: (chunk.number - 1) * Self.chunkSize)
+        let received = try await database.pool.write { database in
+            try database.execute(
+                sql: "INSERT INTO upload_chunk (upload, number) VALUES (?, ?) ON CONFLICT DO NOTHING",
+                arguments: [chunk.sessionID, chunk.number])
+            return try Self.received(chunk.sessionID, database)
+        }
+        let bytes = received.reduce(0) { $0 + session.length(of: $1) }
+        let percent = (Double(bytes) * 1000 / Double(session.size)).rounded() / 10
+        return UploadProgress(number: chunk.number, progress: percent)
+    }
+
+    /// Ends a session; asking again gives the same answer.
+    ///
+    /// - Throws: `Refusal`: 404 for a session that is not there, 409 while chunks are missing.
+    func complete(_ id: String, now: Int64) async throws -> UploadedFile {
+        let session = try await session(id, now: now)
+        if !session.isComplete {
+            try await UploadFile(database, id).synchronize()
+            try await database.pool.write { database in
+                let received = Set(try Self.received(id, database))
+                let missing = (1...session.chunks).filter { !received.contains($0) }
+                guard missing.isEmpty else { throw Refusal.incomplete(missing) }
+                try database.execute(
+                    sql: "UPDATE upload SET completed = ?, expires = ? WHERE id = ?",
+                    arguments: [now, now + Self.fileLife, id])
+            }
+        }
+        return UploadedFile(id: id, size: session.size)
+    }
+
+    private func session(_ id: String, now: Int64) async throws -> Session {
+        let row = try await database.pool.read { [account] database in
+            try Row.fetchOne(
+                database, sql: "SELECT * FROM upload WHERE id = ? AND account = ? AND expires > ?",
+                arguments: [id, account.row, now]
+            ).map { row in
+                let completed: Int64? = row["completed"]
+                return Session(size: row["size"], chunks: row["chunks"], isComplete: completed != nil)
+            }
+        }
+        guard let row else { throw Refusal.notFound("There is no such upload session, or it has expired") }
+        return row
+    }
+
+    private static func received(_ id: String, _ database: Database) throws -> [Int] {
+        try Int.fetchAll(database, sql: "SELECT number FROM upload_chunk WHERE upload = ?", arguments: [id])
+    }
+
+    /// Forgets what has expired, and says which files are left to be removed.
+    private static func expire(now: Int64, _ database: Database) throws -> [String] {
+        try String.fetchAll(database, sql: "DELETE FROM upload WHERE expires <= ? RETURNING id", arguments: [now])
+    }
+}
+
+extension Refusal {
+    fileprivate static var uploadsFull: Refusal {
+        var refusal = Refusal(
+            .tooManyRequests, "This account has too many uploads", code: "UPLOAD_QUOTA_EXCEEDED",
+            headers: [.retryAfter: "3600"])
+        refusal.details = ["max_size": .int(ChunkedUploads.quota)]
+        refusal.guidance = "Finish open uploads, or wait until old ones expire"
+        return refusal
+    }
+
+    fileprivate static func format(_ provided: String) -> Refusal {
+        var refusal = Refusal(.unprocessableContent, "This content_type is not taken", code: "UNSUPPORTED_FORMAT")
+        refusal.details = [
+            "provided_format": .string(String(provided.prefix(64))),
+            "supported_formats": .array(ChunkedUploads.contentTypes.map { .string($0) }),
+        ]
+        return refusal
+    }
+
+    fileprivate static func mismatch(_ message: String) -> Refusal {
+        Refusal(.conflict, message, code: "UPLOAD_CHUNK_MISMATCH")
+    }
+
+    fileprivate static func incomplete(_ missing: [Int]) -> Refusal {
+        var refusal = Refusal(.conflict, "Chunks are missing", code: "UPLOAD_INCOMPLETE")
+        refusal.details = ["missing_chunks": .array(missing.map { .int($0) })]
+        refusal.guidance = "Send the missing chunks, then complete the upload again"
+        return refusal
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Whom a request comes from, as far as it matters for counting wrong keys: an IPv4 address, or an IPv6 /64.
+///
+/// A reverse proxy on the same machine is believed: the last entry of its `X-Forwarded-For` is the address it saw.
+struct ClientAddress: Hashable, Sendable {
+    private let bytes: [UInt8]
+
+    /// - Parameter peer: the other end of the connection.
+    init(peer: SocketAddress?, _ request: Request) {
+        let forwarded = HTTPField.Name("X-Forwarded-For").flatMap { request.headers[$0] }?
+            .split(separator: ",").last?.filter { !$0.isWhitespace }
+        if let forwarded, Self.isLoopback(peer), let address = try? SocketAddress(ipAddress: forwarded, port: 0) {
+            bytes = Self.bytes(of: address)
+        } else {
+            bytes = Self.bytes(of: peer)
+        }
+    }
+
+    private static func isLoopback(_ address: SocketAddress?) -> Bool {
+        guard let text = address?.ipAddress else { return false }
+        return text.hasPrefix("127.") || text == "::1"
+    }
+
+    private static func bytes(of address: SocketAddress?) -> [UInt8] {
+        switch address {
+        case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+        case .v6(let address): withUnsafeBytes(of: address.address.sin6_addr) { Array($0.prefix(8)) }
+        case .unixDomainSocket, nil: []
+        }
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import HTTPTypes
+import Hummingbird
+
+/// Which path of the contract is answered by what.
+struct ContractRoutes: Sendable {
+    let database: DirectoryDatabase
+    let logos: LogoAddress
+    let clients: ClientSettings
+    let now: @Sendable () -> Int64
+
+    /// Everything behind the key.
+    func add(to group: RouterGroup<AccountContext>) {
+        let sync = SyncRoutes(database: database, logos: logos, now: now)
+        group.answer(APIPath.sync, get: sync.sync, post: { request, _ in try await sync.acknowledge(request) })
+        group.answer(APIPath.lookup, get: sync.lookup)
+        let reports = ReportRoutes(database: database, now: now)
+        group.answer(APIPath.event, post: reports.event)
+        group.answer(APIPath.register, post: reports.register)
+        group.answer(APIPath.update, post: reports.update)
+        group.answer(APIPath.presence, post: reports.presence)
+        group.answer(APIPath.batch, post: BatchRoute(database: database, now: now).batch)
+        group.answer(APIPath.imprint, post: ImprintRoute(database: database, now: now).imprint)
+        group.answer(APIPath.configuration, get: ConfigurationRoute(settings: clients).configuration)
+        group.answer(APIPath.token, post: TokenRoutes(database: database, now: now).token)
+        let uploads = UploadRoutes(database: database, now: now)
+        group.answer(APIPath.debugUpload, post: uploads.debug)
+        group.answer(APIPath.uploadStart, post: uploads.start)
+        group.answer(APIPath.uploadChunk, post: uploads.chunk)
+        group.answer(APIPath.uploadComplete, post: uploads.complete)
+    }
+
+    /// The one path of the contract without a key: the refresh token says who asks.
+    func addRefresh(to group: RouterGroup<KeyedContext>, countingWrongAt gate: KeyGate) {
+        let tokens = TokenRoutes(database: database, now: now)
+        group.answer(
+            APIPath.refresh,
+            post: { request, context in
+                try await gate.countingWrong(request, context) { try await tokens.refresh(request) }
+            })
+    }
+}
+
+extension RouterGroup {
+    typealias Handler = @Sendable (Request, Context) async throws -> Response
+
+    /// Answers a path's methods, and the others with 405.
+    ///
+    /// - Parameter isOpenToHead: whether `get` answers HEAD too.
+    func answer(_ path: String, isOpenToHead: Bool = false, get: Handler? = nil, post: Handler? = nil) {
+        let read: [HTTPRequest.Method] = isOpenToHead ? [.get, .head] : [.get]
+        let handlers = (get.map { handler in read.map { ($0, handler) } } ?? []) + (post.map { [(.post, $0)] } ?? [])
+        for (method, handler) in handlers { on(RouterPath(path), method: method) { try await handler($0, $1) } }
+        let allowed = handlers.map(\.0)
+        for method in Self.methods where !allowed.contains(method) {
+            on(RouterPath(path), method: method) { _, _ -> Response in throw Refusal.method(allowed: allowed) }
+        }
+    }
+
+    /// Those that anyone may think of; any other method meets 404.
+    private static var methods: [HTTPRequest.Method] {
+        [.get, .head, .post, .put, .patch, .delete, .options, .trace] + [HTTPRequest.Method("QUERY")].compactMap { $0 }
+    }
+}

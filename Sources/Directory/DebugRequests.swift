@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import GRDB
+
+/// Whom the directory asks for a debug upload, and until when.
+///
+/// Source: securenode-endpoint-contract §9: uploads are authorised by the server only, one for a request and device.
+package struct DebugRequests: Sendable {
+    private let database: DirectoryDatabase
+    private let account: AccountID
+
+    package init(_ database: DirectoryDatabase, account: AccountID = .first) {
+        self.database = database
+        self.account = account
+    }
+
+    /// A request that still waits for an upload.
+    package struct Open: Codable, Hashable, Sendable {
+        package let id: Int64
+        /// Nil for every device of the account.
+        package let device: String?
+        /// Seconds since 1970.
+        package let expires: Int64
+        /// False shows the request to the device, whose user may look, and takes no upload.
+        package let allowsExport: Bool
+    }
+
+    /// Asks for an upload; the device learns it with its next sync.
+    ///
+    /// A request for the same device is replaced.
+    ///
+    /// - Parameters:
+    ///   - device: nil for every device of the account, each once.
+    ///   - expires: seconds since 1970.
+    package func request(device: String?, expires: Int64, allowsExport: Bool = true, now: Int64 = 0) throws {
+        try database.pool.write { [account] database in
+            try database.execute(
+                sql: "DELETE FROM debug_request WHERE account = ? AND device_id IS ?",
+                arguments: [account.row, device])
+            try database.execute(
+                sql: """
+                    INSERT INTO debug_request (account, device_id, expires, allow_export, created)
+                    VALUES (?, ?, ?, ?, ?)
+                    """,
+                arguments: [account.row, device, expires, allowsExport, now])
+        }
+    }
+
+    /// Takes a request back; false when there was none.
+    package func withdraw(device: String?) throws -> Bool {
+        try database.pool.write { [account] database in
+            try database.execute(
+                sql: "DELETE FROM debug_request WHERE account = ? AND device_id IS ?",
+                arguments: [account.row, device])
+            return database.changesCount > 0
+        }
+    }
+
+    /// The requests that have not expired; `now` is seconds since 1970.
+    package func open(now: Int64) throws -> [Open] {
+        try database.pool.read { [account] in try Self.open(account, now: now, $0) }
+    }
+
+    static func open(_ account: AccountID, now: Int64, _ database: Database) throws -> [Open] {
+        try Row.fetchAll(
+            database, sql: "SELECT * FROM debug_request WHERE account = ? AND expires > ? ORDER BY id",
+            arguments: [account.row, now]
+        ).map(read)
+    }
+
+    /// The request a device has not answered yet; its own goes before one for all.
+    static func open(
+        _ account: AccountID, device: String, now: Int64, _ database: Database
+    ) throws -> Open? {
+        try Row.fetchOne(
+            database,
+            sql: """
+                SELECT * FROM debug_request AS asked WHERE account = ? AND expires > ?
+                AND (device_id = ? OR device_id IS NULL) AND NOT EXISTS
+                (SELECT 1 FROM debug_upload WHERE request = asked.id AND device_id = ?)
+                ORDER BY device_id IS NULL, id DESC LIMIT 1
+                """,
+            arguments: [account.row, now, device, device]
+        ).map(read)
+    }
+
+    /// The `debug_ui` object of a device's answers; all closed without a device or a request.
+    static func debugUI(
+        _ account: AccountID, device: String?, now: Int64, _ database: Database
+    ) throws -> DirectoryConfig.DebugUI {
+        let asked = try device.flatMap { try open(account, device: $0, now: now, database) }
+        var gates = DirectoryConfig.DebugUI()
+        (gates.enabled, gates.requestUpload) = (asked != nil, asked != nil)
+        gates.allowExport = asked?.allowsExport ?? false
+        gates.expiresAt = asked.map { Timestamp.string(from: $0.expires) }
+        return gates
+    }
+
+    private static func read(_ row: Row) -> Open {
+        Open(id: row["id"], device: row["device_id"], expires: row["expires"], allowsExport: row["allow_export"])
+    }
+}

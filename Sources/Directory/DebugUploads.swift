@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BrandingAPI
+import Foundation
+import GRDB
+import HTTPTypes
+
+/// What devices sent when they were asked for a debug upload.
+package struct DebugUploads: Sendable {
+    private let database: DirectoryDatabase
+    private let account: AccountID
+
+    package init(_ database: DirectoryDatabase, account: AccountID = .first) {
+        self.database = database
+        self.account = account
+    }
+
+    /// An upload as it is kept.
+    package struct Stored: Codable, Hashable, Sendable {
+        package let id: String
+        package let device: String
+        /// Seconds since 1970.
+        package let received: Int64
+        package let state: [String: JSONValue]?
+        package let logs: String?
+        /// A finished chunked upload that holds the logs.
+        package let logsUploadID: String?
+    }
+
+    /// The uploads, newest first, at most `limit`.
+    package func latest(limit: Int) throws -> [Stored] {
+        try database.pool.read { [account] database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM debug_upload WHERE account = ? ORDER BY received DESC, id LIMIT ?",
+                arguments: [account.row, limit]
+            ).map { row in
+                let state: String? = row["state"]
+                return Stored(
+                    id: row["id"], device: row["device_id"], received: row["received"],
+                    state: try state.map { try JSONDecoder().decode([String: JSONValue].self, from: Data($0.utf8)) },
+                    logs: row["logs"], logsUploadID: row["logs_upload_id"])
+            }
+        }
+    }
+
+    /// Keeps an upload that was asked for, which closes the request for its device.
+    ///
+    /// A nonce that was there before is told first: its sender lost the answer, and may stop.
+    ///
+    /// - Throws: `Refusal`: 409 for a nonce seen before, 403 when nobody asked, or no longer.
+    func store(_ upload: DebugUpload, now: Int64) async throws -> String {
+        let state = try upload.state.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        return try await database.pool.write { [account] database in
+            let seen = try Bool.fetchOne(
+                database, sql: "SELECT 1 FROM debug_upload WHERE account = ? AND nonce = ?",
+                arguments: [account.row, upload.nonce.lowercased()])
+            if seen == true { throw Refusal(.conflict, "This nonce was used before", code: "duplicate_nonce") }
+            guard let asked = try DebugRequests.open(account, device: upload.deviceID, now: now, database),
+                asked.allowsExport, try DeviceList.isRegistered(upload.deviceID, account, database)
+            else {
+                throw Refusal(
+                    .forbidden, "No upload of this device was asked for, or its time is over",
+                    code: "upload_not_requested")
+            }
+            if let logs = upload.logsUploadID { try Self.checkFinished(logs, account, database) }
+            let id = UUID().uuidString.lowercased()
+            try database.execute(
+                sql: """
+                    INSERT INTO debug_upload (id, request, account, device_id, nonce, created_at, state, logs,
+                    logs_upload_id, received) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """,
+                arguments: [
+                    id, asked.id, account.row, upload.deviceID, upload.nonce.lowercased(), upload.createdAt, state,
+                    upload.logs, upload.logsUploadID, now,
+                ])
+            return id
+        }
+    }
+
+    private static func checkFinished(_ upload: String, _ account: AccountID, _ database: Database) throws {
+        let isFinished = try Bool.fetchOne(
+            database, sql: "SELECT 1 FROM upload WHERE id = ? AND account = ? AND completed IS NOT NULL",
+            arguments: [upload, account.row])
+        guard isFinished == true else { throw Refusal.badRequest("logs_upload_id names no finished upload") }
+    }
+}

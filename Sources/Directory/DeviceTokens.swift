@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import GRDB
+import HTTPTypes
+
+/// Access and refresh tokens of registered devices; only their hashes are kept.
+///
+/// An access token is good for 15 minutes, a refresh token for 30 days and one use. A used one is taken again for a
+/// minute, because the answer to its use may have been lost; after that it is a sign of theft, and all tokens of the
+/// device are revoked. Source: api-client-networking, "401 Handling".
+struct DeviceTokens: Sendable {
+    private let database: DirectoryDatabase
+
+    static let accessLife: Int64 = 900
+    static let refreshLife: Int64 = 30 * 86_400
+    /// Seconds for which a used refresh token is taken again.
+    static let grace: Int64 = 60
+    /// Most token pairs remembered of one device.
+    private static let keptPairs = 4096
+
+    init(_ database: DirectoryDatabase) { self.database = database }
+
+    /// The first tokens of a device; `now` is seconds since 1970.
+    ///
+    /// - Throws: `Refusal` (401) when the account does not know the device.
+    func issue(_ device: String, to caller: Caller, now: Int64) async throws -> TokenResponse {
+        try await database.pool.write { database in
+            guard try DeviceList.isRegistered(device, caller.account, database) else { throw Refusal.deviceUnknown }
+            return try Self.issue(device, caller, now: now, database)
+        }
+    }
+
+    /// Who holds a refresh token, for the check of a signature before it is used.
+    func holder(ofRefresh token: String) async throws -> Caller? {
+        let hash = SecretHash.of(token)
+        return try await database.pool.read { database in
+            let key = try Data.fetchOne(
+                database, sql: "SELECT key_hash FROM device_token WHERE refresh_hash = ?", arguments: [hash])
+            return try key.flatMap { try Caller.ofKey(hash: $0, database) }
+        }
+    }
+
+    /// New tokens for a refresh token.
+    ///
+    /// - Throws: `Refusal` (401) when it has expired, was used before or is unknown.
+    func refresh(_ token: String, now: Int64) async throws -> TokenResponse {
+        let hash = SecretHash.of(token)
+        // The refusal is an answer and no error: what it revokes must be committed.
+        let outcome = try await database.pool.write { database -> Result<TokenResponse, Refusal> in
+            guard
+                let row = try Row.fetchOne(
+                    database, sql: "SELECT * FROM device_token WHERE refresh_hash = ? AND refresh_expires > ?",
+                    arguments: [hash, now]),
+                let caller = try Caller.ofKey(hash: row["key_hash"], database)
+            else { return .failure(.refreshExpired) }
+            let device: String = row["device_id"]
+            guard try DeviceList.isRegistered(device, caller.account, database) else { return .failure(.deviceUnknown) }
+            if let rotated: Int64 = row["rotated"], now - rotated > Self.grace {
+                try Self.revoke(device, caller.account, database)
+                return .failure(.refreshExpired)
+            }
+            try database.execute(
+                sql: "UPDATE device_token SET rotated = coalesce(rotated, ?) WHERE refresh_hash = ?",
+                arguments: [now, hash])
+            return .success(try Self.issue(device, caller, now: now, database))
+        }
+        return try outcome.get()
+    }
+
+    /// Whose access token it is.
+    ///
+    /// - Throws: `Refusal` (401) with the code by which a client knows whether to refresh or to sign in.
+    static func caller(of token: String, in database: DirectoryDatabase, now: Int64) async throws -> Caller {
+        let hash = SecretHash.of(token)
+        return try await database.pool.read { database in
+            guard
+                let row = try Row.fetchOne(
+                    database, sql: "SELECT * FROM device_token WHERE access_hash = ? AND access_expires > ?",
+                    arguments: [hash, now])
+            else { throw Refusal.accessExpired }
+            guard var caller = try Caller.ofKey(hash: row["key_hash"], database) else { throw Refusal.refreshExpired }
+            let device: String = row["device_id"]
+            guard try DeviceList.isRegistered(device, caller.account, database) else { throw Refusal.deviceUnknown }
+            caller.device = device
+            return caller
+        }
+    }
+
+    private static func revoke(_ device: String, _ account: AccountID, _ database: Database) throws {
+        try database.execute(
+            sql: "DELETE FROM device_token WHERE account = ? AND device_id = ?", arguments: [account.row, device])
+    }
+
+    private static func issue(
+        _ device: String, _ caller: Caller, now: Int64, _ database: Database
+    ) throws -> TokenResponse {
+        let (access, refresh) = (Hexadecimal.secret("hda_"), Hexadecimal.secret("hdr_"))
+        try database.execute(
+            sql: """
+                DELETE FROM device_token WHERE account = ? AND device_id = ? AND (refresh_expires <= ? OR id <=
+                (SELECT id FROM device_token WHERE account = ? AND device_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?))
+                """,
+            arguments: [caller.account.row, device, now, caller.account.row, device, keptPairs - 1])
+        try database.execute(
+            sql: """
+                INSERT INTO device_token (account, key_hash, device_id, access_hash, access_expires, refresh_hash,
+                refresh_expires) VALUES (?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                caller.account.row, caller.keyHash, device, SecretHash.of(access), now + accessLife,
+                SecretHash.of(refresh), now + refreshLife,
+            ])
+        return TokenResponse(accessToken: access, refreshToken: refresh, expiresIn: Int(accessLife))
+    }
+}
+
+extension Refusal {
+    /// Only new tokens help.
+    static var refreshExpired: Refusal {
+        var refusal = Refusal(
+            .unauthorized, "The refresh token has expired or was used before",
+            code: AuthenticationCode.refreshTokenExpired, headers: [.wwwAuthenticate: "Bearer"])
+        refusal.guidance = "Ask for new tokens with the API key"
+        return refusal
+    }
+
+    static var deviceUnknown: Refusal {
+        var refusal = Refusal(
+            .unauthorized, "The device is not registered", code: AuthenticationCode.deviceNotRegistered,
+            headers: [.wwwAuthenticate: "Bearer"])
+        refusal.guidance = "Register the device, then ask for new tokens"
+        return refusal
+    }
+}

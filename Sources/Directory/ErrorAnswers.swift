@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Turns every error into the envelope, so that no client ever meets an answer of another shape.
+struct ErrorAnswers: Sendable {
+    let logger: Logger
+
+    /// What `respond` gives, or the envelope of what it throws.
+    nonisolated(nonsending) func answer(
+        _ request: Request, _ respond: nonisolated(nonsending) () async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await respond()
+        } catch let refusal as Refusal {
+            return try Self.envelope(refusal)
+        } catch let error as any HTTPResponseError {
+            let isMissing = error.status == .notFound
+            return try Self.envelope(
+                isMissing
+                    ? .notFound("There is nothing here")
+                    : Refusal(error.status, error.status.reasonPhrase, code: "http_\(error.status.code)"))
+        } catch {
+            logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
+            return try Self.envelope(
+                Refusal(.internalServerError, "The directory could not do this; see its log", code: "internal"))
+        }
+    }
+
+    private static func envelope(_ refusal: Refusal) throws -> Response {
+        var response = try Answers.json(refusal.envelope, status: refusal.status)
+        for field in refusal.headers { response.headers.append(field) }
+        return response
+    }
+}
+
+extension Refusal {
+    var envelope: ErrorEnvelope {
+        ErrorEnvelope(error: message, code: code, retryGuidance: guidance, details: details)
+    }
+}
+
+/// Puts the envelopes around everything, and leaves the bodies off the answers to HEAD.
+struct ErrorEnvelopes: RouterMiddleware {
+    typealias Context = KeyedContext
+
+    let errors: ErrorAnswers
+
+    func handle(
+        _ request: Request, context: KeyedContext,
+        next: @concurrent (Request, KeyedContext) async throws -> Response
+    ) async throws -> Response {
+        let response = try await errors.answer(request) { try await next(request, context) }
+        // A body behind the answer to HEAD would be taken for the next answer (RFC 9110 §9.3.2).
+        return request.method == .head ? response.createHeadResponse() : response
+    }
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+
+/// How many requests a minute are taken, for each API key and client type; 0 is no limit.
+package struct RateLimits: Hashable, Sendable {
+    package var web: Int
+    package var mobileIOS: Int
+    package var mobileAndroid: Int
+    package var herald: Int
+    /// Wrong keys and tokens from one address.
+    package var wrongKeys: Int
+
+    package init(web: Int, mobileIOS: Int, mobileAndroid: Int, herald: Int, wrongKeys: Int) {
+        self.web = web
+        self.mobileIOS = mobileIOS
+        self.mobileAndroid = mobileAndroid
+        self.herald = herald
+        self.wrongKeys = wrongKeys
+    }
+
+    package static let none = RateLimits(web: 0, mobileIOS: 0, mobileAndroid: 0, herald: 0, wrongKeys: 0)
+
+    func limit(of type: ClientType) -> Int {
+        switch type {
+        case .web: web
+        case .mobileIOS: mobileIOS
+        case .mobileAndroid: mobileAndroid
+        case .herald: herald
+        }
+    }
+}

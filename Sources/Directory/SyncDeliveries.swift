@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import GRDB
+
+/// How often an account was given its brands, by day: what the contract bills by.
+///
+/// An answer counts once its last byte was handed to the connection. An unchanged one (304) delivered nothing and stands
+/// beside it. Source: securenode-endpoint-contract §7b, "Branding efforts (delivery)".
+package struct SyncDeliveries: Sendable {
+    private let database: DirectoryDatabase
+    private let account: AccountID
+
+    package init(_ database: DirectoryDatabase, account: AccountID = .first) {
+        self.database = database
+        self.account = account
+    }
+
+    /// One day in UTC.
+    package struct Day: Codable, Hashable, Sendable {
+        /// Such as `2026-01-31`.
+        package var day: String
+        /// Answers that were delivered whole.
+        package var delivered: Int
+        /// Entries in them.
+        package var entries: Int
+        /// Clients that had the present state already.
+        package var unchanged: Int
+
+        package init(day: String, delivered: Int, entries: Int, unchanged: Int) {
+            self.day = day
+            self.delivered = delivered
+            self.entries = entries
+            self.unchanged = unchanged
+        }
+    }
+
+    /// The days from one to another, both included and such as `2026-01-31`; those without any sync are left out.
+    package func days(from first: String, through last: String) throws -> [Day] {
+        try database.pool.read { [account] database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM sync_delivery WHERE account = ? AND day BETWEEN ? AND ? ORDER BY day",
+                arguments: [account.row, first, last]
+            ).map {
+                Day(day: $0["day"], delivered: $0["delivered"], entries: $0["entries"], unchanged: $0["unchanged"])
+            }
+        }
+    }
+
+    /// Counts an answer that was delivered; `now` is seconds since 1970.
+    func noteDelivered(entries: Int, now: Int64) async throws { try await note(1, entries, 0, now) }
+
+    /// Counts a client that had everything already.
+    func noteUnchanged(now: Int64) async throws { try await note(0, 0, 1, now) }
+
+    private func note(_ delivered: Int, _ entries: Int, _ unchanged: Int, _ now: Int64) async throws {
+        try await database.pool.write { [account] database in
+            try database.execute(
+                sql: """
+                    INSERT INTO sync_delivery (account, day, delivered, entries, unchanged) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT (account, day) DO UPDATE SET delivered = delivered + excluded.delivered,
+                    entries = entries + excluded.entries, unchanged = unchanged + excluded.unchanged
+                    """,
+                arguments: [
+                    account.row, String(Timestamp.string(from: now).prefix(10)), delivered, entries, unchanged,
+                ])
+        }
+    }
+}

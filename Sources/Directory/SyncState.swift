@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Crypto
+import Foundation
+import GRDB
+import HTTPTypes
+
+/// What an account's sync answers are made of, as a validator: it changes when an answer would say something new.
+///
+/// Two things in an answer are left out. `synced_at` is the server's time, different each second. `used_this_month`
+/// grows with each event: with it the full answer of a busy account, the one large enough to be worth a 304, would never
+/// be unchanged; clients learn the number from event answers too. What it decides, whether the cap is reached, is in. The
+/// tag is therefore weak (RFC 9110 §8.8.1): the same in meaning, not in every byte.
+struct SyncState: Sendable {
+    let digest: Data
+    /// Seconds since 1970 from which this state was seen, no two states of an account at the same second; in the future
+    /// for a state that followed too fast.
+    let modified: Int64
+
+    /// The state of now, noted when it is new; `now` is seconds since 1970.
+    ///
+    /// A time alone would let a client miss a gate, because closing one is no change of an entry. So the moment at which
+    /// a state was first seen is kept, and steps on by a second at least.
+    static func current(
+        _ database: DirectoryDatabase, account: AccountID, logoBase: String?, now: Int64
+    ) async throws -> SyncState {
+        let (digest, seen) = try await database.pool.read { database in
+            let digest = try Self.digest(of: account, logoBase: logoBase, now: now, database)
+            return (digest, try stored(account, database))
+        }
+        if let seen, seen.digest == digest { return seen }
+        return try await database.pool.write { database in
+            let known = try stored(account, database)
+            if let known, known.digest == digest { return known }
+            let state = SyncState(digest: digest, modified: max(now, (known?.modified ?? 0) + 1))
+            try database.execute(
+                sql: """
+                    INSERT INTO sync_state (account, digest, modified) VALUES (?, ?, ?)
+                    ON CONFLICT (account) DO UPDATE SET digest = excluded.digest, modified = excluded.modified
+                    """,
+                arguments: [account.row, digest, state.modified])
+            return state
+        }
+    }
+
+    /// The entity tag of the answer to one query.
+    func tag(query: [String]) -> String {
+        var hash = SHA256()
+        hash.update(data: digest)
+        for part in query { hash.update(data: Data("\(part.utf8.count):\(part)".utf8)) }
+        return "W/\"\(Hexadecimal.text(hash.finalize().prefix(16)))\""
+    }
+
+    private static func digest(
+        of account: AccountID, logoBase: String?, now: Int64, _ database: Database
+    ) throws -> Data {
+        let last = try Int64.fetchOne(
+            database, sql: "SELECT last_change FROM account WHERE id = ?", arguments: [account.row])
+        var config = try AccountStore.config(of: account, now: now, database)
+        let used = config.usedThisMonth ?? 0
+        config.usedThisMonth = nil
+        let isCapReached = if case .events(let cap) = config.capThisMonth { used >= cap } else { false }
+        let encoder = Answers.encoder()
+        encoder.outputFormatting.insert(.sortedKeys)
+        var hash = SHA256()
+        hash.update(data: Data("\(account.row) \(last ?? 0) \(isCapReached) \(logoBase ?? "")\n".utf8))
+        hash.update(data: try encoder.encode(config))
+        // Uploads close a request for their device, so they count too.
+        let uploads = try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM debug_upload WHERE account = ?", arguments: [account.row])
+        hash.update(data: try encoder.encode(try DebugRequests.open(account, now: now, database)))
+        hash.update(data: Data("\(uploads ?? 0)".utf8))
+        return Data(hash.finalize())
+    }
+
+    private static func stored(_ account: AccountID, _ database: Database) throws -> SyncState? {
+        try Row.fetchOne(
+            database, sql: "SELECT digest, modified FROM sync_state WHERE account = ?", arguments: [account.row]
+        ).map { SyncState(digest: $0["digest"], modified: $0["modified"]) }
+    }
+}

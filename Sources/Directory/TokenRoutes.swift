@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// `POST mobile/auth/token` behind the key, and `POST mobile/auth/refresh` without one.
+struct TokenRoutes: Sendable {
+    let database: DirectoryDatabase
+    let now: @Sendable () -> Int64
+
+    func token(_ request: Request, _ context: AccountContext) async throws -> Response {
+        guard context.caller.device == nil else {
+            throw Refusal(.forbidden, "Tokens are made with the API key, not with a token", code: "key_required")
+        }
+        let body = try await Answers.body(TokenRequest.self, of: request, fields: ["device_id"])
+        try EventCheck.length(body.deviceID, 1...128, "device_id")
+        return try Answers.json(try await DeviceTokens(database).issue(body.deviceID, to: context.caller, now: now()))
+    }
+
+    /// The refresh token says who asks.
+    ///
+    /// Where its key signs requests, this one must be signed too.
+    func refresh(_ request: Request) async throws -> Response {
+        var request = request
+        let body = Data(try await Answers.collect(&request).readableBytesView)
+        let asked = try Answers.value(RefreshRequest.self, of: body, fields: ["refresh_token"])
+        guard asked.refreshToken.utf8.count <= 200 else { throw Refusal.refreshExpired }
+        let tokens = DeviceTokens(database)
+        let holder = try await tokens.holder(ofRefresh: asked.refreshToken)
+        try await holder?.signing?.check(&request, now: now())
+        return try Answers.json(try await tokens.refresh(asked.refreshToken, now: now()))
+    }
+}

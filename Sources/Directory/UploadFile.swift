@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The file of one chunked upload; its name is the session's id, which this server made.
+struct UploadFile: Sendable {
+    /// What the disk said.
+    struct Failure: Error, CustomStringConvertible {
+        let path: String
+        let reason: String
+
+        var description: String { "\(path) cannot be written: \(reason); is the state folder writable, and not full?" }
+    }
+
+    private let folder: String
+    private let path: String
+
+    init(_ database: DirectoryDatabase, _ id: String) {
+        folder = database.folder + "/uploads"
+        path = folder + "/" + id
+    }
+
+    /// Writes a piece to its place.
+    @concurrent
+    func write(_ data: Data, at offset: Int) async throws {
+        try FileManager.default.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+        let file = try opened(creates: true)
+        defer { close(file) }
+        try data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = pwrite(
+                    file, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, offset + rest.startIndex)
+                guard count > 0 else { throw failure }
+                rest = rest.dropFirst(count)
+            }
+        }
+    }
+
+    /// Makes what was written outlive a power cut.
+    @concurrent
+    func synchronize() async throws {
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        let file = try opened(creates: false)
+        defer { close(file) }
+        guard fsync(file) == 0 else { throw failure }
+    }
+
+    func remove() { unlink(path) }
+
+    private func opened(creates: Bool) throws -> Int32 {
+        let file = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | (creates ? O_CREAT : 0), 0o640)
+        guard file >= 0 else { throw failure }
+        return file
+    }
+
+    private var failure: Failure { Failure(path: path, reason: String(cString: strerror(errno))) }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import HTTPTypes
+import Hummingbird
+
+/// `POST mobile/debug/upload` and the three `mobile/uploads/chunked` routes.
+struct UploadRoutes: Sendable {
+    let database: DirectoryDatabase
+    let now: @Sendable () -> Int64
+
+    func debug(_ request: Request, _ context: AccountContext) async throws -> Response {
+        let upload = try await Answers.body(
+            DebugUpload.self, of: request,
+            fields: ["device_id", "nonce", "created_at", "expires_at", "state", "logs", "logs_upload_id"])
+        try EventCheck.length(upload.deviceID, 1...128, "device_id")
+        guard UUID(uuidString: upload.nonce) != nil else { throw Refusal.badRequest("nonce is no UUID") }
+        try upload.createdAt.map { try EventCheck.time($0, "created_at") }
+        try upload.expiresAt.map { try EventCheck.time($0, "expires_at") }
+        if let logs = upload.logs, logs.unicodeScalars.count > FieldLimit.debugLogs {
+            throw Refusal.tooLarge("logs have more than \(FieldLimit.debugLogs) characters", most: FieldLimit.debugLogs)
+        }
+        let uploads = DebugUploads(database, account: context.account)
+        return try Answers.json(DebugUploadResponse(id: try await uploads.store(upload, now: now())))
+    }
+
+    func start(_ request: Request, _ context: AccountContext) async throws -> Response {
+        let start = try await Answers.body(
+            UploadStart.self, of: request, fields: ["filename", "total_size", "content_type"])
+        return try Answers.json(try await uploads(context).start(start, now: now()))
+    }
+
+    func chunk(_ request: Request, _ context: AccountContext) async throws -> Response {
+        let chunk = try await Answers.body(
+            UploadChunk.self, of: request, fields: ["session_id", "chunk_number", "chunk_data"])
+        return try Answers.json(try await uploads(context).store(chunk, now: now()))
+    }
+
+    func complete(_ request: Request, _ context: AccountContext) async throws -> Response {
+        let end = try await Answers.body(UploadEnd.self, of: request, fields: ["session_id"])
+        return try Answers.json(try await uploads(context).complete(end.sessionID, now: now()))
+    }
+
+    private func uploads(_ context: AccountContext) -> ChunkedUploads {
+        ChunkedUploads(database, account: context.account)
+    }
+}
+
+extension Refusal {
+    /// - Parameter most: in the unit of the message.
+    static func tooLarge(_ message: String, most: Int) -> Refusal {
+        var refusal = Refusal(.contentTooLarge, message, code: "FILE_TOO_LARGE")
+        refusal.details = ["max_size": .int(most)]
+        refusal.guidance = "Send less, or use chunked upload for logs"
+        return refusal
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Directory
+import Foundation
+import Testing
+
+@Suite("Conditional and compressed sync", .timeLimit(.minutes(2)))
+struct SyncValidatorTests {
+    private static let path = "/api/" + APIPath.sync
+
+    @Test func `the tag that was sent brings 304 without a body, until something changes`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            let first = try await directory.ask(Self.path)
+            let tag = try #require(first.headers["etag"])
+            let again = try await directory.ask(Self.path, headers: ["If-None-Match": "\"x\", \(tag)"])
+            #expect(again.status == 304)
+            #expect(again.body.isEmpty)
+            #expect(again.headers["etag"] == tag)
+            try directory.put(entry("+61491570157"))
+            let changed = try await directory.ask(Self.path, headers: ["If-None-Match": tag])
+            #expect(changed.status == 200)
+            #expect(changed.headers["etag"] != tag)
+        }
+    }
+
+    @Test(arguments: [
+        "branding_enabled", "voip_dialer_enabled", "account_status", "cap_this_month", "cap_reached", "debug_ui",
+    ])
+    func `a gate that moves changes the tag and the time`(gate: String) async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            try directory.change { $0.cap = 1 }
+            let first = try await directory.ask(Self.path)
+            let (tag, time) = try (#require(first.headers["etag"]), #require(first.headers["last-modified"]))
+            switch gate {
+            case "branding_enabled": try directory.change { $0.brandingEnabled = false }
+            case "voip_dialer_enabled": try directory.change { $0.voipDialerEnabled = false }
+            case "account_status": try directory.change { $0.status = "suspended" }
+            case "cap_this_month": try directory.change { $0.cap = 5 }
+            case "cap_reached": _ = try await directory.report("displayed")
+            default: try DebugRequests(directory.database).request(device: nil, expires: directory.time.seconds + 60)
+            }
+            // All within the second of the first answer.
+            #expect(try await directory.ask(Self.path, headers: ["If-None-Match": tag]).status == 200)
+            #expect(try await directory.ask(Self.path, headers: ["If-Modified-Since": time]).status == 200)
+        }
+    }
+
+    @Test func `an event that moves no gate leaves the tag`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            try directory.change { $0.cap = 10 }
+            let tag = try #require(try await directory.ask(Self.path).headers["etag"])
+            #expect(try await directory.report("displayed").counted == true)
+            #expect(try await directory.ask(Self.path, headers: ["If-None-Match": tag]).status == 304)
+        }
+    }
+
+    @Test func `the time that was sent brings 304, but a tag decides where both are`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            let time = try #require(try await directory.ask(Self.path).headers["last-modified"])
+            #expect(time == "Thu, 01 Jan 2026 00:00:00 GMT")
+            let headers = ["If-Modified-Since": time]
+            #expect(try await directory.ask(Self.path, headers: headers).status == 304)
+            let both = ["If-Modified-Since": time, "If-None-Match": "\"other\""]
+            #expect(try await directory.ask(Self.path, headers: both).status == 200)
+            for other in ["yesterday", "Thu, 01 Jan 2026 00:00:05 GMT", "Thu, 32 Foo 2026 99:00:00 GMT"] {
+                #expect(try await directory.ask(Self.path, headers: ["If-Modified-Since": other]).status == 200)
+            }
+        }
+    }
+
+    @Test func `each query has a tag of its own`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            let cursor = try await directory.sync().syncedAt
+            var tags: Set<String?> = []
+            let queries = ["", "?since=\(cursor)", "?since=\(cursor)&include_inactive=true", "?device_id=a"]
+            for query in queries { tags.insert(try await directory.ask(Self.path + query).headers["etag"]) }
+            #expect(tags.count == queries.count)
+        }
+    }
+
+    @Test func `what is out of use is told only to those who ask, and never in a full answer`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"), entry("+61491570157"))
+            let cursor = try await directory.sync().syncedAt
+            try directory.deactivate("+61491570156")
+            let plain = try await directory.ask(Self.path + "?since=\(cursor)")
+            #expect(try plain.decoded(SyncResponse.self).branding.isEmpty)
+            #expect(!plain.text.contains("is_active"))
+            let asked = try await directory.ask(Self.path + "?include_inactive=true&since=\(cursor)")
+            #expect(try asked.decoded(SyncResponse.self).branding.map(\.isActive) == [false])
+            let full = try await directory.ask(Self.path + "?include_inactive=true")
+            #expect(try full.decoded(SyncResponse.self).branding.count == 1)
+            #expect(!full.text.contains("is_active"))
+            #expect(try await directory.ask(Self.path + "?include_inactive=perhaps").status == 400)
+        }
+    }
+
+    @Test(arguments: [
+        ("gzip", true), ("deflate, GZIP;q=0.5", true), ("*", true), ("x-gzip", true), ("deflate", false),
+        ("gzip;q=0", false), ("gzip;q=0, *", false), ("identity", false),
+    ])
+    func `a client that takes gzip gets it`(accept: String, isCompressed: Bool) async throws {
+        try await RunningDirectory.run { directory in
+            let entries = try (0..<2500).map { try entry("+6149157\(1000 + $0)", "Brand \($0)") }
+            _ = try BrandEntries(directory.database).put(entries, now: ManualTime.start)
+            let plain = try await directory.ask(Self.path)
+            let answer = try await directory.ask(Self.path, headers: ["Accept-Encoding": accept])
+            #expect(answer.status == 200)
+            #expect(answer.headers["content-encoding"] == (isCompressed ? "gzip" : nil))
+            #expect(answer.headers["vary"]?.contains("Accept-Encoding") == true)
+            #expect((answer.body.count < plain.body.count / 4) == isCompressed)
+            var unpacked = answer
+            if isCompressed { unpacked.body = try await Gunzip.data(answer.body) }
+            #expect(!unpacked.object.isEmpty && unpacked.object == plain.object)
+        }
+    }
+
+    @Test func `each delivered answer counts once for its day, and an unchanged one beside it`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"), entry("+61491570157"))
+            let first = try await directory.ask(Self.path)
+            let tag = try #require(first.headers["etag"])
+            _ = try await directory.ask(Self.path, headers: ["If-None-Match": tag])
+            _ = try await directory.ask(Self.path + "?since=yesterday")
+            directory.time.seconds += 86_400
+            _ = try await directory.ask("/" + APIPath.sync, headers: ["Accept-Encoding": "gzip"])
+            let deliveries = SyncDeliveries(directory.database)
+            let expected = [
+                SyncDeliveries.Day(day: "2026-01-01", delivered: 1, entries: 2, unchanged: 1),
+                SyncDeliveries.Day(day: "2026-01-02", delivered: 1, entries: 2, unchanged: 0),
+            ]
+            // The last byte is counted after it was sent.
+            var days = try deliveries.days(from: "2026-01-01", through: "2026-12-31")
+            for _ in 0..<500 where days != expected {
+                try await Task.sleep(for: .milliseconds(10))
+                days = try deliveries.days(from: "2026-01-01", through: "2026-12-31")
+            }
+            #expect(days == expected)
+        }
+    }
+}
+
+/// Unpacks on a thread of its own: a waiting one of the pool would be missing to the server.
+enum Gunzip {
+    static func data(_ bytes: [UInt8]) async throws -> [UInt8] {
+        try await withCheckedThrowingContinuation { done in
+            Thread.detachNewThread { done.resume(with: Result { try unpacked(bytes) }) }
+        }
+    }
+
+    private static func unpacked(_ bytes: [UInt8]) throws -> [UInt8] {
+        let folder = try TemporaryFolder()
+        try folder.write(bytes, to: "body.gz")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["gzip", "-d", folder.path + "/body.gz"]
+        try process.run()
+        process.waitUntilExit()
+        return Array(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/body")))
+    }
+}
