@@ -6,7 +6,7 @@ import GRDB
 /// Which API keys sign their requests, and with what.
 ///
 /// The secret is kept readable in `directory.sqlite`: an HMAC cannot be checked with a hash of its key. The file is
-/// readable by the directory's user only; whoever copies it can sign, though not without the API key beside it.
+/// readable by the directory's user and group only; whoever copies it can sign, though not without the API key beside it.
 package struct SigningSecrets: Sendable {
     private let database: DirectoryDatabase
 

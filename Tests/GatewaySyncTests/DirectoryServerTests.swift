@@ -6,10 +6,11 @@ import Directory
 import Foundation
 import Gateway
 import GatewayStore
-import GatewaySync
 import Logging
 import Synchronization
 import Testing
+
+@testable import GatewaySync
 
 /// The gateway's sync side and the directory of this package, over a real socket.
 @Suite("Against the real directory", .timeLimit(.minutes(1)))
@@ -36,6 +37,10 @@ struct DirectoryServerTests {
         try directory.put(numbers)
         let gateway = try await GatewayFixture(directory.url, key: directory.key)
         let service = gateway.service()
+        // The remote configuration says that the directory can name what is no longer branded.
+        await RemoteConfigurationService(
+            client: gateway.client, device: gateway.device, time: gateway.time.keeper, logger: gateway.logger
+        ).fetch()
         await service.syncOnce()
         await service.syncOnce()
         #expect(service.status.written == 0)

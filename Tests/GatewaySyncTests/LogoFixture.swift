@@ -53,7 +53,7 @@ final class LogoFixture: Sendable {
         settings.allowsPrivate = true
         settings.maxFile = 65_536
         settings.maxPixels = 10_000
-        settings.timeout = .milliseconds(500)
+        settings.timeout = .seconds(30)
         configure(&settings)
         let seen = seen
         service = LogoService(
@@ -113,6 +113,11 @@ extension FaultyPeer.Answer {
 enum Hostility: CaseIterable {
     case page, script, declaredTooLarge, endless, redirectHome, redirectAway, bomb, wideBomb, cutBody, cutPicture, slow
     case silent, missing, unasked304, noAnswer
+
+    /// Only a host that says nothing is worth a short patience; all others get the time a busy machine needs.
+    func patience(_ settings: inout LogoSettings) {
+        if self == .slow || self == .silent { settings.timeout = .milliseconds(500) }
+    }
 
     var answer: FaultyPeer.Answer {
         switch self {

@@ -63,7 +63,7 @@ struct LogoServiceTests {
         hostility: Hostility
     ) async throws {
         let peer = try FaultyPeer { _, _ in hostility.answer }
-        let gateway = try await LogoFixture(peer, logos: ["/acme.png"])
+        let gateway = try await LogoFixture(peer, logos: ["/acme.png"], configure: hostility.patience)
         await gateway.service.round()
         #expect(peer.requests.count == 1)
         let row = try #require(try LogoReader(folder: gateway.folder.path).logos(limit: 1).first)
