@@ -8,6 +8,7 @@ import GRDB
 /// Writes are serialised by SQLite, also those of other processes; readers see whole states. Any thread.
 package final class DirectoryDatabase: Sendable {
     let pool: DatabasePool
+    let keyUsage = KeyUsage()
 
     /// Opens the file and brings it to the present schema.
     ///
@@ -52,6 +53,7 @@ package final class DirectoryDatabase: Sendable {
     private static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { try $0.execute(sql: firstSchema) }
+        OperatorSchema.register(in: &migrator)
         return migrator
     }
 

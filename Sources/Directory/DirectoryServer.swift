@@ -49,6 +49,7 @@ package final class DirectoryServer: Service {
         quiet.logLevel = max(logger.logLevel, .notice)
         let application = Application(
             router: router(), configuration: .init(address: .hostname(options.host, port: options.port)),
+            services: [Housekeeping(database: database, now: options.now, logger: logger)],
             onServerRunning: { [self] channel in listening(on: channel.localAddress?.port) }, logger: quiet)
         try await application.run()
     }
@@ -86,7 +87,7 @@ package final class DirectoryServer: Service {
         // Clients are told one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
         for mount in ["", "api"] {
             addContract(
-                to: router.group(RouterPath(mount)).add(middleware: KeyGate(database: database))
+                to: router.group(RouterPath(mount)).add(middleware: KeyGate(database: database, now: options.now))
                     .group(context: AccountContext.self))
         }
         return router

@@ -29,13 +29,14 @@ struct KeyGate: RouterMiddleware {
     typealias Context = KeyedContext
 
     let database: DirectoryDatabase
+    let now: @Sendable () -> Int64
 
     func handle(
         _ request: Request, context: KeyedContext,
         next: @concurrent (Request, KeyedContext) async throws -> Response
     ) async throws -> Response {
         guard let header = HTTPField.Name("X-API-Key"), let key = request.headers[header], key.utf8.count <= 200,
-            let account = try await AccountStore.owner(ofKey: key, in: database)
+            let account = try await AccountStore.owner(ofKey: key, now: now(), in: database)
         else { throw Refusal.noKey }
         var context = context
         context.account = account

@@ -3,17 +3,16 @@
 import ArgumentParser
 import BrandingAPI
 import Directory
-import Foundation
 
 /// `herald-directory key`: who may use the directory.
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Make, list and revoke API keys.",
+        commandName: "key", abstract: "Make, list, rotate and revoke API keys.",
         discussion: """
             Example:
               herald-directory key create gateway --write /etc/herald/api-key
             """,
-        subcommands: [Create.self, List.self, Revoke.self])
+        subcommands: [Create.self, List.self, Rotate.self, Revoke.self])
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -26,30 +25,17 @@ struct KeyCommand: ParsableCommand {
         @Argument(help: "A name to know it by.")
         var name: String
 
-        @OptionGroup var options: StateOptions
+        @OptionGroup var options: AccountOptions
 
-        @Option(
-            help: ArgumentHelp(
-                "Write it to a file that only this user can read, instead of showing it.", valueName: "file"))
-        var write: String?
+        @OptionGroup var delivery: KeyDelivery
 
         func run() throws {
-            let accounts = AccountStore(try options.open(creates: true))
-            let key: String
-            do {
-                key = try accounts.createKey(name: name, now: secondsNow())
-            } catch let error as AccountStoreError {
-                throw CommandFailure(TerminalText.visible("\(error)"))
+            let account = try options.openAccount(creates: true)
+            try delivery.deliver(name) {
+                try account.createKey(name: name, now: secondsNow())
+            } undo: { _ in
+                _ = try account.revokeKey(name: name, now: secondsNow())
             }
-            guard let write else { return Output.write(key + "\n") }
-            do {
-                try PrivateFile.write(key + "\n", to: write)
-            } catch {
-                // Nobody has seen the key, so nobody may use it.
-                _ = try accounts.revokeKey(name: name, now: secondsNow())
-                throw error
-            }
-            Output.write("key \"\(TerminalText.visible(name))\" written to \(write)\n")
         }
     }
 
@@ -61,18 +47,59 @@ struct KeyCommand: ParsableCommand {
                   herald-directory key list
                 """)
 
-        @OptionGroup var options: StateOptions
+        @Flag(help: "One JSON object a line instead of a table.")
+        var json = false
+
+        @OptionGroup var options: AccountOptions
 
         func run() throws {
-            let keys = try AccountStore(try options.open()).keys()
-            guard !keys.isEmpty else { return Output.write("no keys\n") }
-            let rows = keys.map { key in
-                [
-                    key.name, Timestamp.string(from: key.created),
-                    key.revoked.map { "revoked " + Timestamp.string(from: $0) } ?? "good",
-                ]
+            let keys = try options.openAccount().keys()
+            if json {
+                for key in keys { try Output.write(json: key) }
+                return
             }
-            Output.write(table: ["NAME", "CREATED", "STATE"], rows)
+            guard !keys.isEmpty else { return Output.write("no keys\n") }
+            let now = Timestamp.string(from: secondsNow())
+            let rows = keys.map { [$0.id, $0.name, $0.created, $0.lastUsed, state(of: $0, now: now)] }
+            Output.write(table: ["ID", "NAME", "CREATED", "LAST USED", "STATE"], rows)
+        }
+
+        private func state(of key: AccountStore.KeyRow, now: String) -> String {
+            if let revoked = key.revoked { return "revoked " + revoked }
+            guard let expires = key.expires else { return "good" }
+            return expires > now ? "good until " + expires : "ended " + expires
+        }
+    }
+
+    struct Rotate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a successor of a key; the old one stays good for a while.",
+            discussion: """
+                Example:
+                  herald-directory key rotate gateway --grace-hours 48 --write /etc/herald/api-key
+                """)
+
+        @Argument(help: "The key's name or identifier.")
+        var name: String
+
+        @Option(help: ArgumentHelp("Hours the old key stays good; 0 ends it at once.", valueName: "hours"))
+        var graceHours = 24
+
+        @OptionGroup var options: AccountOptions
+
+        @OptionGroup var delivery: KeyDelivery
+
+        func validate() throws {
+            guard (0...8760).contains(graceHours) else { throw ValidationError("--grace-hours takes 0 to 8760") }
+        }
+
+        func run() throws {
+            let account = try options.openAccount()
+            try delivery.deliver(name) {
+                try account.rotateKey(name, grace: Int64(graceHours) * 3600, now: secondsNow()).key
+            } undo: { key in
+                try account.undoRotation(to: key)
+            }
         }
     }
 
@@ -84,13 +111,13 @@ struct KeyCommand: ParsableCommand {
                   herald-directory key revoke gateway
                 """)
 
-        @Argument(help: "The key's name.")
+        @Argument(help: "The key's name, which takes a predecessor in grace too, or its identifier.")
         var name: String
 
-        @OptionGroup var options: StateOptions
+        @OptionGroup var options: AccountOptions
 
         func run() throws {
-            guard try AccountStore(try options.open()).revokeKey(name: name, now: secondsNow()) else {
+            guard try options.openAccount().revokeKey(name: name, now: secondsNow()) else {
                 throw CommandFailure(
                     "there is no good key named \"\(TerminalText.visible(name))\"; see herald-directory key list")
             }
