@@ -98,7 +98,7 @@ package struct AccountStore: Sendable {
 }
 
 /// Why a change of an account or its keys was refused.
-package enum AccountStoreError: Error, Hashable, CustomStringConvertible {
+package enum AccountStoreError: OperatorMistake, Hashable {
     case badName
     case nameTaken(String)
     case noKey(String)
@@ -109,6 +109,14 @@ package enum AccountStoreError: Error, Hashable, CustomStringConvertible {
     case badStatus
     case badMode
     case badIncluded
+
+    package var kind: OperatorMistakeKind {
+        switch self {
+        case .badName, .badAccountName, .badStatus, .badMode, .badIncluded: .invalid
+        case .noKey, .noAccount: .missing
+        case .nameTaken, .accountTaken, .isClosed: .conflict
+        }
+    }
 
     package var description: String {
         switch self {

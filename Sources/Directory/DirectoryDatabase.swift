@@ -40,12 +40,16 @@ package final class DirectoryDatabase: Sendable {
         }
     }
 
+    /// A connection of its own for a long piece of work, so that the pool's writer waits for its last step only.
+    func connection() throws -> DatabaseQueue { try DatabaseQueue(path: pool.path, configuration: Self.configuration) }
+
     /// Reads something, so that a health check fails when the file cannot be read any more.
     func check() async throws { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") } }
 
     private static var configuration: Configuration {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
+        // The merge of a million numbers holds the writer for some seconds, also that of a command beside the server.
+        configuration.busyMode = .timeout(60)
         configuration.foreignKeysEnabled = true
         return configuration
     }

@@ -115,8 +115,8 @@ package struct EventLedger: Sendable {
         let config = try AccountStore.config(of: account, now: now, database)
         if config.accountStatus != "active", config.accountStatus != "trial" { return .accountSuspended }
         if config.brandingEnabled == false { return .disabled }
-        guard let number = E164Number(event.phoneNumber), try BrandEntries.find(number, account, database) != nil else {
-            return .noMatch
+        if let reason = try BrandNumbers.standing(of: E164Number(event.phoneNumber), account, database).reason {
+            return reason
         }
         if case .events(let cap) = config.capThisMonth, config.usedThisMonth ?? 0 >= cap { return .capReached }
         return nil

@@ -30,7 +30,7 @@ struct AccountOptions: ParsableArguments {
 func explained<Value>(_ body: () throws -> Value) throws -> Value {
     do {
         return try body()
-    } catch let error as AccountStoreError {
+    } catch let error as any OperatorMistake {
         throw CommandFailure(TerminalText.visible("\(error)"))
     }
 }

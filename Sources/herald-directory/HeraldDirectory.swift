@@ -19,8 +19,8 @@ struct HeraldDirectory: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, ImportCommand.self, BrandsCommand.self, EventsCommand.self, KeyCommand.self,
-            AccountCommand.self,
+            RunCommand.self, ImportCommand.self, BrandCommand.self, NumberCommand.self,
+            EventsCommand.self, KeyCommand.self, AccountCommand.self,
         ])
 }
 

@@ -2,7 +2,9 @@
 
 import ArgumentParser
 
-/// Where a new key goes: to standard output, or into a file. It is never shown again and never logged.
+/// Where a new key goes: to standard output, or into a file.
+///
+/// It is never shown again and never logged.
 struct KeyDelivery: ParsableArguments {
     @Option(
         help: ArgumentHelp(

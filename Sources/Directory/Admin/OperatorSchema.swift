@@ -29,7 +29,7 @@ enum OperatorSchema {
         CREATE UNIQUE INDEX admin_key_name ON admin_key (name) WHERE revoked IS NULL;
         """
 
-    /// `held` marks a number that would be active if its brand's owner were; `active` stays what clients are told.
+    // `held` marks a number that would be active if its brand's owner were; `active` stays what clients are told.
     private static let brands = """
         CREATE TABLE brand (
             account INTEGER NOT NULL REFERENCES account (id), id TEXT NOT NULL, name TEXT NOT NULL, logo TEXT,
@@ -46,8 +46,8 @@ enum OperatorSchema {
             created INTEGER NOT NULL) WITHOUT ROWID;
         """
 
-    /// The day's counters are kept beside the events, so that a report of a month reads no event. They outlive the
-    /// events, which are removed after a time. `reason` is empty for what counted, `brand_id` for numbers of no brand.
+    // The day's counters are kept beside the events, so that a report of a month reads no event, and outlive them.
+    // `reason` is empty for what counted, `brand_id` for numbers of no brand.
     private static let events = """
         CREATE INDEX event_received ON event (account, received);
         CREATE INDEX event_number ON event (account, number);
