@@ -19,7 +19,7 @@ struct HeraldDirectory: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, ImportCommand.self, BrandCommand.self, NumberCommand.self,
+            RunCommand.self, ImportCommand.self, ExportCommand.self, BrandCommand.self, NumberCommand.self,
             EventsCommand.self, KeyCommand.self, AccountCommand.self,
         ])
 }
