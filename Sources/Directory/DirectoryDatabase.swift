@@ -8,6 +8,8 @@ import GRDB
 /// Writes are serialised by SQLite, also those of other processes; readers see whole states. Any thread.
 package final class DirectoryDatabase: Sendable {
     let pool: DatabasePool
+    /// The state folder.
+    let folder: String
     let keyUsage = KeyUsage()
 
     /// Opens the file and brings it to the present schema.
@@ -16,6 +18,7 @@ package final class DirectoryDatabase: Sendable {
     ///   error and not a new database.
     /// - Throws: `DirectoryDatabaseError` naming the file and what to do.
     package init(folder: String, creates: Bool = true) throws(DirectoryDatabaseError) {
+        self.folder = folder
         let path = folder + "/directory.sqlite"
         do {
             let files = FileManager.default

@@ -67,7 +67,7 @@ package final class DirectoryServer: Service {
     /// What comes before `/logos/`; nil when there are no logos, or the server listens everywhere and has no name.
     private func logoBase() -> String? {
         if let url = options.publicURL { return url.hasSuffix("/") ? String(url.dropLast()) : url }
-        guard options.logos != nil, !["0.0.0.0", "::"].contains(options.host) else { return nil }
+        guard options.logos != nil || LogoStore(database).isUsed, !["0.0.0.0", "::"].contains(options.host) else { return nil }
         return "http://\(options.urlHost):\(bound.current ?? options.port)"
     }
 
@@ -78,10 +78,10 @@ package final class DirectoryServer: Service {
             try await database.check()
             return Response(status: .ok, body: .init(byteBuffer: ByteBuffer(string: "ok\n")))
         }
-        let logo = LogoRoute(folder: options.logos)
+        let logo = LogoRoute(store: LogoStore(database), folder: options.logos)
         for method in [HTTPRequest.Method.get, .head] {
             router.on("logos/:file", method: method) { request, context in
-                try logo.logo(request, named: try context.parameters.require("file"))
+                try await logo.logo(request, named: try context.parameters.require("file"))
             }
         }
         // Clients are told one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").

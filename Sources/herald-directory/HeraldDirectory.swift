@@ -20,7 +20,7 @@ struct HeraldDirectory: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             RunCommand.self, ImportCommand.self, ExportCommand.self, BrandCommand.self, NumberCommand.self,
-            EventsCommand.self, KeyCommand.self, AccountCommand.self,
+            LogoCommand.self, EventsCommand.self, AccountCommand.self, KeyCommand.self, BackupCommand.self,
         ])
 }
 
