@@ -12,6 +12,8 @@ package struct DirectoryConfiguration: Sendable {
     package var logos: String?
     /// The URL under which clients reach this server, for logos; nil for the listening address.
     package var publicURL: String?
+    /// Events received longer ago, in days, are removed.
+    package var keepDays = 400
     package var log = LogSettings()
 
     /// What holds without a file.
@@ -34,6 +36,10 @@ package struct DirectoryConfiguration: Sendable {
                 root.problem("logos", "\(logos) cannot be read; is the path right, and may this user read it?")
             }
             configuration.publicURL = root.string("public_url", form: URLForm.text, URLForm.isDirectory)
+            root.within("events") { section in
+                configuration.keepDays = section.integer(
+                    "keep_days", default: configuration.keepDays, in: 1...36_500)
+            }
             configuration.log = LogSchema.read(root, hasFormat: false)
             return configuration
         }

@@ -20,6 +20,8 @@ package final class DirectoryServer: Service {
         package var logos: String?
         /// The URL clients reach the server by; nil for the address it listens on.
         package var publicURL: String?
+        /// Events received longer ago are removed.
+        package var keepDays = 400
         /// Seconds since 1970; a test has its own.
         package var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
@@ -49,7 +51,11 @@ package final class DirectoryServer: Service {
         quiet.logLevel = max(logger.logLevel, .notice)
         let application = Application(
             router: router(), configuration: .init(address: .hostname(options.host, port: options.port)),
-            services: [Housekeeping(database: database, now: options.now, logger: logger)],
+            services: [
+                Housekeeping(
+                    database: database, retention: EventRetention(database: database, keepDays: options.keepDays),
+                    now: options.now, logger: logger)
+            ],
             onServerRunning: { [self] channel in listening(on: channel.localAddress?.port) }, logger: quiet)
         try await application.run()
     }

@@ -7,8 +7,8 @@ import GRDB
 
 /// What gateways and phones reported, each key of an account once.
 package struct EventLedger: Sendable {
-    private let database: DirectoryDatabase
-    private let account: AccountID
+    let database: DirectoryDatabase
+    let account: AccountID
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first) {
         self.database = database
@@ -50,7 +50,8 @@ package struct EventLedger: Sendable {
             if let known = try Self.known(event.eventKey, account, database) {
                 response = known
             } else {
-                let reason = try Self.uncounted(event, account, now: now, database)
+                let standing = try BrandNumbers.standing(of: E164Number(event.phoneNumber), account, database)
+                let reason = try Self.uncounted(event, standing.reason, account, now: now, database)
                 response.eventID = UUID().uuidString.lowercased()
                 response.outcome = event.outcome
                 response.counted = reason == nil
@@ -65,6 +66,8 @@ package struct EventLedger: Sendable {
                         account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
                         event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
                     ])
+                try DayOutcomes.add(
+                    account, brandID: standing.brandID, outcome: event.outcome, reason: reason, now: now, database)
                 if reason == nil { try MonthUsage.add(to: account, now: now, database) }
             }
             response.config = try AccountStore.config(of: account, now: now, database)
@@ -72,17 +75,7 @@ package struct EventLedger: Sendable {
         }
     }
 
-    /// The last events, newest first, at most `limit`.
-    package func latest(limit: Int) throws -> [Recorded] {
-        try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database, sql: "SELECT * FROM event WHERE account = ? ORDER BY id DESC LIMIT ?",
-                arguments: [account.row, limit]
-            ).map(Self.recorded)
-        }
-    }
-
-    private static func recorded(_ row: Row) throws -> Recorded {
+    static func recorded(_ row: Row) throws -> Recorded {
         let meta: String? = row["meta"]
         return Recorded(
             eventID: row["event_id"], eventKey: row["event_key"], number: row["number"], outcome: row["outcome"],
@@ -109,15 +102,13 @@ package struct EventLedger: Sendable {
 
     /// Why the event does not count, in the contract's words; nil when it does.
     private static func uncounted(
-        _ event: EventRequest, _ account: AccountID, now: Int64, _ database: Database
+        _ event: EventRequest, _ numberReason: UncountedReason?, _ account: AccountID, now: Int64, _ database: Database
     ) throws -> UncountedReason? {
         guard event.outcome == "displayed" else { return .analyticsOnly }
         let config = try AccountStore.config(of: account, now: now, database)
         if config.accountStatus != "active", config.accountStatus != "trial" { return .accountSuspended }
         if config.brandingEnabled == false { return .disabled }
-        if let reason = try BrandNumbers.standing(of: E164Number(event.phoneNumber), account, database).reason {
-            return reason
-        }
+        if let numberReason { return numberReason }
         if case .events(let cap) = config.capThisMonth, config.usedThisMonth ?? 0 >= cap { return .capReached }
         return nil
     }

@@ -20,7 +20,8 @@ struct HeraldDirectory: AsyncParsableCommand {
         version: "0.1.0",
         subcommands: [
             RunCommand.self, ImportCommand.self, ExportCommand.self, BrandCommand.self, NumberCommand.self,
-            LogoCommand.self, EventsCommand.self, AccountCommand.self, KeyCommand.self, BackupCommand.self,
+            LogoCommand.self, EventsCommand.self, ReportCommand.self, AccountCommand.self, KeyCommand.self,
+            BackupCommand.self,
         ])
 }
 

@@ -46,6 +46,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         server.logos = logos ?? file?.logos
         server.publicURL = publicURL ?? file?.publicURL
+        server.keepDays = file?.keepDays ?? server.keepDays
         let database = try options.open(creates: true)
         let (host, port) = (server.host, server.port)
         let group = ServiceGroup(

@@ -7,6 +7,7 @@ import ServiceLifecycle
 /// What the server does beside answering: once a minute, in small bites, never while a request waits for it.
 struct Housekeeping: Service {
     let database: DirectoryDatabase
+    let retention: EventRetention
     let now: @Sendable () -> Int64
     let logger: Logger
 
@@ -22,6 +23,10 @@ struct Housekeeping: Service {
     func round() async {
         do {
             try await database.keyUsage.write(to: database.pool)
+            while try await retention.bite(now: now()), !Task.isCancelled, !Task.isShuttingDownGracefully {
+                // Between two bites the writer is there for events.
+                try await Task.sleep(for: .milliseconds(50))
+            }
         } catch {
             logger.error("housekeeping failed and will be tried again", metadata: ["error": "\(error)"])
         }
