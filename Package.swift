@@ -129,7 +129,8 @@ let package = Package(
             name: "GatewayAdminTests", dependencies: ["GatewayAdmin", "Gateway", "Branding", log],
             swiftSettings: strict),
         .testTarget(
-            name: "DirectoryTests", dependencies: ["Directory", "BrandingAPI", "Branding", log],
+            name: "DirectoryTests",
+            dependencies: ["Directory", "herald-directory", "BrandingAPI", "Branding", grdb, log],
             swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),

@@ -12,9 +12,18 @@ package struct DirectoryConfiguration: Sendable {
     package var logos: String?
     /// The URL under which clients reach this server, for logos; nil for the listening address.
     package var publicURL: String?
+    /// Where the operator's API is.
+    package var admin = Admin.beside
     /// Events received longer ago, in days, are removed.
     package var keepDays = 400
     package var log = LogSettings()
+
+    /// Where the operator's API is: nowhere, beside the contract, or at an address of its own.
+    package enum Admin: Hashable, Sendable {
+        case off
+        case beside
+        case at(EndpointAddress)
+    }
 
     /// What holds without a file.
     package init() {}
@@ -36,6 +45,7 @@ package struct DirectoryConfiguration: Sendable {
                 root.problem("logos", "\(logos) cannot be read; is the path right, and may this user read it?")
             }
             configuration.publicURL = root.string("public_url", form: URLForm.text, URLForm.isDirectory)
+            root.within("admin") { section in configuration.admin = admin(section, listen: configuration.listen) }
             root.within("events") { section in
                 configuration.keepDays = section.integer(
                     "keep_days", default: configuration.keepDays, in: 1...36_500)
@@ -43,5 +53,15 @@ package struct DirectoryConfiguration: Sendable {
             configuration.log = LogSchema.read(root, hasFormat: false)
             return configuration
         }
+    }
+
+    private static func admin(_ section: ConfigurationSection, listen: EndpointAddress) -> Admin {
+        let isEnabled = section.bool("enabled", default: true)
+        let address = section.parsed("listen") { text throws(AddressProblem) in
+            try EndpointAddress.read(text, defaultPort: 8089)
+        }
+        guard isEnabled else { return .off }
+        guard let address, address != listen else { return .beside }
+        return .at(address)
     }
 }

@@ -2,14 +2,20 @@
 
 import HTTPTypes
 import Hummingbird
+import NIOCore
 
 /// What a request knows before its key was looked at, and after.
 struct KeyedContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     /// Whose key it carries.
     var account: AccountID?
+    /// Where it came from: the address of the client, or of the reverse proxy in front.
+    let address: String
 
-    init(source: Source) { coreContext = .init(source: source) }
+    init(source: Source) {
+        coreContext = .init(source: source)
+        address = source.channel.remoteAddress?.ipAddress ?? ""
+    }
 }
 
 /// What a request knows behind the gate: whose it is.

@@ -126,12 +126,7 @@ extension AccountStore {
                     SELECT \(SecretKey.idColumn) AS id, name, created, last_used, expires, revoked FROM api_key
                     WHERE account = ? ORDER BY created, name
                     """, arguments: [account.row]
-            ).map { row in
-                func time(_ column: String) -> String? { (row[column] as Int64?).map(Timestamp.string) }
-                return KeyRow(
-                    id: row["id"], name: row["name"], created: Timestamp.string(from: row["created"]),
-                    lastUsed: time("last_used"), expires: time("expires"), revoked: time("revoked"))
-            }
+            ).map(KeyRow.init)
         }
     }
 
@@ -158,6 +153,16 @@ extension AccountStore {
         try database.execute(
             sql: "INSERT INTO api_key (hash, account, name, created) VALUES (?, ?, ?, ?)",
             arguments: [SecretKey.hash(key), account.row, name, now])
+    }
+}
+
+extension AccountStore.KeyRow {
+    /// Reads a row of a table of keys.
+    init(_ row: Row) {
+        func time(_ column: String) -> String? { (row[column] as Int64?).map(Timestamp.string) }
+        self.init(
+            id: row["id"], name: row["name"], created: Timestamp.string(from: row["created"]),
+            lastUsed: time("last_used"), expires: time("expires"), revoked: time("revoked"))
     }
 }
 

@@ -15,7 +15,7 @@ package struct BrandNumbers: Sendable {
     }
 
     /// Whether clients are given a number.
-    package enum State: String, Codable, Hashable, Sendable {
+    package enum State: String, Codable, Hashable, Sendable, CaseIterable {
         case active
         /// Its brand's owner is not active.
         case held
