@@ -148,7 +148,8 @@ let package = Package(
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
-            name: "DirectoryTests", dependencies: ["Directory", "BrandingAPI", "Branding", crypto, log],
+            name: "DirectoryTests",
+            dependencies: ["Directory", "herald-directory", "BrandingAPI", "Branding", grdb, crypto, log],
             swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),

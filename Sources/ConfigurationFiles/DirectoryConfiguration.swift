@@ -14,7 +14,6 @@ package struct DirectoryConfiguration: Sendable {
     package var publicURL: String?
     package var rateLimits = RateLimits()
     package var clients = Clients()
-    package var log = LogSettings()
 
     /// Requests a minute for an API key, by what kind of client says it asks; 0 is no limit.
     package struct RateLimits: Hashable, Sendable {
@@ -34,6 +33,19 @@ package struct DirectoryConfiguration: Sendable {
         package var forceUpdate = false
         package var syncIntervalMinutes = 15
         package var cacheTTLHours = 24
+    }
+
+    /// Where the operator's API is.
+    package var admin = Admin.beside
+    /// Events received longer ago, in days, are removed.
+    package var keepDays = 400
+    package var log = LogSettings()
+
+    /// Where the operator's API is: nowhere, beside the contract, or at an address of its own.
+    package enum Admin: Hashable, Sendable {
+        case off
+        case beside
+        case at(EndpointAddress)
     }
 
     /// What holds without a file.
@@ -58,6 +70,11 @@ package struct DirectoryConfiguration: Sendable {
             configuration.publicURL = root.string("public_url", form: URLForm.text, URLForm.isDirectory)
             root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
             root.within("clients") { configuration.clients = clients($0) }
+            root.within("admin") { section in configuration.admin = admin(section, listen: configuration.listen) }
+            root.within("events") { section in
+                configuration.keepDays = section.integer(
+                    "keep_days", default: configuration.keepDays, in: 1...36_500)
+            }
             configuration.log = LogSchema.read(root, hasFormat: false)
             return configuration
         }
@@ -91,5 +108,15 @@ package struct DirectoryConfiguration: Sendable {
     private static func isVersion(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return (1...4).contains(parts.count) && parts.allSatisfy { (1...9).contains($0.count) && Int($0) != nil }
+    }
+
+    private static func admin(_ section: ConfigurationSection, listen: EndpointAddress) -> Admin {
+        let isEnabled = section.bool("enabled", default: true)
+        let address = section.parsed("listen") { text throws(AddressProblem) in
+            try EndpointAddress.read(text, defaultPort: 8089)
+        }
+        guard isEnabled else { return .off }
+        guard let address, address != listen else { return .beside }
+        return .at(address)
     }
 }

@@ -3,23 +3,14 @@
 package import BrandingAPI
 import GRDB
 
-/// The account that owns the brands: its state, its cap, its API keys.
+/// The account that owns the brands: its state, its cap; its API keys are in `APIKeys.swift`.
 package struct AccountStore: Sendable {
-    private let database: DirectoryDatabase
-    private let account: AccountID
+    let database: DirectoryDatabase
+    let account: AccountID
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first) {
         self.database = database
         self.account = account
-    }
-
-    /// A key as the operator sees it: never the key itself.
-    package struct KeyRow: Hashable, Sendable {
-        package let name: String
-        /// Seconds since 1970.
-        package let created: Int64
-        /// Seconds since 1970; nil while the key is good.
-        package let revoked: Int64?
     }
 
     /// Changes to the account; nil leaves a field as it is.
@@ -28,68 +19,55 @@ package struct AccountStore: Sendable {
         package var voipDialerEnabled: Bool?
         /// `active` and `trial` let gateways brand calls, every other word stops them.
         package var status: String?
+        /// `live` or `testing`.
+        package var mode: String?
         /// Counted events a month; a negative number takes the cap away.
         package var cap: Int?
+        /// How many counted events a month the account's plan has paid for.
+        package var includedImprints: Int?
 
         package init() {}
-    }
 
-    /// Makes a key; the answer is the only time it is ever seen.
-    ///
-    /// - Parameters:
-    ///   - name: what the operator knows it by; free again once the key of that name is revoked.
-    ///   - now: seconds since 1970.
-    /// - Throws: `AccountStoreError`, or a database error.
-    package func createKey(name: String, now: Int64) throws -> String {
-        let isPlain = name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard (1...64).contains(name.count), isPlain else { throw AccountStoreError.badName }
-        let key = Hexadecimal.secret("hd_")
-        try database.pool.write { [account] database in
-            let taken = try Bool.fetchOne(
-                database, sql: "SELECT 1 FROM api_key WHERE account = ? AND name = ? AND revoked IS NULL",
-                arguments: [account.row, name])
-            if taken == true { throw AccountStoreError.nameTaken(name) }
-            try database.execute(
-                sql: "INSERT INTO api_key (hash, account, name, created) VALUES (?, ?, ?, ?)",
-                arguments: [SecretHash.of(key), account.row, name, now])
+        /// - Throws: `AccountStoreError` that names the first value that cannot be.
+        package func check() throws {
+            if let status, !(1...32).contains(status.utf8.count) || !status.utf8.allSatisfy(Self.isStatusByte) {
+                throw AccountStoreError.badStatus
+            }
+            if let mode, mode != "live", mode != "testing" { throw AccountStoreError.badMode }
+            if let includedImprints, includedImprints < 0 { throw AccountStoreError.badIncluded }
         }
-        return key
-    }
 
-    /// Takes a key out of use; false when there is no good key of that name.
-    package func revokeKey(name: String, now: Int64) throws -> Bool {
-        try database.pool.write { [account] database in
-            try database.execute(
-                sql: "UPDATE api_key SET revoked = ? WHERE account = ? AND name = ? AND revoked IS NULL",
-                arguments: [now, account.row, name])
-            return database.changesCount > 0
+        private static func isStatusByte(_ byte: UInt8) -> Bool {
+            (97...122).contains(byte) || byte == UInt8(ascii: "_")
         }
     }
 
-    /// All keys, oldest first.
-    package func keys() throws -> [KeyRow] {
-        try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database, sql: "SELECT name, created, revoked FROM api_key WHERE account = ? ORDER BY created, name",
-                arguments: [account.row]
-            ).map { KeyRow(name: $0["name"], created: $0["created"], revoked: $0["revoked"]) }
-        }
-    }
+    /// The status of an account that was closed; it takes no new keys.
+    static let closed = "closed"
 
     /// Changes the account's state; gateways learn it with their next sync or event.
+    ///
+    /// - Throws: `AccountStoreError`, or a database error.
     package func change(_ change: Change) throws {
-        try database.pool.write { [account] database in
+        try change.check()
+        try database.pool.write { [account] database in try Self.apply(change, to: account, database) }
+    }
+
+    static func apply(_ change: Change, to account: AccountID, _ database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE account SET branding_enabled = coalesce(?, branding_enabled),
+                voip_dialer_enabled = coalesce(?, voip_dialer_enabled), status = coalesce(?, status),
+                mode = coalesce(?, mode), included_imprints = coalesce(?, included_imprints) WHERE id = ?
+                """,
+            arguments: [
+                change.brandingEnabled, change.voipDialerEnabled, change.status, change.mode, change.includedImprints,
+                account.row,
+            ])
+        if let cap = change.cap {
             try database.execute(
-                sql: """
-                    UPDATE account SET branding_enabled = coalesce(?, branding_enabled),
-                    voip_dialer_enabled = coalesce(?, voip_dialer_enabled), status = coalesce(?, status) WHERE id = ?
-                    """,
-                arguments: [change.brandingEnabled, change.voipDialerEnabled, change.status, account.row])
-            if let cap = change.cap {
-                try database.execute(
-                    sql: "UPDATE account SET cap_this_month = ? WHERE id = ?",
-                    arguments: [cap < 0 ? nil : cap, account.row])
-            }
+                sql: "UPDATE account SET cap_this_month = ? WHERE id = ?",
+                arguments: [cap < 0 ? nil : cap, account.row])
         }
     }
 
@@ -120,16 +98,40 @@ package struct AccountStore: Sendable {
     }
 }
 
-/// Why a change of the account was refused.
-package enum AccountStoreError: Error, Hashable, CustomStringConvertible {
+/// Why a change of an account or its keys was refused.
+package enum AccountStoreError: OperatorMistake, Hashable {
     case badName
     case nameTaken(String)
+    case noKey(String)
+    case badAccountName
+    case accountTaken(String)
+    case noAccount(String)
+    case isClosed
+    case badStatus
+    case badMode
+    case badIncluded
+
+    package var kind: OperatorMistakeKind {
+        switch self {
+        case .badName, .badAccountName, .badStatus, .badMode, .badIncluded: .invalid
+        case .noKey, .noAccount: .missing
+        case .nameTaken, .accountTaken, .isClosed: .conflict
+        }
+    }
 
     package var description: String {
         switch self {
         case .badName: "a key's name has 1 to 64 characters and no control characters"
         case .nameTaken(let name):
             "there is a good key named \"\(name)\" already; revoke it first, or choose another name"
+        case .noKey(let name): "there is no good key \"\(name)\"; list the keys to see their names and identifiers"
+        case .badAccountName: "an account's name has 1 to 64 letters, digits, dots, dashes and underscores"
+        case .accountTaken(let name): "there is an account named \"\(name)\" already; choose another name"
+        case .noAccount(let name): "there is no account \"\(name)\"; list the accounts to see their names"
+        case .isClosed: "the account is closed; give it the status active first"
+        case .badStatus: "a status is a word of small letters, such as active or suspended"
+        case .badMode: "the mode is live or testing"
+        case .badIncluded: "the included imprints must be 0 or more"
         }
     }
 }

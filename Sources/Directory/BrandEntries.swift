@@ -39,27 +39,27 @@ package struct BrandEntries: Sendable {
 
     /// What `put` did.
     package struct PutResult: Hashable, Sendable {
-        package var changed = 0
-        package var unchanged = 0
-
-        package init() {}
+        package var changed: Int
+        package var unchanged: Int
     }
 
     /// Writes entries in one transaction; those that change nothing take no place in the feed.
     ///
+    /// Of several entries of one number the first counts. Brands that are not there yet are made.
+    ///
     /// - Parameter now: seconds since 1970, for `updated_at`.
     package func put(_ entries: [Entry], now: Int64) throws -> PutResult {
-        try database.pool.write { [account] database in
-            var result = PutResult()
-            for entry in entries {
-                if try Self.put(entry, account, now: now, database) {
-                    result.changed += 1
-                } else {
-                    result.unchanged += 1
-                }
-            }
-            return result
-        }
+        try database.pool.write { [account] database in try Self.put(entries, account, now: now, database) }
+    }
+
+    static func put(
+        _ entries: [Entry], _ account: AccountID, now: Int64, _ database: Database
+    ) throws -> PutResult {
+        let staging = try EntryStaging(database)
+        for (line, entry) in entries.enumerated() { _ = try staging.add(entry, line: line) }
+        let merged = try staging.merge(into: account, replaces: false, now: now)
+        try staging.end()
+        return PutResult(changed: merged.changed, unchanged: merged.unchanged)
     }
 
     /// Takes a number out of use; clients learn it with their next sync.
@@ -67,16 +67,7 @@ package struct BrandEntries: Sendable {
     /// - Parameter now: seconds since 1970, for `updated_at`.
     /// - Returns: false when it was not in use.
     package func deactivate(_ number: E164Number, now: Int64) throws -> Bool {
-        try database.pool.write { [account] database in
-            guard try Self.find(number, account, database) != nil else { return false }
-            try database.execute(
-                sql: """
-                    UPDATE brand_number SET active = 0, updated = max(updated, ?), change = ?
-                    WHERE account = ? AND number = ?
-                    """,
-                arguments: [now, try Self.nextChange(account, database), account.row, Int64(number.digits)])
-            return true
-        }
+        try BrandNumbers(database, account: account).deactivate([number], now: now) > 0
     }
 
     /// The active entries by number, at most `limit`.
@@ -113,41 +104,5 @@ package struct BrandEntries: Sendable {
             phoneNumber: "+\(number)", brandName: row["name"], brandID: row["brand_id"],
             updatedAt: Timestamp.string(from: row["updated"]), logoURL: row["logo_url"], callReason: row["call_reason"],
             isActive: isActive ? nil : false)
-    }
-
-    private static func put(_ entry: Entry, _ account: AccountID, now: Int64, _ database: Database) throws -> Bool {
-        let number = Int64(entry.number.digits)
-        let unchanged = try database.cachedStatement(
-            sql: """
-                SELECT 1 FROM brand_number WHERE account = ? AND number = ? AND name = ? AND brand_id = ?
-                AND logo_url IS ? AND call_reason IS ? AND active = 1
-                """)
-        let isUnchanged = try Bool.fetchOne(
-            unchanged, arguments: [account.row, number, entry.name, entry.brandID, entry.logoURL, entry.callReason])
-        if isUnchanged == true { return false }
-        // A clock that was set back must not make a change look older than what it replaces.
-        let write = try database.cachedStatement(
-            sql: """
-                INSERT INTO brand_number
-                (account, number, name, brand_id, logo_url, call_reason, updated, active, change)
-                VALUES (?, ?, ?, ?, ?, ?, ?, 1, ?)
-                ON CONFLICT (account, number) DO UPDATE SET name = excluded.name, brand_id = excluded.brand_id,
-                logo_url = excluded.logo_url, call_reason = excluded.call_reason,
-                updated = max(updated, excluded.updated), active = 1, change = excluded.change
-                """)
-        try write.execute(arguments: [
-            account.row, number, entry.name, entry.brandID, entry.logoURL, entry.callReason, now,
-            try nextChange(account, database),
-        ])
-        return true
-    }
-
-    private static func nextChange(_ account: AccountID, _ database: Database) throws -> Int64 {
-        let next = try database.cachedStatement(
-            sql: "UPDATE account SET last_change = last_change + 1 WHERE id = ? RETURNING last_change")
-        guard let change = try Int64.fetchOne(next, arguments: [account.row]) else {
-            throw DatabaseError(message: "there is no account \(account.row)")
-        }
-        return change
     }
 }

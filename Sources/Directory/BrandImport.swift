@@ -2,148 +2,180 @@
 
 package import Branding
 import BrandingAPI
-import Foundation
+import GRDB
 
-/// Brings brands in from a CSV file with the header `number,brand_name,logo_url,call_reason,brand_id` in any order.
+/// Brings brands in from a file: CSV with the header `number,brand_name,logo_url,call_reason,brand_id` in any order, or one
+/// JSON object a line.
 ///
-/// Every row is checked before any is written: a file with a bad row changes nothing, unless bad rows are to be skipped.
+/// Every row is checked before any is written: a file with a bad row changes nothing, unless bad rows are to be skipped. It
+/// is read as a stream into `EntryStaging`, on a connection of its own, and merged in one transaction.
 package struct BrandImport: Sendable {
+    /// How a file is to be taken.
+    package struct Options: Hashable, Sendable {
+        /// Leaves bad rows out instead of refusing the file.
+        package var skipsInvalid = false
+        /// Says what an import would do, and does nothing.
+        package var isTrial = false
+        /// Takes numbers that are not in the file out of use.
+        package var replaces = false
+
+        package init() {}
+    }
+
     /// One row that cannot be used.
-    package struct Problem: Hashable, Sendable, CustomStringConvertible {
+    package struct Problem: Error, Codable, Hashable, Sendable, CustomStringConvertible {
         /// Counted from 1.
         package let line: Int
+        /// Which column it is about; nil when it is about the row.
+        package let column: String?
         package let reason: String
+
+        init(line: Int, column: String? = nil, reason: String) {
+            self.line = line
+            self.column = column
+            self.reason = reason
+        }
 
         package var description: String { "line \(line): \(reason)" }
     }
 
     /// What an import did.
-    package struct Result: Hashable, Sendable {
+    package struct Result: Codable, Hashable, Sendable {
         package var imported = 0
         package var unchanged = 0
+        package var deactivated = 0
+        /// Rows that cannot be used.
+        package var rejected = 0
+        /// The first thousand of them.
         package var problems: [Problem] = []
-        /// False when bad rows kept the whole file out.
+        /// False when nothing was written: for bad rows, or for a trial.
         package var isWritten = true
+
+        package enum CodingKeys: String, CodingKey {
+            case imported, unchanged, deactivated, rejected, problems
+            case isWritten = "written"
+        }
+
+        fileprivate mutating func reject(_ problem: Problem) {
+            rejected += 1
+            if problems.count < 1000 { problems.append(problem) }
+        }
     }
 
-    private static let columns = ["number", "brand_name", "logo_url", "call_reason", "brand_id"]
-
-    private let entries: BrandEntries
+    private let database: DirectoryDatabase
+    private let account: AccountID
     private let normalise: @Sendable (String) -> E164Number?
 
     /// Prepares imports; `normalise` reads a number as the operator writes it.
-    package init(_ database: DirectoryDatabase, normalise: @escaping @Sendable (String) -> E164Number?) {
-        entries = BrandEntries(database)
+    package init(
+        _ database: DirectoryDatabase, account: AccountID = .first,
+        normalise: @escaping @Sendable (String) -> E164Number?
+    ) {
+        self.database = database
+        self.account = account
         self.normalise = normalise
     }
 
-    /// Imports a file's bytes.
+    /// Imports a file's bytes; `now` is seconds since 1970.
     ///
-    /// - Parameter now: seconds since 1970.
     /// - Throws: a database error; nothing is written then.
-    package func run(_ file: [UInt8], skipsInvalid: Bool, now: Int64) throws -> Result {
+    package func run(_ file: [UInt8], _ options: Options = Options(), now: Int64) throws -> Result {
+        try run(ByteSource(file), options, now: now)
+    }
+
+    /// Imports a file; `now` is seconds since 1970.
+    ///
+    /// - Throws: `BrandImportError`, or a database error; nothing is written then.
+    package func run(path: String, _ options: Options = Options(), now: Int64) throws -> Result {
+        guard let source = ByteSource(path: path) else { throw BrandImportError.unreadable(path) }
+        return try run(source, options, now: now)
+    }
+
+    private func run(_ source: ByteSource, _ options: Options, now: Int64) throws -> Result {
+        // A bad row's number would be taken out of use as if nobody had wanted it.
+        if options.replaces, options.skipsInvalid { throw BrandImportError.replacesAndSkips }
         var result = Result()
-        var rows = CommaSeparated(file)
-        guard let header = rows.next() else {
-            return Result(problems: [Problem(line: 1, reason: "the file is empty")], isWritten: false)
+        var rows: ImportRows
+        do {
+            rows = try ImportRows(source)
+        } catch {
+            return Result(rejected: 1, problems: [error], isWritten: false)
         }
-        if let defect = header.defect {
-            return Result(problems: [Problem(line: header.line, reason: defect.rawValue)], isWritten: false)
-        }
-        let names = header.fields.map { $0.lowercased().filter { !$0.isWhitespace } }
-        if let problem = Self.problem(ofHeader: names, line: header.line) {
-            return Result(problems: [problem], isWritten: false)
-        }
-        var found: [BrandEntries.Entry] = []
-        var lines: [E164Number: Int] = [:]
-        while let row = rows.next() {
-            switch entry(row, names) {
-            case .success(let entry):
-                if let earlier = lines[entry.number] {
-                    result.problems.append(
-                        Problem(line: row.line, reason: "\(entry.number) stands on line \(earlier) already"))
-                } else {
-                    lines[entry.number] = row.line
-                    found.append(entry)
-                }
-            case .failure(let problem): result.problems.append(problem)
+        return try database.connection().inDatabase { database in
+            let staging = try EntryStaging(database)
+            // Touches the temporary table alone, so it keeps no other writer waiting.
+            try database.inTransaction(.deferred) {
+                try gather(&rows, into: staging, &result)
+                return .commit
             }
-        }
-        guard result.problems.isEmpty || skipsInvalid else {
-            result.isWritten = false
+            if source.hasFailed { throw BrandImportError.brokenOff }
+            guard result.rejected == 0 || options.skipsInvalid else {
+                result.isWritten = false
+                return result
+            }
+            if options.replaces, try staging.count() == 0 { throw BrandImportError.replacesWithNothing }
+            try database.inTransaction(.immediate) {
+                let merged = try staging.merge(into: account, replaces: options.replaces, now: now)
+                (result.imported, result.unchanged) = (merged.changed, merged.unchanged)
+                result.deactivated = merged.deactivated
+                return options.isTrial ? .rollback : .commit
+            }
+            result.isWritten = !options.isTrial
             return result
         }
-        let put = try entries.put(found, now: now)
-        (result.imported, result.unchanged) = (put.changed, put.unchanged)
-        return result
     }
 
-    private static func problem(ofHeader names: [String], line: Int) -> Problem? {
-        for required in ["number", "brand_name"] where !names.contains(required) {
-            return Problem(line: line, reason: "the header has no column \(required)")
+    private func gather(_ rows: inout ImportRows, into staging: EntryStaging, _ result: inout Result) throws {
+        while let row = rows.next() {
+            do {
+                let entry = try entry(row.content.get(), line: row.line)
+                guard let earlier = try staging.add(entry, line: row.line) else { continue }
+                result.reject(
+                    Problem(
+                        line: row.line, column: "number",
+                        reason: "\(entry.number) stands on line \(earlier) already"))
+            } catch let problem as Problem {
+                result.reject(problem)
+            }
         }
-        if let unknown = names.first(where: { !columns.contains($0) }) {
-            let shown = unknown.prefix(40).filter { $0.isASCII && !$0.isNewline }
-            return Problem(
-                line: line, reason: "unknown column \"\(shown)\"; known are \(columns.joined(separator: ", "))")
-        }
-        return Set(names).count < names.count ? Problem(line: line, reason: "a column stands twice in the header") : nil
     }
 
-    private func entry(
-        _ row: CommaSeparated.Row, _ names: [String]
-    ) -> Swift.Result<BrandEntries.Entry, Problem> {
-        func problem(_ reason: String) -> Swift.Result<BrandEntries.Entry, Problem> {
-            .failure(Problem(line: row.line, reason: reason))
+    private func entry(_ values: [String: String], line: Int) throws(Problem) -> BrandEntries.Entry {
+        guard let number = values["number"].flatMap(normalise) else {
+            throw Problem(line: line, column: "number", reason: "no valid number")
         }
-        if let defect = row.defect { return problem(defect.rawValue) }
-        guard row.fields.count <= names.count else { return problem("more fields than the header has columns") }
-        var values: [String: String] = [:]
-        for (name, field) in zip(names, row.fields) {
-            let text = String(field.drop { $0.isWhitespace }.reversed().drop { $0.isWhitespace }.reversed())
-            if !text.isEmpty { values[name] = text }
+        guard let name = values["brand_name"] else {
+            throw Problem(line: line, column: "brand_name", reason: "no brand_name")
         }
-        guard let number = values["number"].flatMap(normalise) else { return problem("no valid number") }
-        guard let name = values["brand_name"] else { return problem("no brand_name") }
-        if let long = Self.tooLong(values) { return problem(long) }
-        if let logo = values["logo_url"], !Self.isLogo(logo) {
-            return problem("logo_url is neither an http:// or https:// URL nor the plain name of a logo file")
+        for column in ImportRows.columns.dropFirst() {
+            if let text = values[column], let problem = EntryRules.problem(column, text) {
+                throw Problem(line: line, column: column, reason: problem)
+            }
         }
-        if values.values.contains(where: { $0.unicodeScalars.contains { $0.value < 32 || $0.value == 127 } }) {
-            return problem("a field has control characters")
-        }
-        return .success(
-            BrandEntries.Entry(
-                number: number, name: name, brandID: values["brand_id"] ?? Self.identifier(of: name, number),
-                logoURL: values["logo_url"], callReason: values["call_reason"]))
-    }
-
-    private static func tooLong(_ values: [String: String]) -> String? {
-        let limits = [
-            ("brand_name", FieldLimit.brandName), ("logo_url", FieldLimit.logoURL),
-            ("call_reason", FieldLimit.callReason),
-            ("brand_id", 64),
-        ]
-        for (name, limit) in limits where values[name]?.count ?? 0 > limit {
-            return "\(name) has more than \(limit) characters"
-        }
-        return nil
-    }
-
-    /// A URL that phones can fetch, or a file that `LogoRoute` serves.
-    private static func isLogo(_ text: String) -> Bool {
-        if LogoRoute.isPlain(text) { return true }
-        guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), url.host()?.isEmpty == false else {
-            return false
-        }
-        return ["http", "https"].contains(scheme) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3E }
-    }
-
-    /// A brand without an identifier is named by its letters and digits: `Acme Bank` is `acme-bank`.
-    private static func identifier(of name: String, _ number: E164Number) -> String {
-        let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
-        return words.isEmpty ? "brand-\(number.digits)" : String(words.joined(separator: "-").prefix(64))
+        return BrandEntries.Entry(
+            number: number, name: name,
+            brandID: values["brand_id"] ?? EntryRules.identifier(of: name) ?? "brand-\(number.digits)",
+            logoURL: values["logo_url"], callReason: values["call_reason"])
     }
 }
 
-extension BrandImport.Problem: Error {}
+/// Why a file was not taken at all.
+package enum BrandImportError: OperatorMistake, Hashable {
+    case unreadable(String)
+    case brokenOff
+    case replacesAndSkips
+    case replacesWithNothing
+
+    package var kind: OperatorMistakeKind { .invalid }
+
+    package var description: String {
+        switch self {
+        case .unreadable(let path): "\(path) cannot be read"
+        case .brokenOff: "the file could not be read to its end; nothing was imported"
+        case .replacesAndSkips:
+            "an import that replaces all cannot skip bad rows, because their numbers would be taken out of use"
+        case .replacesWithNothing:
+            "the file has no numbers, and replacing with it would take all out of use; nothing was changed"
+        }
+    }
+}

@@ -15,22 +15,24 @@ struct Caller: Hashable, Sendable {
     /// With what requests must be signed; nil where the key asks for no signatures.
     let signing: SigningKey?
 
-    /// The owner of a key; nil when it is unknown or revoked.
+    /// The owner of a key; nil when it is unknown, revoked or past its end.
     ///
     /// It is found by its hash, so that the time it takes tells nothing of other keys.
-    static func ofKey(_ key: String, in database: DirectoryDatabase) async throws -> Caller? {
+    static func ofKey(_ key: String, now: Int64, in database: DirectoryDatabase) async throws -> Caller? {
         let hash = SecretHash.of(key)
-        return try await database.pool.read { try ofKey(hash: hash, $0) }
+        let caller = try await database.pool.read { try ofKey(hash: hash, now: now, $0) }
+        if caller != nil { database.keyUsage.note(hash, now: now) }
+        return caller
     }
 
-    static func ofKey(hash: Data, _ database: Database) throws -> Caller? {
+    static func ofKey(hash: Data, now: Int64, _ database: Database) throws -> Caller? {
         try Row.fetchOne(
             database,
             sql: """
                 SELECT account, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
-                WHERE hash = ? AND revoked IS NULL
+                WHERE hash = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
                 """,
-            arguments: [hash]
+            arguments: [hash, now]
         ).map { row in
             let id: String? = row["api_id"]
             return Caller(

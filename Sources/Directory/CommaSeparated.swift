@@ -3,7 +3,8 @@
 /// Reads comma-separated values (RFC 4180) row by row, each with the line it begins on.
 ///
 /// Own code because the one maintained Swift reader gives no line numbers, without which an operator cannot mend a file of
-/// a hundred thousand rows. A byte order mark, CRLF and empty lines are tolerated.
+/// a hundred thousand rows. A byte order mark, CRLF and empty lines are tolerated. It holds one row at a time, and of a
+/// field that never ends only its beginning.
 struct CommaSeparated: Sequence, IteratorProtocol {
     struct Row: Hashable {
         /// Counted from 1.
@@ -17,20 +18,24 @@ struct CommaSeparated: Sequence, IteratorProtocol {
         case openQuote = "a quoted field is not closed"
         case textAfterQuote = "text follows a closing quote"
         case encoding = "the text is not UTF-8"
+        case tooLong = "a field has more than 65536 bytes; is a quote missing?"
+        case tooMany = "the row has more than 64 fields"
     }
 
-    private let bytes: [UInt8]
-    private var position = 0
+    static let fieldLimit = 65_536
+    private static let columnLimit = 64
+
+    private var source: ByteSource
     private var line = 1
     private var defect: Defect?
 
-    init(_ bytes: [UInt8]) {
-        self.bytes = bytes
-        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    init(_ source: ByteSource) {
+        self.source = source
+        self.source.skipByteOrderMark()
     }
 
     mutating func next() -> Row? {
-        while position < bytes.count {
+        while source.peek() != nil {
             let start = line
             defect = nil
             let fields = row()
@@ -42,12 +47,11 @@ struct CommaSeparated: Sequence, IteratorProtocol {
     private mutating func row() -> [String] {
         var fields: [String] = []
         while true {
-            fields.append(position < bytes.count && bytes[position] == UInt8(ascii: "\"") ? quoted() : plain())
-            guard position < bytes.count else { return fields }
-            let separator = bytes[position]
-            position += 1
+            let field = source.peek() == UInt8(ascii: "\"") ? quoted() : plain()
+            if fields.count < Self.columnLimit { fields.append(field) } else { note(.tooMany) }
+            guard let separator = source.next() else { return fields }
             if separator != UInt8(ascii: ",") {
-                if separator == 13, position < bytes.count, bytes[position] == 10 { position += 1 }
+                if separator == 13, source.peek() == 10 { _ = source.next() }
                 line += 1
                 return fields
             }
@@ -56,41 +60,46 @@ struct CommaSeparated: Sequence, IteratorProtocol {
 
     /// Up to the next comma or line end.
     private mutating func plain() -> String {
-        let start = position
-        while position < bytes.count, bytes[position] != UInt8(ascii: ","), bytes[position] != 10, bytes[position] != 13
-        {
-            position += 1
-        }
-        return text(bytes[start..<position])
+        let (bytes, isCut) = source.bytes(
+            until: { $0 == UInt8(ascii: ",") || $0 == 10 || $0 == 13 }, limit: Self.fieldLimit)
+        if isCut { note(.tooLong) }
+        return text(bytes)
     }
 
     /// From quote to quote; a doubled quote stands for one.
     private mutating func quoted() -> String {
         var field: [UInt8] = []
-        position += 1
-        while position < bytes.count {
-            let byte = bytes[position]
-            position += 1
-            if byte == 10 { line += 1 }
-            guard byte == UInt8(ascii: "\"") else {
-                field.append(byte)
-                continue
+        _ = source.next()
+        while true {
+            let (bytes, isCut) = source.bytes(until: { $0 == UInt8(ascii: "\"") || $0 == 10 }, limit: Self.fieldLimit)
+            field += bytes.prefix(Swift.max(Self.fieldLimit - field.count, 0))
+            if isCut || field.count >= Self.fieldLimit { note(.tooLong) }
+            // A quote that is missing would take the rest of the file with it: the next line is tried as a row.
+            if defect == .tooLong, source.peek() == 10 { return "" }
+            switch source.next() {
+            case 10:
+                line += 1
+                field.append(10)
+            case nil:
+                note(.openQuote)
+                return text(field)
+            default:
+                if source.peek() != UInt8(ascii: "\"") {
+                    if !plain().allSatisfy(\.isWhitespace) { note(.textAfterQuote) }
+                    return text(field)
+                }
+                _ = source.next()
+                field.append(UInt8(ascii: "\""))
             }
-            if position < bytes.count, bytes[position] == UInt8(ascii: "\"") {
-                field.append(byte)
-                position += 1
-                continue
-            }
-            if !plain().allSatisfy(\.isWhitespace) { defect = defect ?? .textAfterQuote }
-            return text(field)
         }
-        defect = defect ?? .openQuote
-        return text(field)
     }
 
-    private mutating func text(_ bytes: some Sequence<UInt8>) -> String {
+    private mutating func text(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
-        defect = defect ?? .encoding
+        note(.encoding)
         return ""
     }
+
+    /// The first defect of a row is the one that is told.
+    private mutating func note(_ found: Defect) { defect = defect ?? found }
 }

@@ -5,8 +5,8 @@ import GRDB
 
 /// The gateways and phones that use the directory, with when they were last seen.
 struct DeviceList: Sendable {
-    private let database: DirectoryDatabase
-    private let account: AccountID
+    let database: DirectoryDatabase
+    let account: AccountID
 
     init(_ database: DirectoryDatabase, account: AccountID) {
         self.database = database

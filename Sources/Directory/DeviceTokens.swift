@@ -33,12 +33,12 @@ struct DeviceTokens: Sendable {
     }
 
     /// Who holds a refresh token, for the check of a signature before it is used.
-    func holder(ofRefresh token: String) async throws -> Caller? {
+    func holder(ofRefresh token: String, now: Int64) async throws -> Caller? {
         let hash = SecretHash.of(token)
         return try await database.pool.read { database in
             let key = try Data.fetchOne(
                 database, sql: "SELECT key_hash FROM device_token WHERE refresh_hash = ?", arguments: [hash])
-            return try key.flatMap { try Caller.ofKey(hash: $0, database) }
+            return try key.flatMap { try Caller.ofKey(hash: $0, now: now, database) }
         }
     }
 
@@ -53,7 +53,7 @@ struct DeviceTokens: Sendable {
                 let row = try Row.fetchOne(
                     database, sql: "SELECT * FROM device_token WHERE refresh_hash = ? AND refresh_expires > ?",
                     arguments: [hash, now]),
-                let caller = try Caller.ofKey(hash: row["key_hash"], database)
+                let caller = try Caller.ofKey(hash: row["key_hash"], now: now, database)
             else { return .failure(.refreshExpired) }
             let device: String = row["device_id"]
             guard try DeviceList.isRegistered(device, caller.account, database) else { return .failure(.deviceUnknown) }
@@ -80,7 +80,9 @@ struct DeviceTokens: Sendable {
                     database, sql: "SELECT * FROM device_token WHERE access_hash = ? AND access_expires > ?",
                     arguments: [hash, now])
             else { throw Refusal.accessExpired }
-            guard var caller = try Caller.ofKey(hash: row["key_hash"], database) else { throw Refusal.refreshExpired }
+            guard var caller = try Caller.ofKey(hash: row["key_hash"], now: now, database) else {
+                throw Refusal.refreshExpired
+            }
             let device: String = row["device_id"]
             guard try DeviceList.isRegistered(device, caller.account, database) else { throw Refusal.deviceUnknown }
             caller.device = device
@@ -96,7 +98,7 @@ struct DeviceTokens: Sendable {
     private static func issue(
         _ device: String, _ caller: Caller, now: Int64, _ database: Database
     ) throws -> TokenResponse {
-        let (access, refresh) = (Hexadecimal.secret("hda_"), Hexadecimal.secret("hdr_"))
+        let (access, refresh) = (Hexadecimal.secret("hdt_"), Hexadecimal.secret("hdr_"))
         try database.execute(
             sql: """
                 DELETE FROM device_token WHERE account = ? AND device_id = ? AND (refresh_expires <= ? OR id <=

@@ -10,6 +10,7 @@ package final class DirectoryDatabase: Sendable {
     let pool: DatabasePool
     /// The state folder, where uploads lie beside the file.
     let folder: String
+    let keyUsage = KeyUsage()
 
     /// Opens the file and brings it to the present schema.
     ///
@@ -17,6 +18,7 @@ package final class DirectoryDatabase: Sendable {
     ///   error and not a new database.
     /// - Throws: `DirectoryDatabaseError` naming the file and what to do.
     package init(folder: String, creates: Bool = true) throws(DirectoryDatabaseError) {
+        self.folder = folder
         let path = folder + "/directory.sqlite"
         do {
             let files = FileManager.default
@@ -33,7 +35,7 @@ package final class DirectoryDatabase: Sendable {
             // An event that was answered must outlive a power cut, because its sender forgets it then.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try Self.migrator.migrate(pool)
-            (self.pool, self.folder) = (pool, folder)
+            self.pool = pool
         } catch let error as DirectoryDatabaseError {
             throw error
         } catch {
@@ -41,12 +43,16 @@ package final class DirectoryDatabase: Sendable {
         }
     }
 
+    /// A connection of its own for a long piece of work, so that the pool's writer waits for its last step only.
+    func connection() throws -> DatabaseQueue { try DatabaseQueue(path: pool.path, configuration: Self.configuration) }
+
     /// Reads something, so that a health check fails when the file cannot be read any more.
     func check() async throws { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") } }
 
     private static var configuration: Configuration {
         var configuration = Configuration()
-        configuration.busyMode = .timeout(5)
+        // The merge of a million numbers holds the writer for some seconds, also that of a command beside the server.
+        configuration.busyMode = .timeout(60)
         configuration.foreignKeysEnabled = true
         return configuration
     }
@@ -55,6 +61,7 @@ package final class DirectoryDatabase: Sendable {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("v1") { try $0.execute(sql: firstSchema) }
         migrator.registerMigration("contract 2") { try $0.execute(sql: ContractSchema.statements) }
+        OperatorSchema.register(in: &migrator)
         return migrator
     }
 

@@ -24,16 +24,30 @@ package final class DirectoryServer: Service {
         package var clients = ClientSettings()
         /// None, unless told otherwise: the program takes them from its configuration.
         package var rateLimits = RateLimits.none
+        /// Events received longer ago are removed.
+        package var keepDays = 400
+        /// Where the operator's API is.
+        package var admin = Admin.beside
+        /// Waits before a wrong admin key is answered; a test has its own.
+        package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Seconds since 1970; a test has its own.
         package var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
         package init() {}
     }
 
+    /// Where the operator's API is: nowhere, beside the contract, or at an address of its own.
+    package enum Admin: Hashable, Sendable {
+        case off
+        case beside
+        case at(host: String, port: Int)
+    }
+
     private let database: DirectoryDatabase
     private let options: Options
     private let logger: Logger
     private let bound = BoundPort()
+    private let adminBound = BoundPort()
 
     package init(database: DirectoryDatabase, options: Options = Options(), logger: Logger) {
         self.database = database
@@ -44,17 +58,46 @@ package final class DirectoryServer: Service {
     /// The port it listens on; waits until it does, and is 0 when the server ended before.
     package func port() async -> Int { await bound.wait() ?? 0 }
 
+    /// The port the operator's API has of its own; waits until it listens, and is 0 when it has none.
+    package func adminPort() async -> Int { await adminBound.wait() ?? 0 }
+
     /// Serves until graceful shutdown or cancellation.
     ///
     /// - Throws: when the address cannot be bound.
     package func run() async throws {
-        defer { bound.end() }
+        defer {
+            bound.end()
+            adminBound.end()
+        }
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         let application = Application(
             router: router(), configuration: .init(address: .hostname(options.host, port: options.port)),
+            services: services(logger: quiet),
             onServerRunning: { [self] channel in listening(on: channel.localAddress?.port) }, logger: quiet)
         try await application.run()
+    }
+
+    /// What runs beside the contract's own server.
+    private func services(logger quiet: Logger) -> [any Service] {
+        let housekeeping = Housekeeping(
+            database: database, retention: EventRetention(database: database, keepDays: options.keepDays),
+            now: options.now, logger: logger)
+        guard case .at(let host, let port) = options.admin else {
+            adminBound.end()
+            return [housekeeping]
+        }
+        let router = Router(context: KeyedContext.self)
+        router.add(middleware: ErrorEnvelopes(errors: ErrorAnswers(logger: logger)))
+        AdminRoutes(database: database, options: options, logger: logger).add(to: router)
+        let admin = Application(
+            router: router, configuration: .init(address: .hostname(host, port: port)),
+            onServerRunning: { [self] channel in
+                adminBound.announce(channel.localAddress?.port)
+                logger.info(
+                    "listening", metadata: ["admin": "\(host):\(channel.localAddress?.port ?? port)"])
+            }, logger: quiet)
+        return [housekeeping, admin]
     }
 
     private func listening(on port: Int?) {
@@ -70,7 +113,9 @@ package final class DirectoryServer: Service {
     /// What comes before `/logos/`; nil when there are no logos, or the server listens everywhere and has no name.
     private func logoBase() -> String? {
         if let url = options.publicURL { return url.hasSuffix("/") ? String(url.dropLast()) : url }
-        guard options.logos != nil, !["0.0.0.0", "::"].contains(options.host) else { return nil }
+        guard options.logos != nil || LogoStore(database).isUsed, !["0.0.0.0", "::"].contains(options.host) else {
+            return nil
+        }
         return "http://\(options.urlHost):\(bound.current ?? options.port)"
     }
 
@@ -86,9 +131,12 @@ package final class DirectoryServer: Service {
                 body: .init(byteBuffer: ByteBuffer(string: "ok\n")))
         }
         open.answer("openapi.yaml", isOpenToHead: true) { _, _ in OpenAPIDocument.response }
-        let logo = LogoRoute(folder: options.logos)
+        let logo = LogoRoute(store: LogoStore(database), folder: options.logos)
         open.answer("logos/:file", isOpenToHead: true) { request, context in
-            try logo.logo(request, named: try context.parameters.require("file"))
+            try await logo.logo(request, named: try context.parameters.require("file"))
+        }
+        if options.admin == .beside {
+            AdminRoutes(database: database, options: options, logger: logger).add(to: router)
         }
         // Clients are told one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
         let gate = KeyGate(database: database, errors: errors, limits: options.rateLimits, now: options.now)

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 package import BrandingAPI
 import Foundation
 import GRDB
 
 /// What gateways and phones reported, each key of an account once.
 package struct EventLedger: Sendable {
-    private let database: DirectoryDatabase
-    private let account: AccountID
+    let database: DirectoryDatabase
+    let account: AccountID
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first) {
         self.database = database
@@ -60,7 +61,8 @@ package struct EventLedger: Sendable {
         if let known = try known(event.eventKey, account, database) {
             response = known
         } else {
-            let reason = try UncountedReason.of(event, account, now: now, database)
+            let standing = try BrandNumbers.standing(of: E164Number(event.phoneNumber), account, database)
+            let reason = try UncountedReason.of(event, of: standing, account, now: now, database)
             response.eventID = UUID().uuidString.lowercased()
             response.outcome = event.outcome
             response.counted = reason == nil
@@ -77,23 +79,15 @@ package struct EventLedger: Sendable {
                     event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
                     event.brandingRequestID,
                 ])
+            try DayOutcomes.add(
+                account, brandID: standing.brandID, outcome: event.outcome, reason: reason, now: now, database)
             if reason == nil { try MonthUsage.add(to: account, now: now, database) }
         }
         response.config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
         return response
     }
 
-    /// The last events, newest first, at most `limit`.
-    package func latest(limit: Int) throws -> [Recorded] {
-        try database.pool.read { [account] database in
-            try Row.fetchAll(
-                database, sql: "SELECT * FROM event WHERE account = ? ORDER BY id DESC LIMIT ?",
-                arguments: [account.row, limit]
-            ).map(Self.recorded)
-        }
-    }
-
-    private static func recorded(_ row: Row) throws -> Recorded {
+    static func recorded(_ row: Row) throws -> Recorded {
         let meta: String? = row["meta"]
         return Recorded(
             eventID: row["event_id"], eventKey: row["event_key"], number: row["number"], outcome: row["outcome"],

@@ -28,7 +28,7 @@ struct TokenRoutes: Sendable {
         let asked = try Answers.value(RefreshRequest.self, of: body, fields: ["refresh_token"])
         guard asked.refreshToken.utf8.count <= 200 else { throw Refusal.refreshExpired }
         let tokens = DeviceTokens(database)
-        let holder = try await tokens.holder(ofRefresh: asked.refreshToken)
+        let holder = try await tokens.holder(ofRefresh: asked.refreshToken, now: now())
         try await holder?.signing?.check(&request, now: now())
         return try Answers.json(try await tokens.refresh(asked.refreshToken, now: now()))
     }

@@ -13,10 +13,19 @@ struct EventsCommand: ParsableCommand {
 
             Example:
               herald-directory events --limit 20
-              herald-directory events --json
+              herald-directory events --json --number +61491570156
             """)
 
-    @OptionGroup var options: StateOptions
+    @OptionGroup var options: AccountOptions
+
+    @Option(help: "Only events of this number.")
+    var number: NumberArgument?
+
+    @Option(help: ArgumentHelp("Only events with this outcome.", valueName: "word"))
+    var outcome: String?
+
+    @Option(help: ArgumentHelp("Only events of this device.", valueName: "id"))
+    var device: String?
 
     @Flag(help: "One JSON object a line, with everything an event carries.")
     var json = false
@@ -29,7 +38,11 @@ struct EventsCommand: ParsableCommand {
     }
 
     func run() throws {
-        let events = try EventLedger(try options.open()).latest(limit: limit ?? (json ? .max : 100)).reversed()
+        let (database, account) = try options.open()
+        var filter = EventLedger.Filter()
+        (filter.number, filter.outcome, filter.deviceID) = (number?.number, outcome, device)
+        let events = try EventLedger(database, account: account)
+            .page(filter, limit: limit ?? (json ? .max : 100)).events.reversed()
         if json {
             for event in events { try Output.write(json: event) }
             return

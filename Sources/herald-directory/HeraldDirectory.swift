@@ -19,8 +19,9 @@ struct HeraldDirectory: AsyncParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            RunCommand.self, ImportCommand.self, BrandsCommand.self, EventsCommand.self, KeyCommand.self,
-            AccountCommand.self,
+            RunCommand.self, ImportCommand.self, ExportCommand.self, BrandCommand.self, NumberCommand.self,
+            LogoCommand.self, EventsCommand.self, ReportCommand.self, AccountCommand.self, KeyCommand.self,
+            AdminKeyCommand.self, BackupCommand.self,
         ])
 }
 

@@ -5,49 +5,59 @@ import Branding
 import Directory
 import Foundation
 
-/// `herald-directory import`: brands from a CSV file.
+/// `herald-directory import`: brands from a file.
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Bring in brands from a CSV file.",
+        commandName: "import", abstract: "Bring in brands from a CSV file, or from JSON with one object a line.",
         discussion: """
-            The header is number,brand_name,logo_url,call_reason,brand_id in any order; number and brand_name must be there.
-            logo_url is a URL, or the plain name of a file in the folder of logos. Numbers that are known already are
-            changed, others stay as they are. A file with a bad row changes nothing, unless --skip-invalid is given.
+            A CSV header is number,brand_name,logo_url,call_reason,brand_id in any order; number and brand_name must be
+            there. A JSON object has the fields of a sync answer's entry. logo_url is a URL, or the plain name of a logo of
+            this server. Numbers that are known already are changed, others stay as they are, unless --replace is given. A
+            file with a bad row changes nothing, unless --skip-bad is given.
 
             Example:
-              herald-directory import brands.csv --region AU
+              herald-directory import brands.csv --region AU --dry-run
             """)
 
-    @Argument(help: "The CSV file.")
+    @Argument(help: "The file.")
     var file: String
 
-    @OptionGroup var options: StateOptions
+    @OptionGroup var options: AccountOptions
 
     @Option(help: ArgumentHelp("Region of numbers written nationally, such as AU.", valueName: "region"))
     var region: String?
 
-    @Flag(help: "Import the good rows of a file with bad ones.")
-    var skipInvalid = false
+    @Flag(name: .customLong("skip-bad"), help: "Import the good rows of a file with bad ones.")
+    var skipBad = false
+
+    @Flag(name: .customLong("dry-run"), help: "Say what would be done, and do nothing.")
+    var dryRun = false
+
+    @Flag(help: "Take numbers that are not in the file out of use.")
+    var replace = false
 
     func run() throws {
         let normaliser = NumberNormaliser(region: try validRegion())
-        guard let data = FileManager.default.contents(atPath: file) else {
-            throw CommandFailure("\(file) cannot be read")
+        let (database, account) = try options.open(creates: true)
+        var how = BrandImport.Options()
+        (how.skipsInvalid, how.isTrial, how.replaces) = (skipBad, dryRun, replace)
+        let result = try explained {
+            try BrandImport(database, account: account) { normaliser.normalise(Array($0.utf8)) }
+                .run(path: file, how, now: secondsNow())
         }
-        let database = try options.open(creates: true)
-        let result = try BrandImport(database) { normaliser.normalise(Array($0.utf8)) }
-            .run([UInt8](data), skipsInvalid: skipInvalid, now: secondsNow())
         for problem in result.problems {
             FileHandle.standardError.write(Data("\(file): \(TerminalText.visible("\(problem)"))\n".utf8))
         }
-        guard result.isWritten else {
-            let count = result.problems.count
+        guard result.rejected == 0 || skipBad else {
+            let count = result.rejected
             throw CommandFailure(
-                "\(count == 1 ? "1 line" : "\(count) lines") cannot be used and nothing was imported; mend the file, or give --skip-invalid"
+                "\(count == 1 ? "1 line" : "\(count) lines") cannot be used and nothing was imported; mend the file, or give --skip-bad"
             )
         }
         Output.write(
-            "\(result.imported) imported, \(result.unchanged) unchanged, \(result.problems.count) rejected\n")
+            (dryRun ? "nothing was done; it would be: " : "")
+                + "\(result.imported) imported, \(result.unchanged) unchanged, \(result.rejected) rejected"
+                + (replace ? ", \(result.deactivated) taken out of use\n" : "\n"))
     }
 
     private func validRegion() throws -> Region? {

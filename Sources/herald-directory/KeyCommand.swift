@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BrandingAPI
 import Directory
-import Foundation
 
 /// `herald-directory key`: who may use the directory.
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Make, list and revoke API keys.",
+        commandName: "key", abstract: "Make, list, rotate and revoke API keys.",
         discussion: """
             Example:
               herald-directory key create gateway --write /etc/herald/api-key
             """,
-        subcommands: [Create.self, List.self, Revoke.self])
+        subcommands: [Create.self, List.self, Rotate.self, Revoke.self])
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
@@ -29,39 +27,23 @@ struct KeyCommand: ParsableCommand {
         @Argument(help: "A name to know it by.")
         var name: String
 
-        @OptionGroup var options: StateOptions
+        @OptionGroup var options: AccountOptions
 
-        @Option(
-            help: ArgumentHelp(
-                "Write it to a file that only this user can read, instead of showing it.", valueName: "file"))
-        var write: String?
+        @OptionGroup var delivery: KeyDelivery
 
         @Flag(help: "Have its requests signed too; an id and a secret come with it.")
         var signed = false
 
         func run() throws {
-            let database = try options.open(creates: true)
-            let accounts = AccountStore(database)
-            let key: String
-            do {
-                key = try accounts.createKey(name: name, now: secondsNow())
-            } catch let error as AccountStoreError {
-                throw CommandFailure(TerminalText.visible("\(error)"))
+            let (database, id) = try options.open(creates: true)
+            let account = AccountStore(database, account: id)
+            try delivery.deliver(name) {
+                try account.createKey(name: name, now: secondsNow())
+            } signing: {
+                signed ? try SigningSecrets(database).create(forKey: $0) : nil
+            } undo: { _ in
+                _ = try account.revokeKey(name: name, now: secondsNow())
             }
-            var text = key + "\n"
-            if signed {
-                let signing = try SigningSecrets(database).create(forKey: key)
-                text = "key \(key)\nid \(signing.id)\nsecret \(signing.secret)\n"
-            }
-            guard let write else { return Output.write(text) }
-            do {
-                try PrivateFile.write(text, to: write)
-            } catch {
-                // Nobody has seen the key, so nobody may use it.
-                _ = try accounts.revokeKey(name: name, now: secondsNow())
-                throw error
-            }
-            Output.write("key \"\(TerminalText.visible(name))\" written to \(write)\n")
         }
     }
 
@@ -73,18 +55,42 @@ struct KeyCommand: ParsableCommand {
                   herald-directory key list
                 """)
 
-        @OptionGroup var options: StateOptions
+        @OptionGroup var listing: KeyListing
+
+        @OptionGroup var options: AccountOptions
+
+        func run() throws { try listing.write(options.openAccount().keys()) }
+    }
+
+    struct Rotate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a successor of a key; the old one stays good for a while.",
+            discussion: """
+                Example:
+                  herald-directory key rotate gateway --grace-hours 48 --write /etc/herald/api-key
+                """)
+
+        @Argument(help: "The key's name or identifier.")
+        var name: String
+
+        @Option(help: ArgumentHelp("Hours the old key stays good; 0 ends it at once.", valueName: "hours"))
+        var graceHours = 24
+
+        @OptionGroup var options: AccountOptions
+
+        @OptionGroup var delivery: KeyDelivery
+
+        func validate() throws {
+            guard (0...8760).contains(graceHours) else { throw ValidationError("--grace-hours takes 0 to 8760") }
+        }
 
         func run() throws {
-            let keys = try AccountStore(try options.open()).keys()
-            guard !keys.isEmpty else { return Output.write("no keys\n") }
-            let rows = keys.map { key in
-                [
-                    key.name, Timestamp.string(from: key.created),
-                    key.revoked.map { "revoked " + Timestamp.string(from: $0) } ?? "good",
-                ]
+            let account = try options.openAccount()
+            try delivery.deliver(name) {
+                try account.rotateKey(name, grace: Int64(graceHours) * 3600, now: secondsNow()).key
+            } undo: { key in
+                try account.undoRotation(to: key)
             }
-            Output.write(table: ["NAME", "CREATED", "STATE"], rows)
         }
     }
 
@@ -96,13 +102,13 @@ struct KeyCommand: ParsableCommand {
                   herald-directory key revoke gateway
                 """)
 
-        @Argument(help: "The key's name.")
+        @Argument(help: "The key's name, which takes a predecessor in grace too, or its identifier.")
         var name: String
 
-        @OptionGroup var options: StateOptions
+        @OptionGroup var options: AccountOptions
 
         func run() throws {
-            guard try AccountStore(try options.open()).revokeKey(name: name, now: secondsNow()) else {
+            guard try options.openAccount().revokeKey(name: name, now: secondsNow()) else {
                 throw CommandFailure(
                     "there is no good key named \"\(TerminalText.visible(name))\"; see herald-directory key list")
             }

@@ -5,9 +5,12 @@ import Foundation
 /// Where the results of a command go.
 enum Output {
     /// Writes to standard output; a reader that went away ends the command, as SIGPIPE would.
-    static func write(_ text: String) {
+    static func write(_ text: String) { write(Array(text.utf8)) }
+
+    /// Writes bytes as they are.
+    static func write(_ bytes: [UInt8]) {
         do {
-            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+            try FileHandle.standardOutput.write(contentsOf: Data(bytes))
         } catch {
             Foundation.exit(1)
         }

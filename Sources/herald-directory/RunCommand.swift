@@ -47,6 +47,12 @@ struct RunCommand: AsyncParsableCommand {
         server.logos = logos ?? file?.logos
         server.publicURL = publicURL ?? file?.publicURL
         (server.rateLimits, server.clients) = Self.policies(file ?? DirectoryConfiguration())
+        server.keepDays = file?.keepDays ?? server.keepDays
+        switch file?.admin ?? .beside {
+        case .off: server.admin = .off
+        case .beside: server.admin = .beside
+        case .at(let address): server.admin = .at(host: address.host, port: Int(address.port))
+        }
         let database = try options.open(creates: true)
         let (host, port) = (server.host, server.port)
         let group = ServiceGroup(

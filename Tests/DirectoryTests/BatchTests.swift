@@ -36,7 +36,7 @@ struct BatchTests {
             #expect(results.last?.data?.reason == "analytics_only")
             #expect(results[1].error?.error.contains("phone_number_e164") == true)
             #expect(results[0].resourceID == results[0].data?.eventID)
-            #expect(try EventLedger(directory.database).latest(limit: 10).map(\.eventKey) == ["c", "a"])
+            #expect(try EventLedger(directory.database).page(.init(), limit: 10).events.map(\.eventKey) == ["c", "a"])
         }
     }
 
@@ -117,7 +117,7 @@ struct BatchTests {
             try directory.put(.init(number: entry(Self.number).number, name: "Nobody", brandID: ""))
             let nobody = try await directory.event(EventRequest(phoneNumber: Self.number, outcome: "displayed"))
             #expect(nobody.reason == "owner_unresolved")
-            #expect(try EventLedger(directory.database).latest(limit: 10).count == 1)
+            #expect(try EventLedger(directory.database).page(.init(), limit: 10).events.count == 1)
         }
     }
 

@@ -20,8 +20,10 @@ struct BrandImportTests {
         _ text: String, region: String? = nil, skipsInvalid: Bool = false
     ) throws -> BrandImport.Result {
         let normaliser = NumberNormaliser(region: try region.map { try #require(Region($0)) })
+        var options = BrandImport.Options()
+        options.skipsInvalid = skipsInvalid
         return try BrandImport(database) { normaliser.normalise(Array($0.utf8)) }
-            .run(Array(text.utf8), skipsInvalid: skipsInvalid, now: ManualTime.start)
+            .run(Array(text.utf8), options, now: ManualTime.start)
     }
 
     private var stored: [BrandingItem] {

@@ -72,7 +72,7 @@ struct EventTests {
                     "deep": .object(["list": .array([.null, .double(1.5), .string("ü\u{7}")])]),
                 ])
             let answer = try await directory.event(sent)
-            let recorded = try #require(try EventLedger(directory.database).latest(limit: 10).first)
+            let recorded = try #require(try EventLedger(directory.database).page(.init(), limit: 10).events.first)
             #expect(recorded.eventID == answer.eventID)
             #expect(recorded.number == sent.phoneNumber)
             #expect(recorded.outcome == sent.outcome)
@@ -96,7 +96,7 @@ struct EventTests {
             }
             #expect(Set(answers.map(\.eventID)).count == 1)
             #expect(answers.allSatisfy { $0.counted == true && $0.config?.usedThisMonth == 1 })
-            #expect(try EventLedger(directory.database).latest(limit: 100).count == 1)
+            #expect(try EventLedger(directory.database).page(.init(), limit: 100).events.count == 1)
         }
     }
 

@@ -90,7 +90,7 @@ struct RefusedRequestTests {
             #expect(answer.status == 400)
             #expect(answer.isEnvelope("bad_request"))
             #expect(answer.text.contains(bad.says), "\(answer.text)")
-            #expect(try EventLedger(directory.database).latest(limit: 10).isEmpty)
+            #expect(try EventLedger(directory.database).page(.init(), limit: 10).events.isEmpty)
         }
     }
 

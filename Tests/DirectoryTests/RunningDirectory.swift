@@ -17,8 +17,14 @@ final class RunningDirectory: Sendable {
     let key: String
     /// Seconds since 1970 at the server; tests move it.
     let time: ManualTime
+    /// The port of the operator's API where it has one of its own, or 0.
+    let adminPort: Int
 
-    private init(_ folder: TemporaryFolder, _ database: DirectoryDatabase, port: Int, key: String, time: ManualTime) {
+    private init(
+        _ folder: TemporaryFolder, _ database: DirectoryDatabase, port: Int, adminPort: Int, key: String,
+        time: ManualTime
+    ) {
+        self.adminPort = adminPort
         self.folder = folder
         self.database = database
         self.port = port
@@ -31,9 +37,11 @@ final class RunningDirectory: Sendable {
     /// - Parameters:
     ///   - folder: where its state is; a new folder unless given.
     ///   - logos: true lets it serve the folder itself as the folder of logos.
+    ///   - edit: changes how it runs.
     static func run(
         in folder: TemporaryFolder? = nil, publicURL: String? = "https://brands.example/", logos: Bool = false,
         limits: RateLimits = .none, clients: ClientSettings = ClientSettings(),
+        edit: (inout DirectoryServer.Options) -> Void = { _ in },
         _ body: @escaping @Sendable (RunningDirectory) async throws -> Void
     ) async throws {
         let folder = try folder ?? TemporaryFolder()
@@ -48,13 +56,15 @@ final class RunningDirectory: Sendable {
         options.logos = logos ? folder.path : nil
         options.now = { time.seconds }
         (options.rateLimits, options.clients) = (limits, clients)
+        edit(&options)
         let server = DirectoryServer(
             database: database, options: options, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await server.run() }
             let port = await server.port()
             try #require(port > 0)
-            let directory = RunningDirectory(folder, database, port: port, key: key, time: time)
+            let directory = RunningDirectory(
+                folder, database, port: port, adminPort: await server.adminPort(), key: key, time: time)
             // The body's failure must stop the server too, or the group would wait for it forever.
             defer { group.cancelAll() }
             try await body(directory)

@@ -236,7 +236,7 @@ final class RunningDirectory: Sendable {
         _ = try BrandEntries(database).deactivate(number, now: ManualTime.start + 1)
     }
 
-    func events() throws -> [EventLedger.Recorded] { try EventLedger(database).latest(limit: 100) }
+    func events() throws -> [EventLedger.Recorded] { try EventLedger(database).page(.init(), limit: 100).events }
 
     /// Stops listening and waits until it has.
     func stop() async {

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Crypto
+import Foundation
+import GRDB
+
+/// An account's API keys: made, listed, rotated and revoked.
+extension AccountStore {
+    /// A key as the operator sees it: never the key itself.
+    package struct KeyRow: Codable, Hashable, Sendable {
+        /// The first twelve digits of the key's hash: names the key, and tells nothing of it.
+        package let id: String
+        package let name: String
+        /// ISO 8601.
+        package let created: String
+        /// ISO 8601, to the last five minutes; nil while nobody has used it.
+        package let lastUsed: String?
+        /// ISO 8601: when a key that was rotated ends, or has ended; nil for one that has no end.
+        package let expires: String?
+        /// ISO 8601; nil unless it was revoked.
+        package let revoked: String?
+
+        package enum CodingKeys: String, CodingKey {
+            case id, name
+            case created = "created_at"
+            case lastUsed = "last_used_at"
+            case expires = "expires_at"
+            case revoked = "revoked_at"
+        }
+    }
+
+    /// How long an old key stays good beside its successor unless told otherwise, in seconds.
+    package static let grace: Int64 = 86_400
+
+    /// Makes a key; the answer is the only time it is ever seen.
+    ///
+    /// - Parameters:
+    ///   - name: what the operator knows it by; free again once the key of that name is revoked.
+    ///   - now: seconds since 1970.
+    /// - Throws: `AccountStoreError`, or a database error.
+    package func createKey(name: String, now: Int64) throws -> String {
+        guard SecretKey.isName(name) else { throw AccountStoreError.badName }
+        let key = Hexadecimal.secret("hd_")
+        try database.pool.write { [account] database in
+            let status = try String.fetchOne(
+                database, sql: "SELECT status FROM account WHERE id = ?", arguments: [account.row])
+            if status == Self.closed { throw AccountStoreError.isClosed }
+            let taken = try Bool.fetchOne(
+                database,
+                sql: "SELECT 1 FROM api_key WHERE account = ? AND name = ? AND revoked IS NULL AND expires IS NULL",
+                arguments: [account.row, name])
+            if taken == true { throw AccountStoreError.nameTaken(name) }
+            try Self.insert(key, name, account, now: now, database)
+        }
+        return key
+    }
+
+    /// Makes a successor of the same name; the old key stays good for a while, so that gateways can be changed one by one.
+    ///
+    /// - Parameters:
+    ///   - reference: the name, or the identifier of `KeyRow`.
+    ///   - grace: seconds the old key stays good; 0 ends it at once.
+    ///   - now: seconds since 1970.
+    /// - Returns: the new key, and when the old one ends.
+    /// - Throws: `AccountStoreError`, or a database error.
+    package func rotateKey(
+        _ reference: String, grace: Int64 = AccountStore.grace, now: Int64
+    ) throws -> (key: String, oldEnds: Int64) {
+        let key = Hexadecimal.secret("hd_")
+        let ends = now + max(grace, 0)
+        try database.pool.write { [account] database in
+            let name = try String.fetchOne(
+                database,
+                sql: """
+                    SELECT name FROM api_key WHERE account = ?1 AND (name = ?2 OR \(SecretKey.idColumn) = ?2)
+                    AND revoked IS NULL AND expires IS NULL
+                    """, arguments: [account.row, reference])
+            guard let name else { throw AccountStoreError.noKey(reference) }
+            try database.execute(
+                sql: """
+                    UPDATE api_key SET expires = ? WHERE account = ? AND name = ? AND revoked IS NULL
+                    AND expires IS NULL
+                    """, arguments: [ends, account.row, name])
+            try Self.insert(key, name, account, now: now, database)
+        }
+        return (key, ends)
+    }
+
+    /// Takes a rotation back whose new key nobody has seen: the new key goes, the old one has no end again.
+    package func undoRotation(to key: String) throws {
+        try database.pool.write { [account] database in
+            let row = try Row.fetchOne(
+                database, sql: "SELECT name, created FROM api_key WHERE account = ? AND hash = ?",
+                arguments: [account.row, SecretHash.of(key)])
+            guard let row else { return }
+            try database.execute(sql: "DELETE FROM api_key WHERE hash = ?", arguments: [SecretHash.of(key)])
+            try database.execute(
+                sql: """
+                    UPDATE api_key SET expires = NULL WHERE hash = (SELECT hash FROM api_key WHERE account = ?
+                    AND name = ? AND revoked IS NULL AND expires >= ? ORDER BY expires DESC, created DESC LIMIT 1)
+                    """, arguments: [account.row, row["name"] as String, row["created"] as Int64])
+        }
+    }
+
+    /// Takes a key out of use at once; false when there is no good key of that name or identifier.
+    ///
+    /// A name takes the key and a predecessor that is still good; an identifier takes just that key.
+    package func revokeKey(name reference: String, now: Int64) throws -> Bool {
+        try database.pool.write { [account] database in
+            try database.execute(
+                sql: """
+                    UPDATE api_key SET revoked = ?1 WHERE account = ?2 AND (name = ?3 OR \(SecretKey.idColumn) = ?3)
+                    AND revoked IS NULL AND (expires IS NULL OR expires > ?1)
+                    """, arguments: [now, account.row, reference])
+            return database.changesCount > 0
+        }
+    }
+
+    /// All keys, oldest first.
+    package func keys() throws -> [KeyRow] {
+        try database.pool.read { [account] database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT \(SecretKey.idColumn) AS id, name, created, last_used, expires, revoked FROM api_key
+                    WHERE account = ? ORDER BY created, name
+                    """, arguments: [account.row]
+            ).map(KeyRow.init)
+        }
+    }
+
+    private static func insert(
+        _ key: String, _ name: String, _ account: AccountID, now: Int64, _ database: Database
+    ) throws {
+        try database.execute(
+            sql: "INSERT INTO api_key (hash, account, name, created) VALUES (?, ?, ?, ?)",
+            arguments: [SecretHash.of(key), account.row, name, now])
+    }
+}
+
+extension AccountStore.KeyRow {
+    /// Reads a row of a table of keys.
+    init(_ row: Row) {
+        func time(_ column: String) -> String? { (row[column] as Int64?).map(Timestamp.string) }
+        self.init(
+            id: row["id"], name: row["name"], created: Timestamp.string(from: row["created"]),
+            lastUsed: time("last_used"), expires: time("expires"), revoked: time("revoked"))
+    }
+}
+
+/// Keys of 256 random bits, of which only a hash is kept.
+enum SecretKey {
+    /// The public identifier of a row with a hash: its first twelve hexadecimal digits.
+    static let idColumn = "lower(hex(substr(hash, 1, 6)))"
+
+    /// True for 1 to 64 characters that spoil no list.
+    static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.count)
+            && name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+}

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import GRDB
+
+/// All accounts of the directory; they are closed, never deleted, because events and reports belong to them.
+package struct AccountList: Sendable {
+    private let database: DirectoryDatabase
+
+    package init(_ database: DirectoryDatabase) { self.database = database }
+
+    /// An account as the operator sees it.
+    package struct Summary: Codable, Hashable, Sendable {
+        /// The `client_id` that clients are told.
+        package let id: String
+        package let name: String
+        package let status: String
+        package let mode: String
+        package let brandingEnabled: Bool
+        package let voipDialerEnabled: Bool
+        /// Counted events a month; nil for no cap.
+        package let cap: Int?
+        package let includedImprints: Int
+        /// Events counted in this calendar month.
+        package let used: Int
+        /// ISO 8601; nil for the account that came with the database.
+        package let created: String?
+
+        package enum CodingKeys: String, CodingKey {
+            case id, name, status, mode
+            case brandingEnabled = "branding_enabled"
+            case voipDialerEnabled = "voip_dialer_enabled"
+            case cap = "cap_this_month"
+            case includedImprints = "included_imprints_monthly"
+            case used = "used_this_month"
+            case created = "created_at"
+        }
+    }
+
+    /// Opens an account.
+    ///
+    /// - Parameters:
+    ///   - name: 1 to 64 letters, digits, `-`, `_` and `.`, so that it can stand in a path; no other account has it.
+    ///   - now: seconds since 1970.
+    /// - Throws: `AccountStoreError`, or a database error.
+    @discardableResult
+    package func create(name: String, _ change: AccountStore.Change = .init(), now: Int64) throws -> AccountID {
+        guard PlainName.isPlain(name, atMost: 64) else { throw AccountStoreError.badAccountName }
+        try change.check()
+        return try database.pool.write { database in
+            let taken = try Bool.fetchOne(database, sql: "SELECT 1 FROM account WHERE name = ?", arguments: [name])
+            if taken == true { throw AccountStoreError.accountTaken(name) }
+            try database.execute(
+                sql: """
+                    INSERT INTO account (client_id, name, mode, branding_enabled, voip_dialer_enabled, status,
+                    included_imprints, last_change, created)
+                    VALUES (lower(hex(randomblob(16))), ?, 'live', 1, 1, 'active', 0, 0, ?)
+                    """, arguments: [name, now])
+            let account = AccountID(row: database.lastInsertedRowID)
+            try AccountStore.apply(change, to: account, database)
+            return account
+        }
+    }
+
+    /// The account with this name or identifier.
+    ///
+    /// - Throws: `AccountStoreError.noAccount`, or a database error.
+    package func find(_ reference: String) throws -> AccountID {
+        guard let row = try database.pool.read({ try Self.row(reference, $0) }) else {
+            throw AccountStoreError.noAccount(reference)
+        }
+        return AccountID(row: row)
+    }
+
+    /// All accounts in the order they came; `now` is seconds since 1970.
+    package func all(now: Int64) throws -> [Summary] {
+        try database.pool.read { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM account ORDER BY id").map {
+                try Self.summary($0, now: now, database)
+            }
+        }
+    }
+
+    /// One account; `now` is seconds since 1970.
+    package func summary(of account: AccountID, now: Int64) throws -> Summary {
+        try database.pool.read { database in
+            let row = try Row.fetchOne(database, sql: "SELECT * FROM account WHERE id = ?", arguments: [account.row])
+            guard let row else { throw AccountStoreError.noAccount("\(account.row)") }
+            return try Self.summary(row, now: now, database)
+        }
+    }
+
+    /// Closes an account: its status becomes `closed` and all its keys are revoked, so its gateways stop branding.
+    ///
+    /// - Parameter now: seconds since 1970.
+    package func close(_ account: AccountID, now: Int64) throws {
+        try database.pool.write { database in
+            try database.execute(
+                sql: "UPDATE account SET status = ? WHERE id = ?", arguments: [AccountStore.closed, account.row])
+            try database.execute(
+                sql: "UPDATE api_key SET revoked = ? WHERE account = ? AND revoked IS NULL",
+                arguments: [now, account.row])
+        }
+    }
+
+    private static func row(_ reference: String, _ database: Database) throws -> Int64? {
+        try Int64.fetchOne(
+            database, sql: "SELECT id FROM account WHERE name = ?1 OR client_id = ?1 ORDER BY name = ?1 DESC",
+            arguments: [reference])
+    }
+
+    private static func summary(_ row: Row, now: Int64, _ database: Database) throws -> Summary {
+        let created: Int64 = row["created"]
+        return Summary(
+            id: row["client_id"], name: row["name"], status: row["status"], mode: row["mode"],
+            brandingEnabled: row["branding_enabled"], voipDialerEnabled: row["voip_dialer_enabled"],
+            cap: row["cap_this_month"], includedImprints: row["included_imprints"],
+            used: try MonthUsage.counted(by: AccountID(row: row["id"]), now: now, database),
+            created: created > 0 ? Timestamp.string(from: created) : nil)
+    }
+}
+
+/// Names that can stand in a path, a file name or a command as they are.
+enum PlainName {
+    /// True for ASCII letters, digits, `-`, `_` and `.`, the first being no dot and no dash.
+    static func isPlain(_ name: String, atMost limit: Int) -> Bool {
+        guard let first = name.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else { return false }
+        return name.utf8.count <= limit
+            && name.utf8.allSatisfy {
+                (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == UInt8(ascii: "-")
+                    || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
+            }
+    }
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Hummingbird
+
+/// `/admin/v1/accounts` and the API keys of each.
+struct AdminAccountRoutes: Sendable {
+    let now: @Sendable () -> Int64
+
+    private struct Settings: Decodable {
+        var name: String?
+        var branding_enabled: Bool?
+        var voip_dialer_enabled: Bool?
+        var status: String?
+        var mode: String?
+        /// -1 for no cap.
+        var cap_this_month: Int?
+        var included_imprints_monthly: Int?
+
+        static let fields: Set = [
+            "branding_enabled", "voip_dialer_enabled", "status", "mode", "cap_this_month",
+            "included_imprints_monthly",
+        ]
+
+        var change: AccountStore.Change {
+            var change = AccountStore.Change()
+            (change.brandingEnabled, change.voipDialerEnabled) = (branding_enabled, voip_dialer_enabled)
+            (change.status, change.mode) = (status, mode)
+            (change.cap, change.includedImprints) = (cap_this_month, included_imprints_monthly)
+            return change
+        }
+    }
+
+    private struct KeyBody: Decodable {
+        var name: String
+    }
+
+    private struct GraceBody: Decodable {
+        var grace_seconds: Int64?
+    }
+
+    private struct NewKey: Encodable {
+        var success = true
+        /// Shown this once.
+        let key: String
+        var old_key_ends_at: String?
+    }
+
+    func list(_ admin: AdminRequest) async throws -> Response {
+        let now = now()
+        return try Answers.json(
+            AdminPage(try await admin.blocking { try AccountList(admin.database).all(now: now) }))
+    }
+
+    func create(_ admin: AdminRequest) async throws -> Response {
+        let body = try await Answers.body(Settings.self, of: admin.request, fields: Settings.fields.union(["name"]))
+        guard let name = body.name else { throw Refusal.badRequest("Missing field name") }
+        let (now, change) = (now(), body.change)
+        let summary = try await admin.blocking {
+            let accounts = AccountList(admin.database)
+            return try accounts.summary(of: accounts.create(name: name, change, now: now), now: now)
+        }
+        return try Answers.json(summary, status: .created)
+    }
+
+    func show(_ admin: AdminRequest) async throws -> Response {
+        try await answer(admin, try await admin.account())
+    }
+
+    func change(_ admin: AdminRequest) async throws -> Response {
+        let account = try await admin.account()
+        let change = try await Answers.body(Settings.self, of: admin.request, fields: Settings.fields).change
+        try await admin.blocking { try AccountStore(admin.database, account: account).change(change) }
+        return try await answer(admin, account)
+    }
+
+    func close(_ admin: AdminRequest) async throws -> Response {
+        let (account, now) = (try await admin.account(), now())
+        try await admin.blocking { try AccountList(admin.database).close(account, now: now) }
+        return try await answer(admin, account)
+    }
+
+    func keys(_ admin: AdminRequest) async throws -> Response {
+        let account = try await admin.account()
+        return try Answers.json(
+            AdminPage(try await admin.blocking { try AccountStore(admin.database, account: account).keys() }))
+    }
+
+    func createKey(_ admin: AdminRequest) async throws -> Response {
+        let (account, now) = (try await admin.account(), now())
+        let name = try await Answers.body(KeyBody.self, of: admin.request, fields: ["name"]).name
+        let key = try await admin.blocking {
+            try AccountStore(admin.database, account: account).createKey(name: name, now: now)
+        }
+        return try secret(NewKey(key: key))
+    }
+
+    func rotateKey(_ admin: AdminRequest) async throws -> Response {
+        let (account, now, reference) = (try await admin.account(), now(), try admin.part("key"))
+        let body = try await Answers.body(GraceBody.self, of: admin.request, fields: ["grace_seconds"])
+        let grace = body.grace_seconds ?? AccountStore.grace
+        guard (0...31_536_000).contains(grace) else {
+            throw Refusal.badRequest("grace_seconds must be 0 to 31536000")
+        }
+        let made = try await admin.blocking {
+            try AccountStore(admin.database, account: account).rotateKey(reference, grace: grace, now: now)
+        }
+        return try secret(NewKey(key: made.key, old_key_ends_at: Timestamp.string(from: made.oldEnds)))
+    }
+
+    func revokeKey(_ admin: AdminRequest) async throws -> Response {
+        let (account, now, reference) = (try await admin.account(), now(), try admin.part("key"))
+        let isDone = try await admin.blocking {
+            try AccountStore(admin.database, account: account).revokeKey(name: reference, now: now)
+        }
+        guard isDone else { throw AccountStoreError.noKey(reference) }
+        return try Answers.json(AdminDone())
+    }
+
+    private func answer(_ admin: AdminRequest, _ account: AccountID) async throws -> Response {
+        let now = now()
+        return try Answers.json(
+            try await admin.blocking { try AccountList(admin.database).summary(of: account, now: now) })
+    }
+
+    /// No cache on the way may keep a key.
+    private func secret(_ key: NewKey) throws -> Response {
+        var response = try Answers.json(key, status: .created)
+        response.headers[.cacheControl] = "no-store"
+        return response
+    }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Whole files: imports and exports of an account, and logos.
+struct AdminFileRoutes: Sendable {
+    let now: @Sendable () -> Int64
+
+    /// Largest import, in bytes: some ten million numbers.
+    static let importLimit = 2 << 30
+
+    /// Takes a file in as a stream and says line by line what is wrong with it.
+    ///
+    /// The upload is kept beside the database until it is whole, so that a slow sender holds no transaction.
+    func importBrands(_ admin: AdminRequest) async throws -> Response {
+        let (account, now) = (try await admin.account(), now())
+        var options = BrandImport.Options()
+        options.isTrial = try admin.flag("dry_run") ?? false
+        options.skipsInvalid = try admin.flag("skip_bad") ?? false
+        options.replaces = try admin.flag("replace") ?? false
+        var region: Region?
+        if let text = admin.text("region") {
+            guard let known = Region(text.uppercased()) else {
+                throw Refusal.badRequest("region must be two letters, such as AU or DE")
+            }
+            region = known
+        }
+        let path = admin.database.folder + "/import-\(UUID().uuidString).part"
+        defer { unlink(path) }
+        try await receive(admin.request, into: path)
+        let (normaliser, how) = (NumberNormaliser(region: region), options)
+        let result = try await admin.blocking {
+            try BrandImport(admin.database, account: account) { normaliser.normalise(Array($0.utf8)) }
+                .run(path: path, how, now: now)
+        }
+        let isRefused = result.rejected > 0 && !options.skipsInvalid
+        return try Answers.json(result, status: isRefused ? .unprocessableContent : .ok)
+    }
+
+    func export(_ admin: AdminRequest) async throws -> Response {
+        let account = try await admin.account()
+        let format: BrandExport.Format = try admin.word("format") ?? .csv
+        let export = try BrandExport(admin.database, account: account, format: format)
+        let type = format == .csv ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8"
+        return Response(
+            status: .ok,
+            headers: [
+                .contentType: type, .cacheControl: "no-store",
+                .contentDisposition: "attachment; filename=\"brands.\(format.rawValue)\"",
+            ],
+            body: .init { writer in
+                var export = export
+                while let piece = try await export.next() { try await writer.write(ByteBuffer(bytes: piece)) }
+                try await writer.finish(nil)
+            })
+    }
+
+    func logos(_ admin: AdminRequest) async throws -> Response {
+        try Answers.json(AdminPage(try await admin.blocking { try LogoStore(admin.database).all() }))
+    }
+
+    func putLogo(_ admin: AdminRequest) async throws -> Response {
+        let (name, now) = (try admin.part("name"), now())
+        let data: Data
+        do {
+            data = Data(try await admin.request.body.collect(upTo: LogoStore.limit).readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw Refusal(.contentTooLarge, LogoStoreError.tooLarge.description, code: "too_large")
+        }
+        return try Answers.json(
+            try await admin.blocking { try LogoStore(admin.database).add(data, name: name, now: now) })
+    }
+
+    func removeLogo(_ admin: AdminRequest) async throws -> Response {
+        let name = try admin.part("name")
+        try await admin.blocking { try LogoStore(admin.database).remove(name) }
+        return try Answers.json(AdminDone())
+    }
+
+    /// Writes a body to a file that only this user can read.
+    private func receive(_ request: Request, into path: String) async throws {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var size = 0
+        for try await buffer in request.body {
+            size += buffer.readableBytes
+            guard size <= Self.importLimit else {
+                throw Refusal(
+                    .contentTooLarge, "The file is larger than \(Self.importLimit) bytes", code: "too_large")
+            }
+            try file.write(contentsOf: Data(buffer.readableBytesView))
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Lets nobody past without a good `X-Admin-Key`, and turns mistakes of those it lets in into refusals.
+struct AdminGate: RouterMiddleware {
+    typealias Context = KeyedContext
+
+    let keys: AdminKeys
+    let wrong: WrongKeys
+    let now: @Sendable () -> Int64
+    /// Waits; a test has its own.
+    let pause: @Sendable (Duration) async throws -> Void
+    let logger: Logger
+
+    func handle(
+        _ request: Request, context: KeyedContext,
+        next: @concurrent (Request, KeyedContext) async throws -> Response
+    ) async throws -> Response {
+        let sent = HTTPField.Name("X-Admin-Key").flatMap { request.headers[$0] }
+        let key = sent.flatMap { $0.utf8.count <= 200 ? $0 : "" }
+        switch try await keys.standing(of: key, now: now()) {
+        case .good: break
+        case .noneMade:
+            throw Refusal(
+                .forbidden, "No admin key has been made; herald-directory admin-key create makes one",
+                code: "admin_disabled")
+        case .wrong: throw try await refusal(of: key, context.peer?.ipAddress ?? "")
+        }
+        do {
+            return try await next(request, context)
+        } catch let mistake as any OperatorMistake {
+            throw Self.refusal(of: mistake)
+        }
+    }
+
+    private func refusal(of key: String?, _ address: String) async throws -> Refusal {
+        let refusal = Refusal(.unauthorized, "A valid X-Admin-Key is required", code: "unauthorized")
+        guard key != nil else { return refusal }
+        let (count, delay) = wrong.note(address, now: now())
+        if count.nonzeroBitCount == 1 {
+            logger.warning("wrong admin keys", metadata: ["address": "\(address)", "count": "\(count)"])
+        }
+        guard wrong.enter() else {
+            return Refusal(
+                .tooManyRequests, "Too many wrong admin keys", code: "rate_limited", headers: [.retryAfter: "10"])
+        }
+        defer { wrong.leave() }
+        try await pause(delay)
+        return refusal
+    }
+
+    private static func refusal(of mistake: any OperatorMistake) -> Refusal {
+        let message = "\(mistake)"
+        return switch mistake.kind {
+        case .invalid: .badRequest(message)
+        case .missing: .notFound(message)
+        case .conflict: Refusal(.conflict, message, code: "conflict")
+        }
+    }
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import GRDB
+
+/// Keys of the operator's HTTP API; no API key of an account opens it, and none of these opens the contract.
+package struct AdminKeys: Sendable {
+    private let database: DirectoryDatabase
+
+    package init(_ database: DirectoryDatabase) { self.database = database }
+
+    /// Makes a key; the answer is the only time it is ever seen.
+    ///
+    /// - Parameters:
+    ///   - name: what the operator knows it by; free again once the key of that name is revoked.
+    ///   - now: seconds since 1970.
+    /// - Throws: `AccountStoreError`, or a database error.
+    package func create(name: String, now: Int64) throws -> String {
+        guard SecretKey.isName(name) else { throw AccountStoreError.badName }
+        let key = Hexadecimal.secret("hda_")
+        try database.pool.write { database in
+            let taken = try Bool.fetchOne(
+                database, sql: "SELECT 1 FROM admin_key WHERE name = ? AND revoked IS NULL", arguments: [name])
+            if taken == true { throw AccountStoreError.nameTaken(name) }
+            try database.execute(
+                sql: "INSERT INTO admin_key (hash, name, created) VALUES (?, ?, ?)",
+                arguments: [SecretHash.of(key), name, now])
+        }
+        return key
+    }
+
+    /// Takes a key out of use at once; false when there is no good key of that name or identifier.
+    package func revoke(_ reference: String, now: Int64) throws -> Bool {
+        try database.pool.write { database in
+            try database.execute(
+                sql: """
+                    UPDATE admin_key SET revoked = ?1 WHERE (name = ?2 OR \(SecretKey.idColumn) = ?2)
+                    AND revoked IS NULL
+                    """, arguments: [now, reference])
+            return database.changesCount > 0
+        }
+    }
+
+    /// All keys, oldest first.
+    package func all() throws -> [AccountStore.KeyRow] {
+        try database.pool.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT \(SecretKey.idColumn) AS id, name, created, last_used, NULL AS expires, revoked
+                    FROM admin_key ORDER BY created, name
+                    """
+            ).map(AccountStore.KeyRow.init)
+        }
+    }
+
+    /// What a request's key is worth.
+    enum Standing: Sendable {
+        case good
+        case wrong
+        /// There is no good key at all, so nobody can come in.
+        case noneMade
+    }
+
+    /// Judges a key, which may be missing; `now` is seconds since 1970.
+    func standing(of key: String?, now: Int64) async throws -> Standing {
+        let hash = SecretHash.of(key ?? "")
+        let (isGood, isAny) = try await database.pool.read { database in
+            (
+                try Bool.fetchOne(
+                    database, sql: "SELECT 1 FROM admin_key WHERE hash = ? AND revoked IS NULL", arguments: [hash]),
+                try Bool.fetchOne(database, sql: "SELECT 1 FROM admin_key WHERE revoked IS NULL LIMIT 1")
+            )
+        }
+        guard isGood == true else { return isAny == true ? .wrong : .noneMade }
+        database.keyUsage.note(hash, now: now)
+        return .good
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import BrandingAPI
+import Dispatch
+import Foundation
+import Hummingbird
+
+/// What the admin routes have in common: the path's account, the query, pages, and work that blocks.
+struct AdminRequest: Sendable {
+    let database: DirectoryDatabase
+    let request: Request
+    let parameters: Parameters
+
+    /// Does blocking work on a thread of its own kind, so that no other request waits for it.
+    func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { done in
+            DispatchQueue.global().async { done.resume(with: Result { try body() }) }
+        }
+    }
+
+    /// A part of the path, percent-decoded.
+    func part(_ name: String) throws -> String {
+        guard let text = parameters.get(name)?.removingPercentEncoding, !text.isEmpty else {
+            throw Refusal.notFound("There is nothing here")
+        }
+        return text
+    }
+
+    /// The account the path names.
+    func account() async throws -> AccountID {
+        let reference = try part("account")
+        return try await blocking { [database] in try AccountList(database).find(reference) }
+    }
+
+    /// The number the path names.
+    func number() throws -> E164Number {
+        guard let number = E164Number(try part("number")) else {
+            throw Refusal.badRequest("The number in the path must be such as %2B61491570156")
+        }
+        return number
+    }
+
+    /// A query parameter; nil when it is missing or empty.
+    ///
+    /// A bare plus in a query is a blank, and many programs leave it bare.
+    func text(_ name: Substring) -> String? {
+        guard let value = request.uri.queryParameters[name], !value.isEmpty else { return nil }
+        return String(value)
+    }
+
+    /// A number in the query.
+    func number(_ name: Substring) throws -> E164Number? {
+        guard let text = text(name)?.replacing(" ", with: "+") else { return nil }
+        guard let number = E164Number(text) else {
+            throw Refusal.badRequest("\(name) must be a number such as %2B61491570156")
+        }
+        return number
+    }
+
+    /// `true` or `false` in the query.
+    func flag(_ name: Substring) throws -> Bool? {
+        switch text(name) {
+        case nil: nil
+        case "true": true
+        case "false": false
+        default: throw Refusal.badRequest("\(name) must be true or false")
+        }
+    }
+
+    /// A time in the query, in seconds since 1970.
+    func time(_ name: Substring) throws -> Int64? {
+        guard let text = text(name)?.replacing(" ", with: "+") else { return nil }
+        guard let seconds = Timestamp.seconds(from: text) else {
+            throw Refusal.badRequest("\(name) is no ISO 8601 time")
+        }
+        return seconds
+    }
+
+    /// One of a set of words in the query.
+    func word<Word: RawRepresentable & CaseIterable>(_ name: Substring) throws -> Word? where Word.RawValue == String {
+        guard let text = text(name) else { return nil }
+        guard let word = Word(rawValue: text) else {
+            let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Refusal.badRequest("\(name) must be one of \(words)")
+        }
+        return word
+    }
+
+    /// How many rows a page has: 1 to 1000, 100 unless asked.
+    func limit() throws -> Int {
+        guard let text = text("limit") else { return 100 }
+        guard let limit = Int(text), (1...1000).contains(limit) else {
+            throw Refusal.badRequest("limit must be 1 to 1000")
+        }
+        return limit
+    }
+}
+
+/// Rows of a listing, and what to send as `after` for those behind them; nil at the end.
+struct AdminPage<Item: Encodable>: Encodable {
+    var success = true
+    let items: [Item]
+    var next: String?
+
+    init(_ items: [Item], next: String? = nil) {
+        self.items = items
+        self.next = next
+    }
+}
+
+/// The answer to an operation that has nothing more to say.
+struct AdminDone: Encodable {
+    var success = true
+    /// How many were changed.
+    var changed: Int?
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// The operator's HTTP API below `/admin/v1`, behind `AdminGate`: what the commands do, for other programs.
+struct AdminRoutes: Sendable {
+    let database: DirectoryDatabase
+    let options: DirectoryServer.Options
+    let logger: Logger
+
+    private typealias Handler = @Sendable (AdminRequest) async throws -> Response
+
+    /// Adds all routes; other methods of a path are answered 405.
+    func add(to router: Router<KeyedContext>) {
+        let gate = AdminGate(
+            keys: AdminKeys(database), wrong: WrongKeys(), now: options.now, pause: options.pause, logger: logger)
+        let group = router.group("admin/v1").add(middleware: gate)
+        for (path, handlers) in accounts + brands + files + reports {
+            for (method, handler) in handlers {
+                group.on(RouterPath(path), method: method) { [database] request, context in
+                    try await handler(
+                        AdminRequest(database: database, request: request, parameters: context.parameters))
+                }
+            }
+            let allowed = handlers.map(\.0)
+            for method in [HTTPRequest.Method.get, .head, .post, .put, .patch, .delete] where !allowed.contains(method)
+            {
+                group.on(RouterPath(path), method: method) { _, _ -> Response in
+                    throw Refusal.method(allowed: allowed)
+                }
+            }
+        }
+    }
+
+    private typealias Path = (path: String, handlers: [(HTTPRequest.Method, Handler)])
+
+    private var accounts: [Path] {
+        let routes = AdminAccountRoutes(now: options.now)
+        return [
+            ("accounts", [(.get, routes.list), (.post, routes.create)]),
+            ("accounts/:account", [(.get, routes.show), (.patch, routes.change)]),
+            ("accounts/:account/close", [(.post, routes.close)]),
+            ("accounts/:account/keys", [(.get, routes.keys), (.post, routes.createKey)]),
+            ("accounts/:account/keys/:key", [(.delete, routes.revokeKey)]),
+            ("accounts/:account/keys/:key/rotate", [(.post, routes.rotateKey)]),
+        ]
+    }
+
+    private var brands: [Path] {
+        let routes = AdminBrandRoutes(now: options.now)
+        return [
+            ("accounts/:account/brands", [(.get, routes.brands), (.post, routes.createBrand)]),
+            ("accounts/:account/brands/:brand", [(.get, routes.brand), (.patch, routes.changeBrand)]),
+            ("accounts/:account/numbers", [(.get, routes.numbers)]),
+            ("accounts/:account/numbers/:number", [(.put, routes.setNumber), (.delete, routes.deactivateNumber)]),
+            ("accounts/:account/deactivate", [(.post, routes.deactivate)]),
+        ]
+    }
+
+    private var files: [Path] {
+        let routes = AdminFileRoutes(now: options.now)
+        return [
+            ("accounts/:account/import", [(.post, routes.importBrands)]),
+            ("accounts/:account/export", [(.get, routes.export)]),
+            ("logos", [(.get, routes.logos)]),
+            ("logos/:name", [(.put, routes.putLogo), (.delete, routes.removeLogo)]),
+        ]
+    }
+
+    private var reports: [Path] {
+        let routes = AdminReportRoutes()
+        return [
+            ("accounts/:account/events", [(.get, routes.events)]),
+            ("accounts/:account/devices", [(.get, routes.devices)]),
+            ("reports/:month", [(.get, routes.report)]),
+        ]
+    }
+}

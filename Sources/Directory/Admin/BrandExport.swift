@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import GRDB
+
+/// All numbers in use of an account as a file that an import takes back, piece by piece over one state of the database.
+///
+/// Numbers whose brand's owner is not active are among them, so that an import that replaces all does not lose them.
+package struct BrandExport {
+    /// What the file is.
+    package enum Format: String, Hashable, Sendable, CaseIterable {
+        case csv
+        /// One JSON object a line.
+        case jsonl
+    }
+
+    private static let pageSize = 1000
+
+    private let snapshot: DatabaseSnapshot
+    private let account: AccountID
+    private let format: Format
+    private let encoder = JSONEncoder()
+    private var last: Int64 = -1
+
+    package init(_ database: DirectoryDatabase, account: AccountID = .first, format: Format) throws {
+        snapshot = try database.pool.makeSnapshot()
+        self.account = account
+        self.format = format
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    }
+
+    /// The next piece of the file; nil at its end.
+    package mutating func next() async throws -> [UInt8]? {
+        let (account, last) = (account, last)
+        let items = try await snapshot.read { database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM brand_number WHERE account = ? AND number > ? AND (active = 1 OR held = 1)
+                    ORDER BY number LIMIT \(Self.pageSize)
+                    """, arguments: [account.row, max(last, 0)]
+            ).map(BrandEntries.item)
+        }
+        var piece: [UInt8] = []
+        if last < 0, format == .csv { piece += Array((ImportRows.columns.joined(separator: ",") + "\r\n").utf8) }
+        for item in items { piece += try line(item) }
+        self.last = items.last.flatMap { Int64($0.phoneNumber) } ?? .max
+        return piece.isEmpty ? nil : piece
+    }
+
+    private func line(_ item: BrandingItem) throws -> [UInt8] {
+        switch format {
+        case .csv:
+            let texts = [item.brandName, item.logoURL, item.callReason, item.brandID]
+            let cells = [item.phoneNumber] + texts.map { CellText.quoted(CellText.written($0 ?? "")) }
+            return Array((cells.joined(separator: ",") + "\r\n").utf8)
+        case .jsonl:
+            var item = item
+            item.isActive = nil
+            return try [UInt8](encoder.encode(item)) + [10]
+        }
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import GRDB
+
+/// The brands of an account; each number belongs to one and is delivered with its name and logo.
+package struct BrandList: Sendable {
+    private let database: DirectoryDatabase
+    private let account: AccountID
+
+    package init(_ database: DirectoryDatabase, account: AccountID = .first) {
+        self.database = database
+        self.account = account
+    }
+
+    /// What is known of the company behind a brand; only an active owner's numbers are delivered.
+    package enum Owner: String, Codable, Hashable, Sendable, CaseIterable {
+        case active, suspended, unresolved
+    }
+
+    /// A brand as the operator sees it.
+    package struct Brand: Codable, Hashable, Sendable {
+        package var id: String
+        package var name: String
+        /// A URL, or the plain name of a logo of this server.
+        package var logo: String?
+        package var reason: String?
+        package var owner: Owner
+        /// ISO 8601.
+        package var updated: String
+        /// Numbers that are delivered; nil in a list.
+        package var numbers: Int?
+
+        package enum CodingKeys: String, CodingKey {
+            case numbers
+            case id = "brand_id"
+            case name = "brand_name"
+            case logo = "logo_url"
+            case reason = "call_reason"
+            case owner = "owner_state"
+            case updated = "updated_at"
+        }
+    }
+
+    /// Changes to a brand; nil leaves a field as it is, an empty logo or reason takes it away.
+    package struct Change: Sendable {
+        package var name: String?
+        package var logo: String?
+        package var reason: String?
+        package var owner: Owner?
+
+        package init() {}
+
+        /// - Throws: `BrandListError.badField`.
+        func check() throws {
+            if let name, name.isEmpty { throw BrandListError.badField("no brand_name") }
+            for (field, text) in [("brand_name", name), ("logo_url", logo), ("call_reason", reason)] {
+                guard let text, !text.isEmpty else { continue }
+                if let problem = EntryRules.problem(field, text) { throw BrandListError.badField(problem) }
+            }
+        }
+    }
+
+    /// Makes a brand.
+    ///
+    /// - Parameters:
+    ///   - id: nil names it after its letters and digits.
+    ///   - change: its fields; the name must be there.
+    ///   - now: seconds since 1970.
+    /// - Throws: `BrandListError`, or a database error.
+    @discardableResult
+    package func create(id: String?, _ change: Change, now: Int64) throws -> Brand {
+        try change.check()
+        guard let name = change.name else { throw BrandListError.badField("no brand_name") }
+        guard let id = id ?? EntryRules.identifier(of: name), !id.isEmpty else {
+            throw BrandListError.badField("no brand_id")
+        }
+        if let problem = EntryRules.problem("brand_id", id) { throw BrandListError.badField(problem) }
+        return try database.pool.write { [account] database in
+            if try Self.find(id, account, database) != nil { throw BrandListError.taken(id) }
+            try database.execute(
+                sql: "INSERT INTO brand (account, id, name, updated) VALUES (?, ?, ?, ?)",
+                arguments: [account.row, id, name, now])
+            try Self.apply(change, to: id, account, now: now, database)
+            return try Self.detail(id, account, database)
+        }
+    }
+
+    /// Changes a brand and, in the same transaction, its numbers: each that is delivered takes a new place in the feed.
+    ///
+    /// Name and logo go to all of them, a call reason to those that have none of their own. An owner that is not active
+    /// takes them from the clients, and gives them back when it is.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Throws: `BrandListError`, or a database error.
+    package func change(_ id: String, _ change: Change, now: Int64) throws -> Brand {
+        try change.check()
+        return try database.pool.write { [account] database in
+            guard let before = try Self.find(id, account, database) else { throw BrandListError.unknown(id) }
+            try Self.apply(change, to: id, account, now: now, database)
+            try Self.passOn(before, try Self.detail(id, account, database), account, now: now, database)
+            return try Self.detail(id, account, database)
+        }
+    }
+
+    /// Takes all numbers of brands out of use, in one transaction; the brands stay.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: how many numbers are out of use now that were not.
+    /// - Throws: `BrandListError.unknown`, and nothing is changed; or a database error.
+    package func deactivate(_ ids: [String], now: Int64) throws -> Int {
+        try database.pool.write { [account] database in
+            try ids.reduce(0) { count, id in
+                guard try Self.find(id, account, database) != nil else { throw BrandListError.unknown(id) }
+                return try count
+                    + FeedTouch.apply(
+                        "active = 0, held = 0", where: "brand_id = :brand AND (active = 1 OR held = 1)",
+                        ["brand": id], account, now: now, database)
+            }
+        }
+    }
+
+    /// One brand with the count of its numbers.
+    ///
+    /// - Throws: `BrandListError.unknown`, or a database error.
+    package func brand(_ id: String) throws -> Brand {
+        try database.pool.read { [account] in try Self.detail(id, account, $0) }
+    }
+
+    /// Brands by identifier, behind `after`, at most `limit`.
+    package func page(after: String?, limit: Int) throws -> [Brand] {
+        try database.pool.read { [account] database in
+            try Row.fetchAll(
+                database, sql: "SELECT * FROM brand WHERE account = ? AND id > ? ORDER BY id LIMIT ?",
+                arguments: [account.row, after ?? "", limit]
+            ).map(Self.brand)
+        }
+    }
+
+    static func find(_ id: String, _ account: AccountID, _ database: Database) throws -> Brand? {
+        try Row.fetchOne(
+            database, sql: "SELECT * FROM brand WHERE account = ? AND id = ?", arguments: [account.row, id]
+        ).map(brand)
+    }
+
+    private static func detail(_ id: String, _ account: AccountID, _ database: Database) throws -> Brand {
+        guard var brand = try find(id, account, database) else { throw BrandListError.unknown(id) }
+        brand.numbers = try Int.fetchOne(
+            database, sql: "SELECT count(*) FROM brand_number WHERE account = ? AND brand_id = ? AND active = 1",
+            arguments: [account.row, id])
+        return brand
+    }
+
+    private static func brand(_ row: Row) -> Brand {
+        Brand(
+            id: row["id"], name: row["name"], logo: row["logo"], reason: row["reason"],
+            owner: Owner(rawValue: row["owner"]) ?? .unresolved, updated: Timestamp.string(from: row["updated"]))
+    }
+
+    private static func apply(
+        _ change: Change, to id: String, _ account: AccountID, now: Int64, _ database: Database
+    ) throws {
+        try database.execute(
+            sql: """
+                UPDATE brand SET name = coalesce(:name, name),
+                logo = iif(:logo IS NULL, logo, nullif(:logo, '')),
+                reason = iif(:reason IS NULL, reason, nullif(:reason, '')), owner = coalesce(:owner, owner),
+                updated = max(updated, :now) WHERE account = :account AND id = :id
+                """,
+            arguments: [
+                "name": change.name, "logo": change.logo, "reason": change.reason, "owner": change.owner?.rawValue,
+                "now": now, "account": account.row, "id": id,
+            ])
+    }
+
+    private static func passOn(
+        _ before: Brand, _ after: Brand, _ account: AccountID, now: Int64, _ database: Database
+    ) throws {
+        var old = before
+        (old.numbers, old.updated) = (after.numbers, after.updated)
+        if old == after { return }
+        _ = try FeedTouch.apply(
+            """
+            name = :name, logo_url = :logo, call_reason = iif(call_reason IS :old, :reason, call_reason),
+            active = :isActive, held = NOT :isActive
+            """, where: "brand_id = :brand AND (active = 1 OR held = 1)",
+            [
+                "name": after.name, "logo": after.logo, "reason": after.reason, "old": before.reason,
+                "isActive": after.owner == .active, "brand": after.id,
+            ], account, now: now, database)
+    }
+}
+
+/// Why a change of brands was refused.
+package enum BrandListError: OperatorMistake, Hashable {
+    case badField(String)
+    case taken(String)
+    case unknown(String)
+
+    package var kind: OperatorMistakeKind {
+        switch self {
+        case .badField: .invalid
+        case .taken: .conflict
+        case .unknown: .missing
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .badField(let problem): problem
+        case .taken(let id): "there is a brand \"\(id)\" already; change it, or choose another brand_id"
+        case .unknown(let id): "there is no brand \"\(id)\"; list the brands to see their identifiers"
+        }
+    }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Branding
+import BrandingAPI
+import GRDB
+
+/// The numbers of an account, one by one: listed, given to a brand, taken out of use.
+package struct BrandNumbers: Sendable {
+    private let database: DirectoryDatabase
+    private let account: AccountID
+
+    package init(_ database: DirectoryDatabase, account: AccountID = .first) {
+        self.database = database
+        self.account = account
+    }
+
+    /// Whether clients are given a number.
+    package enum State: String, Codable, Hashable, Sendable, CaseIterable {
+        case active
+        /// Its brand's owner is not active.
+        case held
+        case inactive
+    }
+
+    /// A number as the operator sees it.
+    package struct NumberRow: Codable, Hashable, Sendable {
+        package let number: String
+        package let brandID: String
+        package let name: String
+        package let logo: String?
+        package let reason: String?
+        package let state: State
+        /// ISO 8601.
+        package let updated: String
+
+        package enum CodingKeys: String, CodingKey {
+            case state
+            case number = "phone_number_e164"
+            case brandID = "brand_id"
+            case name = "brand_name"
+            case logo = "logo_url"
+            case reason = "call_reason"
+            case updated = "updated_at"
+        }
+    }
+
+    /// Numbers in their own order, behind `after`, at most `limit`; of one brand, of one state, or of all.
+    package func page(
+        after: E164Number?, limit: Int, brandID: String? = nil, state: State? = nil
+    ) throws -> [NumberRow] {
+        let stateCondition =
+            switch state {
+            case nil: "true"
+            case .active: "active = 1"
+            case .held: "held = 1"
+            case .inactive: "active = 0 AND held = 0"
+            }
+        return try database.pool.read { [account] database in
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT * FROM brand_number WHERE account = :account AND number > :after
+                    AND \(brandID == nil ? "true" : "brand_id = :brand") AND \(stateCondition)
+                    ORDER BY number LIMIT :limit
+                    """,
+                arguments: StatementArguments(
+                    ["account": account.row, "after": after.map { Int64($0.digits) } ?? 0, "limit": limit]
+                        .merging(brandID.map { ["brand": $0] } ?? [:]) { $1 })
+            ).map(Self.numberRow)
+        }
+    }
+
+    /// Gives a number to a brand, and puts it into use.
+    ///
+    /// - Parameters:
+    ///   - reason: a call reason of its own; nil takes the brand's.
+    ///   - now: seconds since 1970.
+    /// - Throws: `BrandListError`, or a database error.
+    package func set(_ number: E164Number, brandID: String, reason: String?, now: Int64) throws {
+        if let reason, let problem = EntryRules.problem("call_reason", reason) {
+            throw BrandListError.badField(problem)
+        }
+        try database.pool.write { [account] database in
+            guard let brand = try BrandList.find(brandID, account, database) else {
+                throw BrandListError.unknown(brandID)
+            }
+            let entry = BrandEntries.Entry(
+                number: number, name: brand.name, brandID: brandID, logoURL: brand.logo,
+                callReason: reason ?? brand.reason)
+            _ = try BrandEntries.put([entry], account, now: now, database)
+        }
+    }
+
+    /// Takes numbers out of use in one transaction; clients learn it with their next sync.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: how many were in use.
+    package func deactivate(_ numbers: [E164Number], now: Int64) throws -> Int {
+        try database.pool.write { [account] database in
+            try numbers.reduce(0) { count, number in
+                try count
+                    + FeedTouch.apply(
+                        "active = 0, held = 0", where: "number = :number AND (active = 1 OR held = 1)",
+                        ["number": Int64(number.digits)], account, now: now, database)
+            }
+        }
+    }
+
+    /// Which brand a number belongs to, and why an event of it would not count; both nil for a number that counts for none.
+    static func standing(
+        of number: E164Number?, _ account: AccountID, _ database: Database
+    ) throws -> (brandID: String?, reason: UncountedReason?) {
+        guard let number else { return (nil, .noMatch) }
+        let row = try database.cachedStatement(
+            sql: """
+                SELECT brand_id, active, held, owner FROM brand_number LEFT JOIN brand
+                ON brand.account = brand_number.account AND brand.id = brand_id
+                WHERE brand_number.account = ? AND number = ?
+                """)
+        guard let row = try Row.fetchOne(row, arguments: [account.row, Int64(number.digits)]) else {
+            return (nil, .noMatch)
+        }
+        if row["active"] { return (row["brand_id"], nil) }
+        guard row["held"] else { return (row["brand_id"], .noMatch) }
+        let isSuspended = row["owner"] == BrandList.Owner.suspended.rawValue
+        return (row["brand_id"], isSuspended ? .ownerSuspended : .ownerUnresolved)
+    }
+
+    private static func numberRow(_ row: Row) -> NumberRow {
+        let number: Int64 = row["number"]
+        return NumberRow(
+            number: "+\(number)", brandID: row["brand_id"], name: row["name"], logo: row["logo_url"],
+            reason: row["call_reason"], state: row["active"] ? .active : row["held"] ? .held : .inactive,
+            updated: Timestamp.string(from: row["updated"]))
+    }
+}

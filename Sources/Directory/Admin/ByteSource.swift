@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Bytes of a file or of memory, one by one, read in pieces of 256 KiB.
+struct ByteSource {
+    private var buffer: [UInt8]
+    private var position = 0
+    private let file: FileHandleOwner?
+
+    /// Bytes that are there already.
+    init(_ bytes: [UInt8]) {
+        buffer = bytes
+        file = nil
+    }
+
+    /// A file's bytes; nil when it cannot be opened.
+    init?(path: String) {
+        guard let file = FileHandleOwner(path: path) else { return nil }
+        self.file = file
+        buffer = []
+    }
+
+    /// True when a file could not be read to its end.
+    var hasFailed: Bool { file?.hasFailed ?? false }
+
+    /// The next byte, which stays; nil at the end.
+    mutating func peek() -> UInt8? {
+        if position < buffer.count { return buffer[position] }
+        guard let file else { return nil }
+        buffer = file.read()
+        position = 0
+        return buffer.first
+    }
+
+    /// The next byte.
+    mutating func next() -> UInt8? {
+        guard let byte = peek() else { return nil }
+        position += 1
+        return byte
+    }
+
+    /// Passes over the mark with which some programs begin UTF-8; must be asked first.
+    mutating func skipByteOrderMark() {
+        _ = peek()
+        if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    }
+
+    /// The first byte that is neither blank nor line end nor byte order mark; nil when there is none in the first piece.
+    mutating func firstVisibleByte() -> UInt8? {
+        _ = peek()
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        return buffer.dropFirst(buffer.starts(with: mark) ? 3 : 0).first { ![9, 10, 13, 32].contains($0) }
+    }
+
+    /// Up to one of the stops, which is not taken, or to the end; of more than `limit` bytes only the first are kept.
+    mutating func bytes(until stops: (UInt8) -> Bool, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
+        var found: [UInt8] = []
+        var isCut = false
+        while peek() != nil {
+            let end = buffer[position...].firstIndex(where: stops) ?? buffer.count
+            let piece = buffer[position..<end]
+            isCut = isCut || found.count + piece.count > limit
+            found += piece.prefix(max(limit - found.count, 0))
+            position = end
+            if end < buffer.count { break }
+        }
+        return (found, isCut)
+    }
+}
+
+/// An open file, closed with its last owner.
+private final class FileHandleOwner {
+    private let descriptor: Int32
+    private(set) var hasFailed = false
+
+    init?(path: String) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        if descriptor < 0 { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    /// The next piece; empty at the end.
+    func read() -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
+            var got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
+            while got < 0, errno == EINTR { got = Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
+            hasFailed = hasFailed || got < 0
+            count = max(got, 0)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+
+/// What the fields of a brand and of a number may hold; the limits are the contract's.
+enum EntryRules {
+    /// The fields with a limit, in characters.
+    private static let limits = [
+        "brand_name": FieldLimit.brandName, "logo_url": FieldLimit.logoURL, "call_reason": FieldLimit.callReason,
+        "brand_id": 64,
+    ]
+
+    /// What is wrong with a field's text; nil for nothing.
+    static func problem(_ field: String, _ text: String) -> String? {
+        if let limit = limits[field], text.count > limit { return "\(field) has more than \(limit) characters" }
+        if field == "logo_url", !isLogo(text) {
+            return "logo_url is neither an http:// or https:// URL nor the plain name of a logo file"
+        }
+        if text.unicodeScalars.contains(where: spoilsLine) { return "a field has control characters" }
+        return nil
+    }
+
+    /// A brand without an identifier is named by its letters and digits: `Acme Bank` is `acme-bank`.
+    ///
+    /// - Returns: nil for a name without letters and digits.
+    static func identifier(of name: String) -> String? {
+        let words = name.lowercased().split { !$0.isLetter && !$0.isNumber }
+        return words.isEmpty ? nil : String(words.joined(separator: "-").prefix(64))
+    }
+
+    private static func spoilsLine(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: false
+        }
+    }
+
+    /// A URL that phones can fetch, or a file that `LogoRoute` serves.
+    private static func isLogo(_ text: String) -> Bool {
+        if LogoRoute.isPlain(text) { return true }
+        guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), url.host()?.isEmpty == false else {
+            return false
+        }
+        return ["http", "https"].contains(scheme) && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != 0x3E }
+    }
+}

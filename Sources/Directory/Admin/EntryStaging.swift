@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import GRDB
+
+/// Entries on their way in, gathered in a temporary table and merged into the account in one step.
+///
+/// The table lies in a file of SQLite's own: gathering takes no lock of the database and a fixed amount of memory, however
+/// long the file is that is read. It lives on one connection; a second staging there begins anew.
+struct EntryStaging {
+    /// What a merge did.
+    struct Merged: Hashable {
+        /// Numbers that are new or differ.
+        var changed = 0
+        var unchanged = 0
+        /// Numbers that were not among the entries and are out of use now.
+        var deactivated = 0
+    }
+
+    private let database: Database
+    private let insert: Statement
+
+    init(_ database: Database) throws {
+        self.database = database
+        try database.execute(
+            sql: """
+                PRAGMA temp.cache_size = -16384;
+                DROP TABLE IF EXISTS temp.incoming;
+                CREATE TEMP TABLE incoming (
+                    number INTEGER PRIMARY KEY, line INTEGER NOT NULL, name TEXT NOT NULL, brand_id TEXT NOT NULL,
+                    logo_url TEXT, call_reason TEXT);
+                """)
+        insert = try database.makeStatement(sql: "INSERT OR IGNORE INTO incoming VALUES (?, ?, ?, ?, ?, ?)")
+    }
+
+    /// Takes an entry in.
+    ///
+    /// - Returns: the line of an earlier entry of the same number, which then stays; nil when there is none.
+    func add(_ entry: BrandEntries.Entry, line: Int) throws -> Int? {
+        let number = Int64(entry.number.digits)
+        try insert.execute(arguments: [number, line, entry.name, entry.brandID, entry.logoURL, entry.callReason])
+        if database.changesCount > 0 { return nil }
+        return try Int.fetchOne(database, sql: "SELECT line FROM incoming WHERE number = ?", arguments: [number])
+    }
+
+    /// How many entries were taken in.
+    func count() throws -> Int { try Int.fetchOne(database, sql: "SELECT count(*) FROM incoming") ?? 0 }
+
+    /// Writes what differs, each change with its place in the feed; must run inside a transaction.
+    ///
+    /// - Parameters:
+    ///   - replaces: true takes every number of the account that is not among the entries out of use.
+    ///   - now: seconds since 1970.
+    func merge(into account: AccountID, replaces: Bool, now: Int64) throws -> Merged {
+        var merged = Merged()
+        try mergeBrands(account, now: now)
+        try database.execute(
+            sql: Self.mergeNumbers,
+            arguments: ["account": account.row, "now": now, "base": try FeedTouch.last(account, database)])
+        merged.changed = database.changesCount
+        merged.unchanged = try count() - merged.changed
+        try FeedTouch.advance(account, by: merged.changed, database)
+        if replaces {
+            merged.deactivated = try FeedTouch.apply(
+                "active = 0, held = 0",
+                where: "(active = 1 OR held = 1) AND number NOT IN (SELECT number FROM incoming)", [:], account,
+                now: now, database)
+        }
+        return merged
+    }
+
+    /// Drops the table.
+    func end() throws { try database.execute(sql: "DROP TABLE temp.incoming") }
+
+    /// A brand takes the name and logo of its last entry; its call reason only when it is new, because each number may
+    /// have one of its own.
+    private func mergeBrands(_ account: AccountID, now: Int64) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO brand (account, id, name, logo, reason, updated)
+                SELECT :account, brand_id, name, logo_url, call_reason, :now
+                FROM (SELECT brand_id, name, logo_url, call_reason, max(line) FROM incoming GROUP BY brand_id)
+                WHERE true
+                ON CONFLICT (account, id) DO UPDATE SET name = excluded.name, logo = excluded.logo,
+                updated = max(updated, excluded.updated)
+                WHERE name IS NOT excluded.name OR logo IS NOT excluded.logo
+                """, arguments: ["account": account.row, "now": now])
+    }
+
+    private static let mergeNumbers = """
+        INSERT INTO brand_number
+            (account, number, name, brand_id, logo_url, call_reason, updated, active, held, change)
+        SELECT :account, incoming.number, incoming.name, incoming.brand_id, incoming.logo_url, incoming.call_reason,
+            :now, owner = 'active', owner <> 'active', :base + row_number() OVER (ORDER BY incoming.line)
+        FROM incoming JOIN brand ON brand.account = :account AND brand.id = incoming.brand_id
+            LEFT JOIN brand_number AS known ON known.account = :account AND known.number = incoming.number
+        WHERE known.number IS NULL OR known.name IS NOT incoming.name OR known.brand_id IS NOT incoming.brand_id
+            OR known.logo_url IS NOT incoming.logo_url OR known.call_reason IS NOT incoming.call_reason
+            OR known.active + known.held = 0
+        ON CONFLICT (account, number) DO UPDATE SET name = excluded.name, brand_id = excluded.brand_id,
+            logo_url = excluded.logo_url, call_reason = excluded.call_reason,
+            updated = max(updated, excluded.updated), active = excluded.active, held = excluded.held,
+            change = excluded.change
+        """
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// Changes many numbers of an account at once; each takes the next number of the account's counter.
+///
+/// It runs inside the caller's transaction, so a reader of the feed sees all of the change or nothing.
+enum FeedTouch {
+    /// Applies `set` to every number that meets `condition`, both SQL over `brand_number`.
+    ///
+    /// - Parameters:
+    ///   - arguments: values of the names both use; `account`, `now` and `base` are taken.
+    ///   - now: seconds since 1970; a clock that was set back makes no change look older than what it replaces.
+    /// - Returns: how many numbers were changed.
+    static func apply(
+        _ set: String, where condition: String, _ arguments: [String: (any DatabaseValueConvertible)?],
+        _ account: AccountID, now: Int64, _ database: Database
+    ) throws -> Int {
+        var all = arguments
+        all["account"] = account.row
+        all["now"] = now
+        all["base"] = try last(account, database)
+        try database.execute(
+            sql: """
+                UPDATE brand_number SET \(set), updated = max(updated, :now), change = :base + touched.place
+                FROM (SELECT number AS its_number, row_number() OVER (ORDER BY change) AS place FROM brand_number
+                    WHERE account = :account AND (\(condition))) AS touched
+                WHERE account = :account AND number = touched.its_number
+                """, arguments: StatementArguments(all))
+        let count = database.changesCount
+        try advance(account, by: count, database)
+        return count
+    }
+
+    /// The number of the account's last change.
+    static func last(_ account: AccountID, _ database: Database) throws -> Int64 {
+        let last = try Int64.fetchOne(
+            database, sql: "SELECT last_change FROM account WHERE id = ?", arguments: [account.row])
+        guard let last else { throw DatabaseError(message: "there is no account \(account.row)") }
+        return last
+    }
+
+    /// Moves the counter past changes whose numbers were given out.
+    static func advance(_ account: AccountID, by count: Int, _ database: Database) throws {
+        try database.execute(
+            sql: "UPDATE account SET last_change = last_change + ? WHERE id = ?", arguments: [count, account.row])
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+import Logging
+import ServiceLifecycle
+
+/// What the server does beside answering: once a minute, in small bites, never while a request waits for it.
+struct Housekeeping: Service {
+    let database: DirectoryDatabase
+    let retention: EventRetention
+    let now: @Sendable () -> Int64
+    let logger: Logger
+
+    func run() async throws {
+        // `try?`: a cancelled sleep ends the loop by its condition, after a last round.
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(60)) }
+            await round()
+        }
+    }
+
+    /// One round of all work; a failure is logged and tried again in the next.
+    func round() async {
+        do {
+            try await database.keyUsage.write(to: database.pool)
+            while try await retention.bite(now: now()), !Task.isCancelled, !Task.isShuttingDownGracefully {
+                // Between two bites the writer is there for events.
+                try await Task.sleep(for: .milliseconds(50))
+            }
+        } catch {
+            logger.error("housekeeping failed and will be tried again", metadata: ["error": "\(error)"])
+        }
+    }
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Crypto
+package import Foundation
+import GRDB
+
+/// Logos the operator uploaded: their names in the database, their bytes in `logos/` of the state folder, each file named
+/// by the hash of what is in it.
+///
+/// PNG and JPEG only, told by the first bytes. SVG is refused: it can carry scripts and fetch other things, and SIP phones
+/// do not show it.
+package struct LogoStore: Sendable {
+    /// Largest logo, in bytes.
+    package static let limit = 1 << 20
+
+    private let database: DirectoryDatabase
+
+    package init(_ database: DirectoryDatabase) { self.database = database }
+
+    /// A logo as the operator sees it.
+    package struct Logo: Codable, Hashable, Sendable {
+        package let name: String
+        package let type: String
+        /// Bytes.
+        package let size: Int
+        /// SHA-256 of the bytes, in hexadecimal digits.
+        package let hash: String
+        /// ISO 8601.
+        package let created: String
+
+        package enum CodingKeys: String, CodingKey {
+            case name, type, size
+            case hash = "sha256"
+            case created = "created_at"
+        }
+    }
+
+    /// True once a logo was ever uploaded; asked for every entry of a sync answer, so it only looks at the folder.
+    var isUsed: Bool { access(database.folder + "/logos", F_OK) == 0 }
+
+    /// Takes a logo in, in place of one with the same name.
+    ///
+    /// - Parameters:
+    ///   - name: a plain file name, as in `logo_url` of a brand.
+    ///   - now: seconds since 1970.
+    /// - Throws: `LogoStoreError`, or an error of the database or the file system.
+    @discardableResult
+    package func add(_ data: Data, name: String, now: Int64) throws -> Logo {
+        guard LogoRoute.isPlain(name) else { throw LogoStoreError.badName }
+        guard data.count <= Self.limit else { throw LogoStoreError.tooLarge }
+        guard let type = LogoRoute.contentType(data) else { throw LogoStoreError.badType }
+        let hash = Hexadecimal.text(SHA256.hash(data: data))
+        return try database.pool.write { database in
+            let before = try Self.row(name, database)
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            if !FileManager.default.fileExists(atPath: path(hash)) {
+                try data.write(to: URL(fileURLWithPath: path(hash)), options: .atomic)
+            }
+            try database.execute(
+                sql: """
+                    INSERT INTO logo (name, hash, type, size, created) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, type = excluded.type, size = excluded.size,
+                    created = excluded.created
+                    """, arguments: [name, hash, type, data.count, now])
+            if let before, before.hash != hash { try removeFile(before.hash, database) }
+            return Logo(
+                name: name, type: type, size: data.count, hash: hash, created: Timestamp.string(from: now))
+        }
+    }
+
+    /// Removes a logo that no brand and no number in use names.
+    ///
+    /// - Throws: `LogoStoreError`, or an error of the database.
+    package func remove(_ name: String) throws {
+        try database.pool.write { database in
+            guard let logo = try Self.row(name, database) else { throw LogoStoreError.unknown(name) }
+            let isUsed = try Bool.fetchOne(
+                database,
+                sql: """
+                    SELECT EXISTS (SELECT 1 FROM brand WHERE logo = ?1) OR EXISTS (
+                        SELECT 1 FROM brand_number WHERE logo_url = ?1 AND (active = 1 OR held = 1))
+                    """, arguments: [name])
+            if isUsed == true { throw LogoStoreError.inUse(name) }
+            try database.execute(sql: "DELETE FROM logo WHERE name = ?", arguments: [name])
+            try removeFile(logo.hash, database)
+        }
+    }
+
+    /// All logos by name.
+    package func all() throws -> [Logo] {
+        try database.pool.read { try Row.fetchAll($0, sql: "SELECT * FROM logo ORDER BY name").map(Self.logo) }
+    }
+
+    /// A logo and its bytes; nil when there is none of that name.
+    func find(_ name: String) async throws -> (logo: Logo, data: Data)? {
+        guard isUsed, let logo = try await database.pool.read({ try Self.row(name, $0) }),
+            let data = FileManager.default.contents(atPath: path(logo.hash))
+        else { return nil }
+        return (logo, data)
+    }
+
+    private var folder: String { database.folder + "/logos" }
+
+    private func path(_ hash: String) -> String { folder + "/" + hash }
+
+    /// Inside the writer's transaction, so that nobody adds a logo with the same bytes meanwhile.
+    private func removeFile(_ hash: String, _ database: Database) throws {
+        let isNamed = try Bool.fetchOne(database, sql: "SELECT 1 FROM logo WHERE hash = ?", arguments: [hash])
+        if isNamed == nil { try? FileManager.default.removeItem(atPath: path(hash)) }
+    }
+
+    private static func row(_ name: String, _ database: Database) throws -> Logo? {
+        try Row.fetchOne(database, sql: "SELECT * FROM logo WHERE name = ?", arguments: [name]).map(logo)
+    }
+
+    private static func logo(_ row: Row) -> Logo {
+        Logo(
+            name: row["name"], type: row["type"], size: row["size"], hash: row["hash"],
+            created: Timestamp.string(from: row["created"]))
+    }
+}
+
+/// Why a logo was not taken or not removed.
+package enum LogoStoreError: OperatorMistake, Hashable {
+    case badName
+    case badType
+    case tooLarge
+    case unknown(String)
+    case inUse(String)
+
+    package var kind: OperatorMistakeKind {
+        switch self {
+        case .badName, .badType, .tooLarge: .invalid
+        case .unknown: .missing
+        case .inUse: .conflict
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .badName: "a logo's name has 1 to 128 letters, digits, dots, dashes and underscores, no dot first"
+        case .badType: "a logo is a PNG or a JPEG; an SVG is not taken, because it can carry scripts"
+        case .tooLarge: "a logo has at most \(LogoStore.limit) bytes"
+        case .unknown(let name): "there is no logo \"\(name)\"; list the logos to see their names"
+        case .inUse(let name): "a brand or a number uses \"\(name)\"; give it another logo first"
+        }
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import GRDB
+
+/// What an account did in a calendar month, in UTC; made from the day's counters, never from events.
+package struct MonthReport: Codable, Hashable, Sendable {
+    package let account: String
+    /// Such as `2026-01`.
+    package let month: String
+    /// Events that count towards the month.
+    package let counted: Int
+    package let uncounted: Int
+    /// Events that do not count, by the reason they were answered.
+    package let reasons: [String: Int]
+    /// Calls back to a brand that had called.
+    package let returned: Int
+    /// Sync answers delivered; nil where nobody counts them.
+    package let deliveries: Int?
+    package let rows: [Line]
+
+    package enum CodingKeys: String, CodingKey {
+        case account, month, reasons, deliveries, rows
+        case counted = "imprints_counted"
+        case uncounted = "not_counted"
+        case returned = "return_calls"
+    }
+
+    /// Events of one day, brand, outcome and reason.
+    package struct Line: Codable, Hashable, Sendable {
+        package let day: String
+        /// Nil for numbers that belonged to no brand.
+        package let brandID: String?
+        package let name: String?
+        package let outcome: String
+        /// Why they did not count; nil for those that did.
+        package let reason: String?
+        package let events: Int
+
+        package enum CodingKeys: String, CodingKey {
+            case day, outcome, reason, events
+            case brandID = "brand_id"
+            case name = "brand_name"
+        }
+    }
+
+    /// The words gateways and phones use for a call back.
+    private static let returnOutcomes: Set = ["returned", "call_returned"]
+
+    init(account: String, month: String, deliveries: Int?, rows: [Line]) {
+        func sum(_ condition: (Line) -> Bool) -> Int { rows.reduce(0) { $0 + (condition($1) ? $1.events : 0) } }
+        self.account = account
+        self.month = month
+        self.deliveries = deliveries
+        self.rows = rows
+        counted = sum { $0.reason == nil }
+        uncounted = sum { $0.reason != nil }
+        returned = sum { Self.returnOutcomes.contains($0.outcome) }
+        reasons = rows.reduce(into: [:]) { reasons, line in
+            if let reason = line.reason { reasons[reason, default: 0] += line.events }
+        }
+    }
+
+    /// The rows as CSV (RFC 4180) with a header line; texts that a spreadsheet might run are neutralised.
+    package static func csv(_ reports: [MonthReport]) -> String {
+        let header = "account,day,brand_id,brand_name,outcome,counted,reason,events\r\n"
+        return reports.reduce(into: header) { text, report in
+            for line in report.rows {
+                let cells = [
+                    report.account, line.day, line.brandID ?? "", line.name ?? "", line.outcome,
+                    line.reason == nil ? "yes" : "no", line.reason ?? "", "\(line.events)",
+                ]
+                text += cells.map { CellText.quoted(CellText.written($0)) }.joined(separator: ",") + "\r\n"
+            }
+        }
+    }
+}
+
+/// Makes reports of months.
+package struct MonthReports: Sendable {
+    /// How many sync answers an account was given in a month, such as `2026-01`.
+    typealias DeliveryCount = @Sendable (AccountID, _ month: String, Database) throws -> Int
+
+    private let database: DirectoryDatabase
+    private let deliveries: DeliveryCount?
+
+    package init(_ database: DirectoryDatabase) { self.init(database, deliveries: nil) }
+
+    init(_ database: DirectoryDatabase, deliveries: DeliveryCount?) {
+        self.database = database
+        self.deliveries = deliveries
+    }
+
+    /// Reports of one account, or of all in the order they came.
+    ///
+    /// - Parameter month: such as `2026-01`.
+    /// - Throws: `MonthReportError`, or a database error.
+    package func reports(month: String, account: AccountID? = nil) throws -> [MonthReport] {
+        guard month.wholeMatch(of: /[0-9]{4}-(0[1-9]|1[0-2])/) != nil else { throw MonthReportError.badMonth(month) }
+        return try database.pool.read { database in
+            try Row.fetchAll(
+                database, sql: "SELECT id, name FROM account WHERE id = ?1 OR ?1 IS NULL ORDER BY id",
+                arguments: [account?.row]
+            ).map { row in
+                let account = AccountID(row: row["id"])
+                return MonthReport(
+                    account: row["name"], month: month, deliveries: try deliveries?(account, month, database),
+                    rows: try Self.rows(account, month, database))
+            }
+        }
+    }
+
+    private static func rows(
+        _ account: AccountID, _ month: String, _ database: Database
+    ) throws -> [MonthReport.Line] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT day, nullif(brand_id, '') AS brand_id, name, outcome, nullif(day_outcome.reason, '') AS reason,
+                events FROM day_outcome LEFT JOIN brand
+                ON brand.account = day_outcome.account AND brand.id = day_outcome.brand_id
+                WHERE day_outcome.account = ? AND day BETWEEN ? AND ?
+                ORDER BY day, day_outcome.brand_id, outcome, day_outcome.reason
+                """, arguments: [account.row, month + "-01", month + "-31"]
+        ).map { row in
+            MonthReport.Line(
+                day: row["day"], brandID: row["brand_id"], name: row["name"], outcome: row["outcome"],
+                reason: row["reason"], events: row["events"])
+        }
+    }
+}
+
+/// Why there is no report.
+package enum MonthReportError: OperatorMistake, Hashable {
+    case badMonth(String)
+
+    package var kind: OperatorMistakeKind { .invalid }
+
+    package var description: String {
+        switch self {
+        case .badMonth(let text): "\"\(text)\" is no month; write it such as 2026-01"
+        }
+    }
+}

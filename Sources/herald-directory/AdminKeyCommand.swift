@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Directory
+
+/// `herald-directory admin-key`: who may use the operator's HTTP API.
+struct AdminKeyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "admin-key", abstract: "Make, list and revoke keys of the operator's HTTP API.",
+        discussion: """
+            Without such a key /admin/v1 answers nobody.
+
+            Example:
+              herald-directory admin-key create portal --write /etc/herald/admin-key
+            """,
+        subcommands: [Create.self, List.self, Revoke.self])
+
+    struct Create: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a key; it is shown this once.",
+            discussion: """
+                Example:
+                  herald-directory admin-key create portal --write /etc/herald/admin-key
+                """)
+
+        @Argument(help: "A name to know it by.")
+        var name: String
+
+        @OptionGroup var options: StateOptions
+
+        @OptionGroup var delivery: KeyDelivery
+
+        func run() throws {
+            let keys = AdminKeys(try options.open(creates: true))
+            try delivery.deliver(name) {
+                try keys.create(name: name, now: secondsNow())
+            } undo: { _ in
+                _ = try keys.revoke(name, now: secondsNow())
+            }
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List keys by name; the keys themselves are not kept.",
+            discussion: """
+                Example:
+                  herald-directory admin-key list
+                """)
+
+        @OptionGroup var listing: KeyListing
+
+        @OptionGroup var options: StateOptions
+
+        func run() throws { try listing.write(AdminKeys(try options.open()).all()) }
+    }
+
+    struct Revoke: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take a key out of use at once.",
+            discussion: """
+                Example:
+                  herald-directory admin-key revoke portal
+                """)
+
+        @Argument(help: "The key's name or identifier.")
+        var name: String
+
+        @OptionGroup var options: StateOptions
+
+        func run() throws {
+            guard try AdminKeys(try options.open()).revoke(name, now: secondsNow()) else {
+                throw CommandFailure(
+                    "there is no good key named \"\(TerminalText.visible(name))\"; see herald-directory admin-key list")
+            }
+            Output.write("key \"\(TerminalText.visible(name))\" revoked\n")
+        }
+    }
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Directory
+
+/// `herald-directory brand`: names, logos and reasons, each shared by the numbers of one brand.
+struct BrandCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "brand", abstract: "Make, list and change brands, or take their numbers out of use.",
+        discussion: """
+            Example:
+              herald-directory brand create "Acme Bank" --logo acme-256x256.png
+              herald-directory brand change acme-bank --name "Acme Bank plc"
+            """,
+        subcommands: [Create.self, List.self, Change.self, Deactivate.self])
+
+    /// The fields beside the name.
+    struct Fields: ParsableArguments {
+        @Option(help: ArgumentHelp("A URL, or the name of a logo of this server; empty for none.", valueName: "logo"))
+        var logo: String?
+
+        @Option(help: ArgumentHelp("Why calls of the brand come; empty for none.", valueName: "text"))
+        var reason: String?
+
+        @Option(
+            help: ArgumentHelp(
+                "active, or suspended or unresolved, which take its numbers from clients.", valueName: "state"))
+        var owner: BrandList.Owner?
+
+        func change(name: String?) -> BrandList.Change {
+            var change = BrandList.Change()
+            (change.name, change.logo, change.reason, change.owner) = (name, logo, reason, owner)
+            return change
+        }
+    }
+
+    struct Create: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make a brand.",
+            discussion: """
+                Example:
+                  herald-directory brand create "Acme Bank" --id acme --reason "Fraud alert"
+                """)
+
+        @Argument(help: "Its name, as phones show it.")
+        var name: String
+
+        @Option(help: "An identifier; without it the letters and digits of the name.")
+        var id: String?
+
+        @OptionGroup var fields: Fields
+
+        @OptionGroup var options: AccountOptions
+
+        func run() throws {
+            let (database, account) = try options.open(creates: true)
+            let brands = BrandList(database, account: account)
+            let change = fields.change(name: name)
+            try Output.write(json: try explained { try brands.create(id: id, change, now: secondsNow()) })
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List brands by identifier.",
+            discussion: """
+                Example:
+                  herald-directory brand list --limit 20
+                """)
+
+        @Flag(help: "One JSON object a line instead of a table.")
+        var json = false
+
+        @Option(help: "At most so many.")
+        var limit = 1000
+
+        @Option(help: ArgumentHelp("Only brands behind this one.", valueName: "id"))
+        var after: String?
+
+        @OptionGroup var options: AccountOptions
+
+        func validate() throws { try PageLimit.check(limit) }
+
+        func run() throws {
+            let (database, account) = try options.open()
+            let brands = try BrandList(database, account: account).page(after: after, limit: limit)
+            if json {
+                for brand in brands { try Output.write(json: brand) }
+                return
+            }
+            guard !brands.isEmpty else { return Output.write("no brands\n") }
+            let rows = brands.map { [$0.id, $0.name, $0.owner.rawValue, $0.reason, $0.logo] }
+            Output.write(table: ["ID", "NAME", "OWNER", "CALL REASON", "LOGO"], rows)
+        }
+    }
+
+    struct Change: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Change a brand and all its numbers; gateways learn it with their next sync.",
+            discussion: """
+                Numbers with a call reason of their own keep it.
+
+                Example:
+                  herald-directory brand change acme --name "Acme Bank plc"
+                  herald-directory brand change acme --owner suspended
+                """)
+
+        @Argument(help: "The brand's identifier.")
+        var id: String
+
+        @Option(help: "Another name.")
+        var name: String?
+
+        @OptionGroup var fields: Fields
+
+        @OptionGroup var options: AccountOptions
+
+        func run() throws {
+            let (database, account) = try options.open()
+            let brands = BrandList(database, account: account)
+            let change = fields.change(name: name)
+            try Output.write(json: try explained { try brands.change(id, change, now: secondsNow()) })
+        }
+    }
+
+    struct Deactivate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take all numbers of brands out of use.",
+            discussion: """
+                Example:
+                  herald-directory brand deactivate acme other-brand
+                """)
+
+        @Argument(help: "Identifiers of brands.")
+        var ids: [String]
+
+        @OptionGroup var options: AccountOptions
+
+        func run() throws {
+            let (database, account) = try options.open()
+            let brands = BrandList(database, account: account)
+            let count = try explained { try brands.deactivate(ids, now: secondsNow()) }
+            Output.write("\(count) numbers are out of use\n")
+        }
+    }
+}
+
+extension BrandList.Owner: ExpressibleByArgument {}
+
+/// How many rows one listing gives.
+enum PageLimit {
+    static func check(_ limit: Int) throws {
+        guard (1...100_000_000).contains(limit) else { throw ValidationError("--limit must be 1 or more") }
+    }
+}

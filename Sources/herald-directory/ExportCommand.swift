@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Directory
+import Foundation
+
+/// `herald-directory export`: all numbers in use, as a file that import takes back.
+struct ExportCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export", abstract: "Write all numbers in use as CSV, or as JSON with one object a line.",
+        discussion: """
+            In CSV, text that a spreadsheet might take for a formula has an apostrophe in front; import takes it away.
+
+            Example:
+              herald-directory export > brands.csv
+              herald-directory export --format jsonl --account acme > acme.jsonl
+            """)
+
+    @Option(help: ArgumentHelp("csv or jsonl.", valueName: "format"))
+    var format = BrandExport.Format.csv
+
+    @OptionGroup var options: AccountOptions
+
+    func run() async throws {
+        let (database, account) = try options.open()
+        var export = try BrandExport(database, account: account, format: format)
+        while let piece = try await export.next() { Output.write(piece) }
+    }
+}
+
+extension BrandExport.Format: ExpressibleByArgument {}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Directory
+import Foundation
+
+/// `herald-directory logo`: the images that brands name and phones fetch.
+struct LogoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "logo", abstract: "Add, list and remove logos.",
+        discussion: """
+            Example:
+              herald-directory logo add acme-256x256.png
+              herald-directory brand change acme --logo acme-256x256.png
+            """,
+        subcommands: [Add.self, List.self, Remove.self])
+
+    struct Add: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take a PNG or JPEG in; served at /logos/NAME at once.",
+            discussion: """
+                Example:
+                  herald-directory logo add pictures/acme.png --name acme-256x256.png
+                """)
+
+        @Argument(help: "The file.")
+        var file: String
+
+        @Option(help: "Its name in logo_url; without it the file's.")
+        var name: String?
+
+        @OptionGroup var options: StateOptions
+
+        func run() throws {
+            guard let handle = FileHandle(forReadingAtPath: file),
+                let data = try? handle.read(upToCount: LogoStore.limit + 1)
+            else { throw CommandFailure("\(file) cannot be read, or is empty") }
+            let logos = LogoStore(try options.open(creates: true))
+            let name = name ?? URL(fileURLWithPath: file).lastPathComponent
+            try Output.write(json: try explained { try logos.add(data, name: name, now: secondsNow()) })
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List uploaded logos; files of the folder of logos are not among them.",
+            discussion: """
+                Example:
+                  herald-directory logo list
+                """)
+
+        @Flag(help: "One JSON object a line instead of a table.")
+        var json = false
+
+        @OptionGroup var options: StateOptions
+
+        func run() throws {
+            let logos = try LogoStore(try options.open()).all()
+            if json {
+                for logo in logos { try Output.write(json: logo) }
+                return
+            }
+            guard !logos.isEmpty else { return Output.write("no logos\n") }
+            Output.write(
+                table: ["NAME", "TYPE", "BYTES", "CREATED"], logos.map { [$0.name, $0.type, "\($0.size)", $0.created] })
+        }
+    }
+
+    struct Remove: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove a logo that nothing uses.",
+            discussion: """
+                Example:
+                  herald-directory logo remove acme-256x256.png
+                """)
+
+        @Argument(help: "The logo's name.")
+        var name: String
+
+        @OptionGroup var options: StateOptions
+
+        func run() throws {
+            let logos = LogoStore(try options.open())
+            try explained { try logos.remove(name) }
+            Output.write("\(TerminalText.visible(name)) is removed\n")
+        }
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Branding
+import Directory
+
+/// `herald-directory number`: which numbers are listed, and for which brand.
+struct NumberCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "number", abstract: "List numbers, give them to a brand, or take them out of use.",
+        discussion: """
+            Example:
+              herald-directory number set +61491570156 --brand acme
+              herald-directory number deactivate +61491570156
+            """,
+        subcommands: [List.self, Set.self, Deactivate.self])
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List numbers in their order.",
+            discussion: """
+                Example:
+                  herald-directory number list --brand acme --limit 20
+                """)
+
+        @Flag(help: "One JSON object a line instead of a table.")
+        var json = false
+
+        @Option(help: "At most so many.")
+        var limit = 1000
+
+        @Option(help: ArgumentHelp("Only numbers behind this one.", valueName: "number"))
+        var after: NumberArgument?
+
+        @Option(help: ArgumentHelp("Only numbers of this brand.", valueName: "id"))
+        var brand: String?
+
+        @Option(help: ArgumentHelp("active, held (its brand's owner is not active) or inactive.", valueName: "state"))
+        var only: BrandNumbers.State?
+
+        @OptionGroup var options: AccountOptions
+
+        func validate() throws { try PageLimit.check(limit) }
+
+        func run() throws {
+            let (database, account) = try options.open()
+            let numbers = try BrandNumbers(database, account: account).page(
+                after: after?.number, limit: limit, brandID: brand, state: only)
+            if json {
+                for number in numbers { try Output.write(json: number) }
+                return
+            }
+            guard !numbers.isEmpty else { return Output.write("no numbers\n") }
+            let rows = numbers.map { [$0.number, $0.name, $0.brandID, $0.state.rawValue, $0.reason, $0.logo] }
+            Output.write(table: ["NUMBER", "BRAND", "BRAND ID", "STATE", "CALL REASON", "LOGO"], rows)
+        }
+    }
+
+    struct Set: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Give a number to a brand, and put it into use.",
+            discussion: """
+                Example:
+                  herald-directory number set +61491570156 --brand acme --reason "Your delivery"
+                """)
+
+        @Argument(help: "The number.")
+        var number: NumberArgument
+
+        @Option(help: ArgumentHelp("The brand's identifier.", valueName: "id"))
+        var brand: String
+
+        @Option(help: ArgumentHelp("A call reason of its own; without it the brand's.", valueName: "text"))
+        var reason: String?
+
+        @OptionGroup var options: AccountOptions
+
+        func run() throws {
+            let (database, account) = try options.open()
+            let numbers = BrandNumbers(database, account: account)
+            try explained { try numbers.set(number.number, brandID: brand, reason: reason, now: secondsNow()) }
+            Output.write("\(number.number) belongs to \(TerminalText.visible(brand))\n")
+        }
+    }
+
+    struct Deactivate: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Take numbers out of use; gateways learn it with their next sync.",
+            discussion: """
+                Example:
+                  herald-directory number deactivate +61491570156 +61491570157
+                """)
+
+        @Argument(help: "The numbers.")
+        var numbers: [NumberArgument]
+
+        @OptionGroup var options: AccountOptions
+
+        func run() throws {
+            let (database, account) = try options.open()
+            let count = try BrandNumbers(database, account: account).deactivate(
+                numbers.map(\.number), now: secondsNow())
+            guard count > 0 else { throw CommandFailure("none of them is in use; see herald-directory number list") }
+            Output.write("\(count) numbers are out of use\n")
+        }
+    }
+}
+
+/// A number on the command line, such as `+61491570156`.
+struct NumberArgument: ExpressibleByArgument {
+    let number: E164Number
+
+    init?(argument: String) {
+        guard let number = E164Number(argument) else { return nil }
+        self.number = number
+    }
+}
+
+extension BrandNumbers.State: ExpressibleByArgument {}

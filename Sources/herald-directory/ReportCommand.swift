@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import Directory
+import Foundation
+
+/// `herald-directory report`: a month of each account, for bills and reviews.
+struct ReportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "report", abstract: "Report a month: imprints counted, outcomes by brand and day, returned calls.",
+        discussion: """
+            Example:
+              herald-directory report 2026-01
+              herald-directory report 2026-01 --account acme --csv > acme-2026-01.csv
+            """)
+
+    @Argument(help: "The month, such as 2026-01, in UTC.")
+    var month: String
+
+    @Flag(help: "Comma-separated values.")
+    var csv = false
+
+    @Flag(help: "One JSON object for each account.")
+    var json = false
+
+    @Option(help: ArgumentHelp("Only this account; all without it.", valueName: "account"))
+    var account: String?
+
+    @OptionGroup var options: StateOptions
+
+    func validate() throws {
+        if csv, json { throw ValidationError("--csv and --json exclude each other") }
+    }
+
+    func run() throws {
+        let database = try options.open()
+        let reports = try explained {
+            let only = try account.map { try AccountList(database).find($0) }
+            return try MonthReports(database).reports(month: month, account: only)
+        }
+        if csv { return Output.write(MonthReport.csv(reports)) }
+        for report in reports {
+            if json { try Output.write(json: report) } else { write(report) }
+        }
+    }
+
+    private func write(_ report: MonthReport) {
+        let reasons = report.reasons.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+        Output.write(
+            "\(report.account) \(report.month): \(report.counted) counted, \(report.uncounted) not counted"
+                + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))")
+                + ", \(report.returned) calls returned\n")
+        guard !report.rows.isEmpty else { return }
+        let rows = report.rows.map {
+            [$0.day, $0.brandID, $0.name, $0.outcome, $0.reason == nil ? "yes" : $0.reason, "\($0.events)"]
+        }
+        Output.write(table: ["DAY", "BRAND ID", "BRAND", "OUTCOME", "COUNTED", "EVENTS"], rows)
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Testing
+
+@testable import Directory
+
+/// The built program, run as an operator runs it; it lies beside the tests, which depend on it.
+@Suite("Commands of herald-directory", .timeLimit(.minutes(2)))
+struct CommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private struct Outcome {
+        let code: Int32
+        let output: String
+        let errors: String
+    }
+
+    private func run(_ arguments: String...) throws -> Outcome {
+        let process = Process()
+        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        process.executableURL = tests.appendingPathComponent("herald-directory")
+        process.arguments = arguments + ["--state", folder.path + "/state"]
+        let (output, errors) = (Pipe(), Pipe())
+        (process.standardOutput, process.standardError) = (output, errors)
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let problems = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return Outcome(code: process.terminationStatus, output: text, errors: problems)
+    }
+
+    @Test func `an account is opened, given a key that is shown once, and closed`() throws {
+        #expect(try run("account", "create", "acme", "--cap", "10").code == 0)
+        let key = try run("key", "create", "gateway", "--account", "acme").output
+        #expect(key.hasPrefix("hd_"))
+        let rotated = try run("key", "rotate", "gateway", "--account", "acme", "--grace-hours", "1").output
+        #expect(rotated.hasPrefix("hd_") && rotated != key)
+        let list = try run("key", "list", "--account", "acme").output
+        #expect(list.contains("good until") && !list.contains(key.dropLast().suffix(60)))
+        #expect(try run("account", "--account", "acme", "--mode", "testing").output.contains(#""mode":"testing""#))
+        #expect(try run("account", "close", "acme").code == 0)
+        let refused = try run("key", "create", "other", "--account", "acme")
+        #expect(refused.code != 0 && refused.errors.contains("the account is closed"))
+        let unknown = try run("key", "list", "--account", "nobody")
+        #expect(unknown.code != 0 && unknown.errors.contains("there is no account \"nobody\""))
+    }
+
+    @Test func `a key goes into a file that only this user can read`() throws {
+        #expect(try run("admin-key", "create", "portal", "--write", folder.path + "/key").output.contains("written to"))
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/key")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try run("admin-key", "list").output.contains("portal"))
+        let failed = try run("admin-key", "create", "second", "--write", folder.path + "/no/key")
+        #expect(failed.code != 0)
+        #expect(try !run("admin-key", "list").output.contains("second  good"))
+    }
+
+    @Test func `brands come in, change, go out and are backed up`() throws {
+        try folder.write(Array("number,brand_name\n+61491570156,Acme\nx,Acme\n".utf8), to: "bad.csv")
+        let bad = try run("import", folder.path + "/bad.csv")
+        #expect(bad.code != 0 && bad.errors.contains("line 3: no valid number"))
+        let some = try run("import", folder.path + "/bad.csv", "--skip-bad").output
+        #expect(some == "1 imported, 0 unchanged, 1 rejected\n")
+        #expect(try run("brand", "change", "acme", "--name", "Acme Bank").output.contains(#""numbers":1"#))
+        #expect(try run("export").output.contains("+61491570156,Acme Bank,,,acme"))
+        #expect(try run("number", "deactivate", "+61491570156").code == 0)
+        #expect(try run("number", "list").output.contains("inactive"))
+        #expect(try run("backup", folder.path + "/copy.sqlite").code == 0)
+        #expect(try run("backup", folder.path + "/copy.sqlite").code != 0)
+        #expect(try run("report", "2026-01").output == "main 2026-01: 0 counted, 0 not counted, 0 calls returned\n")
+        try folder.write([0xFF, 0xD8, 0xFF, 1], to: "a.jpg")
+        #expect(try run("logo", "add", folder.path + "/a.jpg").output.contains("image/jpeg"))
+        #expect(try run("logo", "list").output.contains("a.jpg"))
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+import GRDB
+import Testing
+
+@testable import Directory
+
+@Suite("Reports and retention", .timeLimit(.minutes(1)))
+struct ReportTests {
+    @Test func `a month's report counts by brand, day, outcome and reason`() async throws {
+        try await Operator.run { admin in
+            let directory = admin.directory
+            try directory.put(entry("+61491570156"))
+            _ = try await directory.report("displayed", key: "1")
+            _ = try await directory.report("displayed", key: "1")
+            _ = try await directory.report("returned", key: "2")
+            _ = try await directory.report("displayed", number: "+61491570199", key: "3")
+            directory.time.seconds += 86_400
+            _ = try await directory.report("displayed", key: "4")
+            // 2026-02-01T00:00:00Z.
+            directory.time.seconds = 1_769_904_000
+            _ = try await directory.report("displayed", key: "5")
+            let report = try #require(try MonthReports(directory.database).reports(month: "2026-01").first)
+            #expect(report.counted == 2 && report.uncounted == 2 && report.returned == 1)
+            #expect(report.reasons == ["analytics_only": 1, "no_match": 1])
+            #expect(
+                report.rows.map { "\($0.day) \($0.brandID ?? "-") \($0.outcome) \($0.reason ?? "-") \($0.events)" } == [
+                    "2026-01-01 - displayed no_match 1", "2026-01-01 acme displayed - 1",
+                    "2026-01-01 acme returned analytics_only 1", "2026-01-02 acme displayed - 1",
+                ])
+            let answer = try await admin.ask("reports/2026-01?account=main")
+            guard case .array(let reports) = answer.object["reports"], case .object(let first) = reports[0] else {
+                Issue.record("\(answer.text)")
+                return
+            }
+            #expect(first["imprints_counted"] == .int(2) && first["deliveries"] == nil)
+            let csv = try await admin.ask("reports/2026-01?format=csv")
+            #expect(csv.text.contains("main,2026-01-02,acme,Acme Bank,displayed,yes,,1\r\n"))
+            for path in ["reports/2026-13", "reports/2026", "reports/2026-01-01"] {
+                let bad = try await admin.ask(path)
+                #expect(bad.status == 400)
+            }
+        }
+    }
+
+    @Test func `deliveries are in the report where somebody counts them`() throws {
+        let folder = try TemporaryFolder()
+        let reports = MonthReports(try DirectoryDatabase(folder: folder.path)) { _, month, _ in
+            month == "2026-01" ? 7 : 0
+        }
+        #expect(try reports.reports(month: "2026-01").map(\.deliveries) == [7])
+    }
+
+    @Test func `old events go in bites, and their counts stay`() async throws {
+        try await RunningDirectory.run { directory in
+            let ledger = EventLedger(directory.database)
+            for number in 0..<3 {
+                _ = try await ledger.record(
+                    EventRequest(phoneNumber: "+61491570156", outcome: "missed", eventKey: "\(number)"),
+                    now: ManualTime.start + Int64(number) * 86_400)
+            }
+            let retention = EventRetention(database: directory.database, keepDays: 10)
+            let eleven = ManualTime.start + 11 * 86_400 + 1
+            #expect(try await retention.bite(now: eleven - 86_401) == false)
+            #expect(try ledger.page(.init(), limit: 9).events.count == 3)
+            #expect(try await retention.bite(now: eleven) == false)
+            #expect(try ledger.page(.init(), limit: 9).events.map(\.eventKey) == ["2"])
+            let report = try #require(try MonthReports(directory.database).reports(month: "2026-01").first)
+            #expect(report.uncounted == 3)
+        }
+    }
+
+    @Test func `a bite takes a few hundred, and says that there is more`() async throws {
+        let folder = try TemporaryFolder()
+        let database = try DirectoryDatabase(folder: folder.path)
+        try await database.pool.write { database in
+            try database.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
+                    INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
+                    SELECT 1, i, '+61491570156', 'missed', '', 0, i FROM n
+                    """)
+        }
+        let retention = EventRetention(database: database, keepDays: 1)
+        var more: [Bool] = []
+        for _ in 0..<4 { more.append(try await retention.bite(now: ManualTime.start)) }
+        #expect(more == [true, true, false, false])
+        #expect(try EventLedger(database).page(.init(), limit: 9).events.isEmpty)
+    }
+
+    @Test func `a backup is a whole database of its own that others cannot read`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put("+61491570156")
+            let copy = try TemporaryFolder()
+            let path = copy.path + "/directory.sqlite"
+            try directory.database.backUp(to: path)
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o600)
+            let restored = try DirectoryDatabase(folder: copy.path, creates: false)
+            #expect(try BrandEntries(restored).active(limit: 9).map(\.phoneNumber) == ["+61491570156"])
+            #expect(throws: DatabaseBackupError.self) { try directory.database.backUp(to: path) }
+            #expect(throws: DatabaseBackupError.self) { try directory.database.backUp(to: copy.path + "/no/x") }
+        }
+    }
+}
