@@ -21,10 +21,11 @@ class Gateway:
     """Herald between one trusted carrier and one PBX, with one brand."""
 
     def __init__(self, folder, carrier=CARRIER, pbx=PBX, listen=(GATEWAY,), strangers="refuse", directory=None,
-                 admin=ADMIN):
+                 admin=ADMIN, outcomes="retry_window: 0s"):
         """`listen`: the address towards the carrier and, when it is another one, the address towards the PBX.
 
         `directory`: that section of the configuration; without it the brand comes from a file.
+        `outcomes`: that section; one number calls all the time, so a call after a failed one is no other attempt.
         """
         self.folder = folder
         self.admin = admin
@@ -48,6 +49,7 @@ trunks:
 pbx:
   - {{name: office, address: "{pbx}:5060", sources: ["{pbx}"], listen: side{len(listen) - 1}}}
 {source}
+outcomes: {{{outcomes}}}
 strangers: {strangers}
 admin: {{listen: "{admin}"}}
 log: {{level: notice}}

@@ -73,11 +73,14 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var outbox: Outbox
     /// Transactions in memory.
     package var transactions: Int
+    /// Why outcomes cannot be stored at present; nil while all is well.
+    package var ledgerProblem: String?
 
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
-        outbox: Outbox = .init(), transactions: Int = 0
+        outbox: Outbox = .init(), transactions: Int = 0, ledgerProblem: String? = nil
     ) {
+        self.ledgerProblem = ledgerProblem
         self.gateway = gateway
         self.version = version
         self.startedAt = startedAt

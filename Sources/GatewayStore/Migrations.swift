@@ -84,6 +84,16 @@ enum Migrations {
                     );
                     """)
         }
+        migrator.registerMigration("ledger answerers and attempts") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE call ADD COLUMN forwarded INTEGER;
+                    ALTER TABLE call ADD COLUMN answered_by TEXT;
+                    ALTER TABLE call ADD COLUMN session_until INTEGER;
+                    ALTER TABLE call ADD COLUMN attempt_call_id TEXT;
+                    ALTER TABLE call ADD COLUMN attempt_sip_call_id TEXT;
+                    """)
+        }
         return migrator
     }
 

@@ -62,7 +62,7 @@ struct SampleFileTests {
                 branding: {}
                 directory: {}
                 brands: {}
-                outcomes: {vocabulary: {}}
+                outcomes: {vocabulary: {}, subscribers: [{}], voicemail: {}, system: {}}
                 timers: {}
                 limits: {}
                 health: {}

@@ -98,11 +98,40 @@ struct EventMinterTests {
         var call = call
         call.reason = .noMatch
         var vocabulary = EventVocabulary()
-        vocabulary.reportsNoMatch = true
+        vocabulary.noMatchShare = 1
         let event = EventMinter(vocabulary: vocabulary).passedThrough(record([call.invite()]), callID: "id")
         #expect(event?.key == "no_match:id")
         #expect(event?.meta.brandingProfileID == nil)
         #expect(event?.meta.identityType == nil)
+    }
+
+    @Test(arguments: [(0.0, 0), (0.1, 100), (0.5, 500), (1.0, 1000)])
+    func `a share of them is reported, and the same calls each time`(share: Double, count: Int) {
+        var vocabulary = EventVocabulary()
+        vocabulary.noMatchShare = share
+        let minter = EventMinter(vocabulary: vocabulary)
+        var call = call
+        call.reason = .noMatch
+        let reported = (0..<1000).filter { number in
+            call.call = CallIdentifier(high: 1, low: UInt64(number) * (.max / 1000))
+            return minter.passedThrough(record([call.invite()]), callID: "id") != nil
+        }
+        #expect(abs(reported.count - count) <= 1)
+    }
+
+    @Test func `what a machine answered says so, and what was forwarded and retried`() throws {
+        let answer = call.answered(at: 13, by: [.voicemail, .forwarded])
+        var machine = OutcomeMachine(after: [call.invite(), call.failed(407, at: 0.5), call.invite(at: 1)])
+        for signal in [call.provisional(180, at: 2), answer, call.bye(at: 30)] { _ = machine.receive(signal) }
+        let event = try #require(minter.ended(machine.record, callID: "id"))
+        #expect(event.key == "missed:id")
+        #expect(event.meta.callOutcome == "MISSED")
+        #expect(event.meta.voicemail == true)
+        #expect(event.meta.answeredBy == "voicemail")
+        #expect(event.meta.forwarded == true)
+        #expect(event.meta.attempts == 2)
+        #expect(event.meta.ringDuration == 11)
+        #expect(event.meta.callDuration == nil)
     }
 
     @Test func `another directory's words are words and keys`() throws {
