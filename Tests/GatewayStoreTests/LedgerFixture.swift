@@ -85,17 +85,24 @@ final class LedgerFixture {
 /// A call as a test plays it: each word goes into the ring at its second.
 struct LedgerPlay {
     let ring: SignalRing
-    let id: CallIdentifier
+    var id: CallIdentifier
     var direction = CallSignal.Direction.inbound
     var caller: UInt64 = 4_930_123_456
     var destination: UInt64 = 61_291_234_567
     var subscriber = "1001"
     var reason: PassThroughReason?
     var sipCallID: String
+    var carrierName = ""
 
     init(_ ring: SignalRing, _ number: UInt64, sipCallID: String = "c1@carrier") {
         self.ring = ring
         self.sipCallID = sipCallID
+        id = CallIdentifier(high: 0xabcd, low: number)
+    }
+
+    /// Another call with the same people.
+    init(_ ring: SignalRing, _ number: UInt64, like other: LedgerPlay) {
+        self = other
         id = CallIdentifier(high: 0xabcd, low: number)
     }
 
@@ -111,7 +118,7 @@ struct LedgerPlay {
     func invite(at second: Int64 = 0, marks: CallSignal.Marks = []) {
         let texts = CallTexts(
             sipCallID: Array(sipCallID.utf8), brandName: Array("Acme \"Bank\"".utf8), brandID: Array("b-7".utf8),
-            subscriber: Array(subscriber.utf8))
+            subscriber: Array(subscriber.utf8), carrierName: Array(carrierName.utf8))
         var invite = signal(.invite, second)
         invite.marks = marks
         ring.append(invite, texts: texts)

@@ -68,7 +68,7 @@ package struct OutcomeEvent: Hashable, Sendable {
         /// The server's `event_id` of the original, on a `returned` event.
         package var originalEventID: String?
 
-        package enum CodingKeys: String, CodingKey {
+        package enum CodingKeys: String, CodingKey, CaseIterable {
             case callEventID = "call_event_id"
             case callerNumber = "caller_number_e164"
             case destinationNumber = "destination_number_e164"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import Foundation
 import Testing
 
 @testable import Gateway
@@ -67,6 +68,27 @@ struct EventMinterTests {
         #expect(event.meta.q850Cause == (status == 486 ? 17 : nil))
         #expect(event.meta.callDuration == nil)
         #expect((minter.displayed(record, callID: "id") != nil) == rings)
+    }
+
+    @Test func `docs, events: every field of meta is explained, and nothing else`() throws {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/events.md")
+        let text = try String(contentsOf: path, encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "## Fields of `meta`").last)
+        let table = try #require(section.components(separatedBy: "\n## ").first)
+        let explained = table.split(separator: "\n").filter { $0.hasPrefix("| `") }
+            .compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
+        #expect(explained.sorted() == OutcomeEvent.Meta.CodingKeys.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test func `a name trimmed away for size is not displayed and is no event`() {
+        var call = call
+        call.reason = .trimmed
+        let record = record([call.invite(), call.provisional(180, at: 1), call.answered(at: 2), call.bye(at: 3)])
+        #expect(record.displayEvidence == nil)
+        #expect(record.decision == "trimmed")
+        #expect(minter.passedThrough(record, callID: "id") == nil)
+        #expect(minter.displayed(record, callID: "id") == nil)
+        #expect(minter.ended(record, callID: "id") == nil)
     }
 
     @Test func `the same record gives the same event`() {
