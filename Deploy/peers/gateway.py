@@ -21,11 +21,12 @@ class Gateway:
     """Herald between one trusted carrier and one PBX, with one brand."""
 
     def __init__(self, folder, carrier=CARRIER, pbx=PBX, listen=(GATEWAY,), strangers="refuse", directory=None,
-                 admin=ADMIN, outcomes="retry_window: 0s"):
+                 admin=ADMIN, outcomes="retry_window: 0s", state=None):
         """`listen`: the address towards the carrier and, when it is another one, the address towards the PBX.
 
         `directory`: that section of the configuration; without it the brand comes from a file.
         `outcomes`: that section; one number calls all the time, so a call after a failed one is no other attempt.
+        `state`: where databases are, if not in the folder.
         """
         self.folder = folder
         self.admin = admin
@@ -41,7 +42,7 @@ class Gateway:
         entries = "\n".join(f'  - {{name: side{n}, address: "{address}:5060"}}' for n, address in enumerate(listen))
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(f"""\
-gateway: {{state: {folder}, runtime: {folder}}}
+gateway: {{state: {state or folder}, runtime: {folder}}}
 listen:
 {entries}
 trunks:

@@ -115,6 +115,8 @@ package final class OutcomeRecorder: Sendable {
     package func drain(limit: Int = 4_096) throws -> DrainResult {
         let time = now()
         return try journal.withLock { journal in
+            // Of a round the database refuses as well.
+            defer { shared.withLock { $0.openCalls = journal.open.count } }
             var result = DrainResult()
             if journal.batch.isEmpty {
                 result.skipped = take(limit, into: &journal)
@@ -259,7 +261,6 @@ package final class OutcomeRecorder: Sendable {
             totals.events += result.events
             totals.skipped += result.skipped
             totals.unclaimed = journal.unclaimed
-            totals.openCalls = journal.open.count
         }
     }
 }
