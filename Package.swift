@@ -84,7 +84,7 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "Gateway", "Branding", "BrandingAPI", httpClient, nio, nioHTTP, nioCompression, lifecycle, log,
+                "Gateway", "Branding", "BrandingAPI", httpClient, nio, nioHTTP, nioCompression, crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .target(
@@ -126,7 +126,8 @@ let package = Package(
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", lifecycle, log,
+                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", crypto, lifecycle,
+                log,
             ],
             swiftSettings: strict),
         .testTarget(

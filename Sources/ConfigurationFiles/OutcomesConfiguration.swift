@@ -4,6 +4,17 @@ extension HeraldConfiguration {
     /// Which calls a call back can answer.
     package enum Originals: String, CaseIterable, Sendable { case unanswered, any }
 
+    /// How a call record is written: a JSON object or comma-separated values, one line a call.
+    package enum RecordFormat: String, CaseIterable, Sendable { case json, csv }
+
+    /// The operator's own system that ended calls are posted to.
+    package struct Webhook: Hashable, Sendable {
+        /// `http` or `https`, without user, query and fragment.
+        package var url: String
+        /// Empty when the file was read without its secrets.
+        package var secret: ConfiguredSecret
+    }
+
     /// Whose usual signs of voicemail are known beforehand.
     package enum PBXProfile: String, CaseIterable, Sendable { case generic, asterisk, freeswitch }
 
@@ -38,6 +49,11 @@ extension HeraldConfiguration {
         package var retention = Duration.seconds(7_776_000)
         /// Bytes of the ledger above which its oldest rows go, undelivered events excepted.
         package var maxSize = 4_294_967_296
+        /// The file call records are appended to; nil for none.
+        package var recordFile: String?
+        package var recordFormat = RecordFormat.json
+        /// Where ended calls are posted; nil for nowhere.
+        package var webhook: Webhook?
         /// Slots of 512 bytes.
         package var ringSlots = 65_536
         /// The operator's words by the contract's, only where they are given.

@@ -26,6 +26,9 @@ extension HeraldSchema {
                 section.problem("retention", "must be at least returned_window, or calls back find no original")
             }
             outcomes.maxSize = section.integer("max_size", default: outcomes.maxSize, in: 1_048_576...1_099_511_627_776)
+            outcomes.recordFile = section.string("cdr_file").map(file.resolved)
+            outcomes.recordFormat = section.choice("cdr_format", default: outcomes.recordFormat)
+            outcomes.webhook = section.section("webhook", webhook)
             outcomes.ringSlots = section.integer("ring_slots", default: outcomes.ringSlots, in: 64...1_048_576)
             outcomes.vocabulary = section.section("vocabulary", vocabulary) ?? [:]
         }
@@ -47,6 +50,13 @@ extension HeraldSchema {
             return nil
         }
         return groups
+    }
+
+    private func webhook(_ section: ConfigurationSection) -> HeraldConfiguration.Webhook? {
+        if !section.has("url") { section.missing("url", "https://crm.example.com/calls") }
+        let url = section.string("url", form: URLForm.text, URLForm.isDirectory)
+        let secret = SecretSchema(file: file).read(section, "secret", secrets: secrets)
+        return url.map { HeraldConfiguration.Webhook(url: $0, secret: secret ?? ConfiguredSecret("")) }
     }
 
     private func signs(_ section: ConfigurationSection) -> HeraldConfiguration.AnswererSigns {

@@ -29,6 +29,7 @@ struct LedgerRetention {
                 """)
         try database.write { database in
             // Positions of rings whose files are long gone.
+            try database.execute(sql: "DELETE FROM call_output WHERE call NOT IN (SELECT id FROM call)")
             try database.execute(sql: "DELETE FROM ring_position WHERE updated_at < ?", arguments: [before / 1_000_000])
         }
         return deleted
@@ -69,6 +70,7 @@ struct LedgerRetention {
         DELETE FROM call WHERE id IN (
             SELECT id FROM call WHERE ended_at IS NOT NULL AND id < (SELECT max(id) FROM call) AND NOT EXISTS (
                 SELECT 1 FROM event WHERE state <> 1 AND id IN (shown_event, end_event, return_event))
+                AND id NOT IN (SELECT call FROM call_output)
             ORDER BY id LIMIT ?)
         """,
     ]

@@ -11,13 +11,19 @@ struct LedgerWriter {
     private let database: Database
     private let minter: EventMinter
     private let returns: ReturnPolicy
+    private let outputs: [CallOutputSink]
     private let now: Int64
     private var meta = OutboxMeta()
 
     /// Writes with the given connection, inside a transaction the caller opened.
     ///
-    /// - Parameter now: seconds since 1970.
-    init(_ database: Database, minter: EventMinter, returns: ReturnPolicy, now: Int64) {
+    /// - Parameters:
+    ///   - outputs: where ended calls go beside the directory.
+    ///   - now: seconds since 1970.
+    init(
+        _ database: Database, minter: EventMinter, returns: ReturnPolicy, outputs: [CallOutputSink] = [], now: Int64
+    ) {
+        self.outputs = outputs
         self.database = database
         self.minter = minter
         self.returns = returns
@@ -31,6 +37,7 @@ struct LedgerWriter {
     mutating func store(_ batch: LedgerBatch, ringID: Int64, firstFreeEvent: Int64) throws -> Int64 {
         let statements = try CallStatements(database)
         for call in batch.calls { try store(call, statements) }
+        for call in batch.calls where !outputs.isEmpty && call.machine.record.endedAt != nil { try putOut(call) }
         let insertEvent = try LedgerStatement(database, Self.insertEvent)
         for (id, event) in batch.events { try store(event, id: id, with: insertEvent) }
         var nextEvent = firstFreeEvent
@@ -77,6 +84,15 @@ struct LedgerWriter {
         }
         if !call.isStored { bindOrigin(of: record, callID: call.callID, to: statement) }
         try statement.run()
+    }
+
+    private func putOut(_ call: LedgerCall) throws {
+        let insert = try LedgerStatement(database, "INSERT INTO call_output (call, sink) VALUES (?1, ?2)")
+        for sink in outputs {
+            insert.bind(1, call.row)
+            insert.bind(2, sink.rawValue)
+            try insert.run()
+        }
     }
 
     /// What never changes after the INVITE.

@@ -31,6 +31,8 @@ package final class OutcomeRecorder: Sendable {
         package var retentionDays = 90
         /// Bytes of the ledger above which its oldest rows go before their time; undelivered events never do.
         package var maxBytes = 4_294_967_296
+        /// Where ended calls go beside the directory.
+        package var outputs: [CallOutputSink] = []
 
         package init() {}
     }
@@ -246,7 +248,8 @@ package final class OutcomeRecorder: Sendable {
 
     private func store(_ journal: LedgerJournal, now: Int64) throws -> Int64 {
         try database.ledger.write { database in
-            var writer = LedgerWriter(database, minter: minter, returns: settings.returns, now: now)
+            var writer = LedgerWriter(
+                database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)
             return try writer.store(journal.batch, ringID: ring.ringID, firstFreeEvent: journal.firstFreeEvent)
         }
     }

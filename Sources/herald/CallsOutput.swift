@@ -56,6 +56,12 @@ extension LedgerCallRow {
         return words.joined(separator: ", ")
     }
 
+    /// The call as records for other systems have it: without events, which are not settled when it ends.
+    var cdr: [String: JSONValue?] { json.filter { $0.key != "events" } }
+
+    static let cdrTitles = Array(csvTitles.dropLast())
+    var cdrCells: [String?] { Array(csvCells.dropLast()) }
+
     static let csvTitles = [
         "call_id", "sip_call_id", "direction", "trunk", "caller", "destination", "subscriber", "brand_id", "brand_name",
         "carrier_name", "decision", "invite_at", "ringing_at", "answered_at", "ended_at", "returned_at", "sip_status",

@@ -4,8 +4,10 @@ import Branding
 import ConfigurationFiles
 import Foundation
 import Gateway
+import GatewayAdmin
 import GatewayStore
 import GatewaySync
+import Logging
 import SIPCore
 import SIPTransport
 
@@ -161,12 +163,28 @@ extension HeraldConfiguration {
         settings.limits.redial = outcomes.retryWindow.components.seconds * 1_000_000
         settings.trunks = try trunkNames()
         settings.maxBytes = outcomes.maxSize
+        settings.outputs = outcomes.outputs
         settings.retentionDays = Int(outcomes.retention.components.seconds / 86_400)
         return settings
     }
 }
 
 extension HeraldConfiguration.Outcomes {
+    /// Where ended calls go beside the directory.
+    fileprivate var outputs: [CallOutputSink] {
+        (recordFile == nil ? [] : [.file]) + (webhook == nil ? [] : [.webhook])
+    }
+
+    /// The service that takes them there; nil where they go nowhere.
+    func outputService(_ database: HeraldDatabase, logger: Logger) -> CallOutputService? {
+        guard !outputs.isEmpty else { return nil }
+        let titles = recordFormat == .csv ? CSVText.row(LedgerCallRow.cdrTitles) : ""
+        return CallOutputService(
+            queue: CallOutputStore(database),
+            file: recordFile.map { (CallRecordFile(path: $0, titles: titles), recordFormat == .csv) },
+            webhook: webhook.map { CallWebhook(url: $0.url, secret: $0.secret.reveal()) }, logger: logger)
+    }
+
     /// How a machine that answers is known: the profile's signs and the operator's own.
     var answerers: AnswererRules {
         var rules = AnswererRules()

@@ -58,6 +58,9 @@ struct RunningGateway {
         let link = try DirectoryLink(configuration, database, brands, logger: logger)
         services = [RecorderService(recorder: recorder)]
         services += link?.services ?? []
+        if let outputs = configuration.outcomes.outputService(database, logger: Logger(label: "herald.records")) {
+            services.append(outputs)
+        }
         let status = GatewayStatusReport(
             id: configuration.id, listening: bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: counters, shards: workers.shards,
