@@ -52,22 +52,25 @@ struct CallOutputService: Service {
         return due.count == 500
     }
 
-    /// Sends what is due, one after the other; the first that is not taken ends the round.
+    /// Sends what is due, one after the other; three refusals in a row end the round, for the receiver is away then.
     private func send(by webhook: CallWebhook) async throws -> Bool {
         let due = try queue.due(.webhook, limit: 50, now: now)
-        for output in due {
-            guard !Task.isCancelled else { return false }
+        var (taken, refused) = (0, 0)
+        var problem: CallWebhookError?
+        for output in due where refused < 3 && !Task.isCancelled {
             do {
                 let body = Data(try Output.line(json: output.call.cdr).utf8)
                 try await webhook.send(body, callID: output.call.callID, now: now)
                 try queue.done([output.id])
+                (taken, refused) = (taken + 1, 0)
             } catch let error as CallWebhookError {
+                (refused, problem) = (refused + 1, error)
                 // 2 s, 4 s and so on, up to an hour.
                 try queue.postpone(output.id, until: now + min(3600, 2 << Int64(min(output.attempts, 11))))
-                throw error
             }
         }
-        return due.count == 50
+        if let problem, taken == 0 { throw problem }
+        return due.count == 50 && refused < 3
     }
 
     private var now: Int64 { Int64(Date().timeIntervalSince1970) }

@@ -116,4 +116,15 @@ struct AnswererTests {
         _ = gateway.receive(response("200 OK", to: again), from: GatewayUnderTest.pbx)
         #expect(gateway.signals().isEmpty)
     }
+
+    @Test func `of a withheld caller neither number nor name enters a signal`() throws {
+        let gateway = try gateway()
+        _ = gateway.receive(request("INVITE", extra: "Privacy: id\n"), from: GatewayUnderTest.trunk)
+        var words: [[UInt8]] = []
+        _ = gateway.ring.read(after: 0, limit: 10) { signal, texts in
+            #expect(signal.caller == 0)
+            if let texts { words = [texts.brandName, texts.brandID, texts.subscriber, texts.carrierName] }
+        }
+        #expect(words.map { String(decoding: $0, as: UTF8.self) } == ["", "", "100", ""])
+    }
 }
