@@ -200,6 +200,9 @@ branding:
 directory:
   url: http://{HOST}:{ports.directory}
   api_key_file: {self.key_file}
+outcomes:
+  # One number calls again and again here: a call after a failed one is no other attempt of it.
+  retry_window: 0s
 admin:
   listen: {HOST}:{ports.admin}
 {more}""")

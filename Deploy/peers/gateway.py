@@ -21,10 +21,12 @@ class Gateway:
     """Herald between one trusted carrier and one PBX, with one brand."""
 
     def __init__(self, folder, carrier=CARRIER, pbx=PBX, listen=(GATEWAY,), strangers="refuse", directory=None,
-                 admin=ADMIN):
+                 admin=ADMIN, outcomes="retry_window: 0s", state=None):
         """`listen`: the address towards the carrier and, when it is another one, the address towards the PBX.
 
         `directory`: that section of the configuration; without it the brand comes from a file.
+        `outcomes`: that section; one number calls all the time, so a call after a failed one is no other attempt.
+        `state`: where databases are, if not in the folder.
         """
         self.folder = folder
         self.admin = admin
@@ -40,7 +42,7 @@ class Gateway:
         entries = "\n".join(f'  - {{name: side{n}, address: "{address}:5060"}}' for n, address in enumerate(listen))
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(f"""\
-gateway: {{state: {folder}, runtime: {folder}}}
+gateway: {{state: {state or folder}, runtime: {folder}}}
 listen:
 {entries}
 trunks:
@@ -48,6 +50,7 @@ trunks:
 pbx:
   - {{name: office, address: "{pbx}:5060", sources: ["{pbx}"], listen: side{len(listen) - 1}}}
 {source}
+outcomes: {{{outcomes}}}
 strangers: {strangers}
 admin: {{listen: "{admin}"}}
 log: {{level: notice}}

@@ -10,6 +10,8 @@ from tally import say
 # lost, since phones answer 486 when their reject key is pressed.
 OUTCOMES = {"answered": {"ANSWERED"}, "busy": {"REJECTED", "BUSY"}, "cancelled": {"MISSED"}}
 ENDING = {"answered": 1, "busy": 2, "cancelled": 3}
+# What an event is called at the end of each outcome, beside `displayed`.
+ENDS = {"ANSWERED": "call_seen", "MISSED": "missed", "REJECTED": "call_seen", "BUSY": "missed"}
 
 
 class Mix:
@@ -73,3 +75,24 @@ def first(texts, count=5):
     """The first few of what differs, and how many there are."""
     texts = list(texts)
     return f"{len(texts)} differ: " + "; ".join(texts[:count])
+
+
+def compare_events(report, gateway):
+    """Each call must have been displayed once and ended once, by events whose keys are all different."""
+    wrong, keys = [], collections.Counter()
+    for record in gateway.calls():
+        outcomes = sorted(event["outcome"] for event in record["events"])
+        keys.update(event["key"] for event in record["events"])
+        # A call whose 180 was lost with the gateway has not been seen on a phone.
+        if outcomes not in expected(record):
+            wrong.append(f"{record['sipcallid']} {record.get('outcome')}: {', '.join(outcomes) or 'no event'}")
+    say(f"{sum(keys.values())} events")
+    report.check("every call has its events", not wrong, first(wrong))
+    report.check("no event is there twice", not any(count > 1 for count in keys.values()))
+
+
+def expected(record):
+    end = ENDS.get(record.get("outcome"), "none")
+    shown = [sorted(["displayed", end])]
+    was_seen = record.get("ringingat") or record.get("progressat") or record.get("answeredat")
+    return shown if was_seen else [[end], ["call_seen"], ["error"]]

@@ -82,6 +82,20 @@ final class ConfigurationSection {
         return duration
     }
 
+    /// `true` for all, `false` for none, or a share between 0 and 1.
+    func share(_ key: String, default value: Double) -> Double {
+        guard let node = node(key) else { return value }
+        switch Self.text(node) {
+        case "true": return 1
+        case "false": return 0
+        case let text:
+            guard let share = text.flatMap({ Double($0) }), (0...1).contains(share) else {
+                return wrongType(key, node, "true, false or a share between 0 and 1, such as 0.1") ?? value
+            }
+            return share
+        }
+    }
+
     /// One of a set of words.
     func choice<Choice: RawRepresentable & CaseIterable>(_ key: String, default value: Choice) -> Choice
     where Choice.RawValue == String {
@@ -116,6 +130,9 @@ final class ConfigurationSection {
     func list<Value>(_ key: String, _ read: (String) throws(AddressProblem) -> Value) -> [Value] {
         (elements(key) ?? []).compactMap { path, element in parsed(element, path, read) }
     }
+
+    /// A list of texts as they stand; a single text counts as a list of one.
+    func texts(_ key: String) -> [String] { list(key) { text throws(AddressProblem) in text } }
 
     /// A nested mapping, read and finished; nil when it is not there.
     func section<Value>(_ key: String, _ read: (ConfigurationSection) -> Value?) -> Value? {

@@ -172,23 +172,6 @@ package struct HeraldConfiguration: Sendable {
         package var writesCallInfo = true
     }
 
-    /// Which calls a call back can answer.
-    package enum Originals: String, CaseIterable, Sendable { case unanswered, any }
-
-    /// How calls are recorded and reported.
-    package struct Outcomes: Hashable, Sendable {
-        package var surface = "sip"
-        package var returnedWindow = Duration.seconds(259_200)
-        package var returnedOriginals = Originals.unanswered
-        package var reportsNoMatch = false
-        package var maxCallDuration = Duration.seconds(14_400)
-        package var retention = Duration.seconds(7_776_000)
-        /// Slots of 512 bytes.
-        package var ringSlots = 65_536
-        /// The operator's words by the contract's, only where they are given.
-        package var vocabulary: [String: String] = [:]
-    }
-
     /// The timers of RFC 3261, Table 4.
     package struct Timers: Sendable {
         package var t1 = Duration.milliseconds(500)

@@ -33,45 +33,6 @@ extension HeraldSchema {
         }
     }
 
-    func outcomes() -> HeraldConfiguration.Outcomes {
-        var outcomes = HeraldConfiguration.Outcomes()
-        root.within("outcomes") { section in
-            outcomes.surface = section.string("surface", form: WordForm.word, WordForm.isWord) ?? outcomes.surface
-            outcomes.returnedWindow = section.duration(
-                "returned_window", default: outcomes.returnedWindow, in: .seconds(60)...(day * 30))
-            outcomes.returnedOriginals = section.choice("returned_originals", default: outcomes.returnedOriginals)
-            outcomes.reportsNoMatch = section.bool("report_no_match", default: outcomes.reportsNoMatch)
-            outcomes.maxCallDuration = section.duration(
-                "max_call_duration", default: outcomes.maxCallDuration, in: .seconds(60)...(day * 7))
-            outcomes.retention = section.duration("retention", default: outcomes.retention, in: day...(day * 3650))
-            if outcomes.retention < outcomes.returnedWindow {
-                section.problem("retention", "must be at least returned_window, or calls back find no original")
-            }
-            outcomes.ringSlots = section.integer("ring_slots", default: outcomes.ringSlots, in: 64...1_048_576)
-            outcomes.vocabulary = section.section("vocabulary", vocabulary) ?? [:]
-        }
-        return outcomes
-    }
-
-    private func vocabulary(_ section: ConfigurationSection) -> [String: String] {
-        var words: [String: String] = [:]
-        for word in ["displayed", "call_seen", "missed", "returned", "branding_disabled", "error", "no_match"] {
-            words[word] = section.string(word, form: WordForm.word, WordForm.isWord)
-        }
-        // A word is half of an event's key, and one call may have several of these.
-        let ofOneCall = ["displayed", "call_seen", "returned"]
-        for (position, word) in ofOneCall.enumerated() {
-            guard let own = words[word] else { continue }
-            let others = ofOneCall.enumerated().filter { $0.offset != position }.map { words[$0.element] ?? $0.element }
-            let end = word == "call_seen" ? [] : [words["missed"] ?? "missed"]
-            if (others + end).contains(own) {
-                section.problem(
-                    word, "\"\(own)\" stands for another event of the same call; the directory would drop one")
-            }
-        }
-        return words
-    }
-
     func health() -> HeraldConfiguration.Health {
         var health = HeraldConfiguration.Health()
         root.within("health") { section in

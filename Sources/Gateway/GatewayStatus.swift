@@ -79,14 +79,17 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var logos: Logos?
     /// Transactions in memory.
     package var transactions: Int
+    /// Why outcomes cannot be stored at present; nil while all is well.
+    package var ledgerProblem: String?
 
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
         gates: [Gate] = [], directory: DirectoryStanding? = nil, outbox: Outbox = .init(), logos: Logos? = nil,
-        transactions: Int = 0
+        transactions: Int = 0, ledgerProblem: String? = nil
     ) {
         self.gates = gates
         self.directory = directory
+        self.ledgerProblem = ledgerProblem
         self.gateway = gateway
         self.version = version
         self.startedAt = startedAt

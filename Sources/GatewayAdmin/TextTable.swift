@@ -6,9 +6,9 @@
 package struct TextTable {
     private var rows: [[String]]
 
-    /// Starts a table with its titles.
+    /// Starts a table with its titles; without any there is no line for them.
     package init(_ titles: [String]) {
-        rows = [titles]
+        rows = titles.isEmpty ? [] : [titles]
     }
 
     /// Adds a row; an empty or missing cell becomes a dash.

@@ -16,10 +16,13 @@ final class LedgerCall {
     /// True while it waits in the batch.
     var isInBatch = false
 
-    init(row: Int64, callID: String, record: CallRecord, isStored: Bool) {
+    /// The name signals know it by: of its latest attempt.
+    var name: CallIdentifier { machine.record.attempt?.call ?? machine.record.call }
+
+    init(row: Int64, callID: String, record: CallRecord, isStored: Bool, awaitsRedial: Bool = false) {
         self.row = row
         self.callID = callID
-        machine = OutcomeMachine(record)
+        machine = OutcomeMachine(record, awaitsRedial: awaitsRedial)
         self.isStored = isStored
     }
 }
@@ -56,6 +59,8 @@ struct LedgerJournal {
     private var nextEvent: Int64
     /// Calls that ended lately: a late repetition of their INVITE begins no new call.
     private var ended: [CallIdentifier: Int64] = [:]
+    /// Calls that ended before any phone rang, which the carrier may try again under another Call-ID.
+    private var failed: [RedialPair: LedgerCall] = [:]
     private var lastSweep: Int64 = 0
 
     /// Goes on with the open calls and row numbers the ledger was left with.
@@ -63,7 +68,10 @@ struct LedgerJournal {
         calls: [LedgerCall], nextCall: Int64, nextEvent: Int64, position: UInt64, minter: EventMinter,
         limits: OutcomeMachine.Limits, trunks: [UInt16: String]
     ) {
-        for call in calls { open[call.machine.record.call] = call }
+        for call in calls {
+            open[call.name] = call
+            if call.machine.isOpenToRedial, let pair = RedialPair(call.machine.record) { failed[pair] = call }
+        }
         batch = LedgerBatch(position: position)
         self.nextCall = nextCall
         self.nextEvent = nextEvent
@@ -75,7 +83,8 @@ struct LedgerJournal {
     /// Takes one signal.
     mutating func apply(_ signal: CallSignal, texts: CallTexts?) {
         batch.signals += 1
-        if let call = open[signal.call] ?? (signal.kind == .bye ? open[signal.alternative] : nil) {
+        let isEither = signal.kind == .bye || signal.kind == .refreshed
+        if let call = open[signal.call] ?? (isEither ? open[signal.alternative] : nil) {
             note(call.machine.receive(signal), of: call)
         } else if signal.kind == .invite, ended[signal.call] == nil {
             begin(signal, texts: texts)
@@ -87,11 +96,14 @@ struct LedgerJournal {
     /// Notes how far the ring has been read.
     mutating func reached(_ position: UInt64) { batch.position = position }
 
-    /// Closes calls whose end will not be told any more, every five seconds of `now` (microseconds since 1970).
+    /// Closes calls whose end will not be told any more, every five seconds of `now` (microseconds since 1970), and
+    /// every second while some wait for another try by the carrier.
     mutating func sweep(now: Int64) {
-        guard now - lastSweep >= 5_000_000 || now < lastSweep else { return }
+        let pause: Int64 = failed.isEmpty ? 5_000_000 : 1_000_000
+        guard now - lastSweep >= pause || now < lastSweep else { return }
         lastSweep = now
         for call in open.values { note(call.machine.expire(now: now, limits: limits), of: call) }
+        failed = failed.filter { $0.value.machine.isOpenToRedial }
         // 64 × T1: nobody repeats an INVITE for longer, RFC 3261 §17.1.1.2.
         ended = ended.filter { now - $0.value < 32_000_000 }
     }
@@ -114,15 +126,35 @@ struct LedgerJournal {
     private mutating func begin(_ signal: CallSignal, texts: CallTexts?) {
         let trunk = trunks[signal.trunk]
         let record = CallRecord(signal, texts: texts, trunk: trunk)
-        let call = LedgerCall(row: nextCall, callID: record.call.description, record: record, isStored: false)
+        if goesOn(record) { return }
+        let call = LedgerCall(
+            row: nextCall, callID: record.call.description, record: record, isStored: false,
+            awaitsRedial: limits.redial > 0)
         nextCall += 1
         open[record.call] = call
         if let event = minter.passedThrough(record, callID: call.callID) { call.endEvent = add(event) }
         note(.changed, of: call)
     }
 
+    /// Joins an INVITE to the call it is another attempt of: the same pair and decision, no phone rung, seconds ago.
+    private mutating func goesOn(_ record: CallRecord) -> Bool {
+        guard limits.redial > 0, let pair = RedialPair(record), let call = failed.removeValue(forKey: pair),
+            let refusedAt = call.machine.record.refusedAt, record.inviteAt - refusedAt < limits.redial
+        else { return false }
+        let earlier = call.name
+        let step = call.machine.redialled(as: record.call, sipCallID: record.sipCallID)
+        guard !step.isEmpty else { return false }
+        // What is still said of the earlier attempt, such as its repeated answer, is not about this one.
+        open[earlier] = nil
+        ended[earlier] = refusedAt
+        open[record.call] = call
+        note(step, of: call)
+        return true
+    }
+
     private mutating func note(_ step: OutcomeMachine.Step, of call: LedgerCall) {
         guard !step.isEmpty else { return }
+        if call.machine.isOpenToRedial, let pair = RedialPair(call.machine.record) { failed[pair] = call }
         if !call.isInBatch {
             call.isInBatch = true
             batch.calls.append(call)
@@ -142,9 +174,8 @@ struct LedgerJournal {
             if record.direction == .inbound, record.reason == .noMatch, let caller = record.caller {
                 batch.unknownCallers.append(caller)
             }
-            let identifier = call.machine.record.call
-            open[identifier] = nil
-            ended[identifier] = call.machine.record.endedAt
+            open[call.name] = nil
+            ended[call.name] = call.machine.record.endedAt
         }
     }
 
@@ -152,5 +183,20 @@ struct LedgerJournal {
         defer { nextEvent += 1 }
         batch.events.append((nextEvent, event))
         return nextEvent
+    }
+}
+
+/// Who calls whom, and with what decision: what two attempts of one call have in common.
+private struct RedialPair: Hashable {
+    let caller: E164Number
+    let called: String
+    let reason: PassThroughReason?
+
+    /// Nil for calls that could be two strangers': outbound, withheld, or to nobody known.
+    init?(_ record: CallRecord) {
+        guard record.direction == .inbound, let caller = record.caller else { return nil }
+        let called = record.destination?.description ?? record.subscriber
+        guard !called.isEmpty else { return nil }
+        (self.caller, self.called, reason) = (caller, called, record.reason)
     }
 }

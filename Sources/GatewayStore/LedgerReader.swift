@@ -28,6 +28,8 @@ package struct LedgerReader: Sendable {
         package var since: Int64?
         package var until: Int64?
         package var isBranded: Bool?
+        /// Places in the ledger.
+        var rows: Set<Int64>?
 
         package init() {}
     }
@@ -49,10 +51,13 @@ package struct LedgerReader: Sendable {
         } else if let outcome = filter.outcome {
             require("outcome = ?", outcome)
         }
-        if let callID = filter.callID { require("(call_id = ? OR sip_call_id = ?)", callID, callID) }
+        if let callID = filter.callID {
+            require("? IN (call_id, sip_call_id, attempt_call_id, attempt_sip_call_id)", callID)
+        }
         if let since = filter.since { require("invite_at >= ?", since * 1_000_000) }
         if let until = filter.until { require("invite_at < ?", (until + 1) * 1_000_000) }
         if let isBranded = filter.isBranded { require("(decision = 'matched') = ?", isBranded) }
+        if let rows = filter.rows { conditions.append("id IN (\(rows.map(String.init).joined(separator: ",")))") }
         let condition = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
         arguments += [limit]
         return try database.read { [arguments] database in
@@ -65,6 +70,14 @@ package struct LedgerReader: Sendable {
                 }
                 return LedgerCallRow(row: row, events: events)
             }
+        }
+    }
+
+    /// The place of the newest call, and those of the calls in progress.
+    func standing() throws -> (newest: Int64, open: Set<Int64>) {
+        try database.read { database in
+            let open = try Int64.fetchSet(database, sql: "SELECT id FROM call WHERE ended_at IS NULL")
+            return (try Int64.fetchOne(database, sql: "SELECT max(id) FROM call") ?? 0, open)
         }
     }
 

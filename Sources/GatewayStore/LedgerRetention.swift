@@ -29,10 +29,51 @@ struct LedgerRetention {
                 """)
         try database.write { database in
             // Positions of rings whose files are long gone.
+            try database.execute(sql: "DELETE FROM call_output WHERE call NOT IN (SELECT id FROM call)")
             try database.execute(sql: "DELETE FROM ring_position WHERE updated_at < ?", arguments: [before / 1_000_000])
         }
         return deleted
     }
+
+    /// Deletes the oldest delivered events and ended calls whose events are delivered until the rows and indexes take at
+    /// most nine tenths of `limit` bytes, or nothing more may go; does nothing below `limit`.
+    ///
+    /// The file keeps its size: what is free in it is used again.
+    /// - Returns: how many rows went.
+    func shrink(below limit: Int) throws -> Int {
+        guard try database.read(Self.usedBytes) > limit else { return 0 }
+        var (deleted, isDone) = (0, false)
+        while !isDone {
+            try database.write { database in
+                let before = deleted
+                for sql in Self.oldest {
+                    try database.execute(sql: sql, arguments: [step])
+                    deleted += database.changesCount
+                }
+                isDone = try deleted == before || Self.usedBytes(database) <= limit / 10 * 9
+            }
+        }
+        return deleted
+    }
+
+    private static func usedBytes(_ database: Database) throws -> Int {
+        func pragma(_ name: String) throws -> Int { try Int.fetchOne(database, sql: "PRAGMA \(name)") ?? 0 }
+        return try (pragma("page_count") - pragma("freelist_count")) * pragma("page_size")
+    }
+
+    private static let oldest = [
+        """
+        DELETE FROM event WHERE id IN (
+            SELECT id FROM event WHERE state = 1 AND id < (SELECT max(id) FROM event) ORDER BY id LIMIT ?)
+        """,
+        """
+        DELETE FROM call WHERE id IN (
+            SELECT id FROM call WHERE ended_at IS NOT NULL AND id < (SELECT max(id) FROM call) AND NOT EXISTS (
+                SELECT 1 FROM event WHERE state <> 1 AND id IN (shown_event, end_event, return_event))
+                AND id NOT IN (SELECT call FROM call_output)
+            ORDER BY id LIMIT ?)
+        """,
+    ]
 
     private func prune(rows: String, before: Int64, delete: String) throws -> Int {
         var (after, deleted, isDone) = (Int64(0), 0, false)

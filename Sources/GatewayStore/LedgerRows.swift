@@ -26,10 +26,18 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     package var ringingAt: Int64?
     package var answeredAt: Int64?
     package var cancelledAt: Int64?
+    /// When it was refused in a way that may bring another attempt; nil once that came or the call ended.
+    package var refusedAt: Int64?
     package var endedAt: Int64?
     package var status: Int?
     package var q850Cause: Int?
     package var attempts: Int
+    /// The SIP Call-ID of the latest attempt, where the carrier tried again with another.
+    package var latestSIPCallID: String?
+    /// True where another place was rung in this one's stead.
+    package var isForwarded: Bool
+    /// `voicemail` or `system`; nil where a person answered, or nobody.
+    package var answeredBy: String?
     /// Nil while the call is in progress.
     package var outcome: String?
     package var ringSeconds: Int?
@@ -58,10 +66,14 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
         ringingAt = row["ringing_at"]
         answeredAt = row["answered_at"]
         cancelledAt = row["cancelled_at"]
+        refusedAt = row["refused_at"]
         endedAt = row["ended_at"]
         status = row["status"]
         q850Cause = row["q850"]
         attempts = row["attempts"]
+        latestSIPCallID = row["attempt_sip_call_id"]
+        isForwarded = (row["forwarded"] as Int?) == 1
+        answeredBy = answeredAt == nil ? nil : row["answered_by"]
         outcome = row["outcome"]
         ringSeconds = row["ring_seconds"]
         callSeconds = row["call_seconds"]

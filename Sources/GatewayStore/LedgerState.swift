@@ -13,14 +13,16 @@ struct LedgerState {
     var position: UInt64?
 
     /// Reads it all; called once, at start.
-    init(_ database: Database, ringID: Int64) throws {
+    ///
+    /// - Parameter awaitsRedial: calls that ended before any phone rang wait for another try by the carrier.
+    init(_ database: Database, ringID: Int64, awaitsRedial: Bool) throws {
         nextCall = try Self.largest("SELECT max(id) FROM call", database) + 1
         nextEvent = try Self.largest("SELECT max(id) FROM event", database) + 1
         let select = try LedgerStatement(database, "SELECT sequence FROM ring_position WHERE ring_id = ?1")
         select.bind(1, ringID)
         position = try select.firstRow { $0.integer(0) }?.map(UInt64.init(clamping:))
         let open = try LedgerStatement(database, Self.openCalls)
-        while let call = try open.row(Self.call) {
+        while let call = try open.row({ Self.call($0, awaitsRedial: awaitsRedial) }) {
             if let call { calls.append(call) }
         }
     }
@@ -32,12 +34,13 @@ struct LedgerState {
     private static let openCalls = """
         SELECT id, call_id, direction, sip_call_id, trunk, caller, destination, subscriber, brand_id, brand_name,
             decision, invite_at, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850,
-            sip_cause, attempts, shown_event, end_event, carrier_name
+            sip_cause, attempts, shown_event, end_event, carrier_name, forwarded, answered_by, session_until,
+            attempt_call_id, attempt_sip_call_id
         FROM call WHERE ended_at IS NULL ORDER BY id
         """
 
     /// Nil for a row no gateway wrote.
-    private static func call(_ row: LedgerRow) -> LedgerCall? {
+    private static func call(_ row: LedgerRow, awaitsRedial: Bool) -> LedgerCall? {
         guard let id = row.integer(0), let text = row.text(1), let call = CallIdentifier(text),
             let direction = row.integer(2).flatMap(UInt8.init(exactly:)).flatMap(CallSignal.Direction.init(rawValue:))
         else { return nil }
@@ -57,7 +60,11 @@ struct LedgerState {
         record.sipCause = code(row.integer(19))
         record.attempts = Int(row.integer(20) ?? 1)
         record.carrierName = row.text(23)
-        let open = LedgerCall(row: id, callID: text, record: record, isStored: true)
+        record.isForwarded = row.integer(24) == 1
+        record.machine = row.text(25).flatMap(CallAnswerer.init(rawValue:))
+        record.sessionUntil = row.integer(26)
+        record.attempt = row.text(27).flatMap(CallIdentifier.init).map { ($0, row.text(28) ?? "") }
+        let open = LedgerCall(row: id, callID: text, record: record, isStored: true, awaitsRedial: awaitsRedial)
         open.shownEvent = row.integer(21)
         open.endEvent = row.integer(22)
         return open

@@ -11,13 +11,19 @@ struct LedgerWriter {
     private let database: Database
     private let minter: EventMinter
     private let returns: ReturnPolicy
+    private let outputs: [CallOutputSink]
     private let now: Int64
     private var meta = OutboxMeta()
 
     /// Writes with the given connection, inside a transaction the caller opened.
     ///
-    /// - Parameter now: seconds since 1970.
-    init(_ database: Database, minter: EventMinter, returns: ReturnPolicy, now: Int64) {
+    /// - Parameters:
+    ///   - outputs: where ended calls go beside the directory.
+    ///   - now: seconds since 1970.
+    init(
+        _ database: Database, minter: EventMinter, returns: ReturnPolicy, outputs: [CallOutputSink] = [], now: Int64
+    ) {
+        self.outputs = outputs
         self.database = database
         self.minter = minter
         self.returns = returns
@@ -31,6 +37,7 @@ struct LedgerWriter {
     mutating func store(_ batch: LedgerBatch, ringID: Int64, firstFreeEvent: Int64) throws -> Int64 {
         let statements = try CallStatements(database)
         for call in batch.calls { try store(call, statements) }
+        for call in batch.calls where !outputs.isEmpty && call.machine.record.endedAt != nil { try putOut(call) }
         let insertEvent = try LedgerStatement(database, Self.insertEvent)
         for (id, event) in batch.events { try store(event, id: id, with: insertEvent) }
         var nextEvent = firstFreeEvent
@@ -60,34 +67,48 @@ struct LedgerWriter {
         statement.bind(9, record.sipCause == 0 ? nil : Int(record.sipCause))
         statement.bind(10, record.attempts)
         statement.bind(11, call.shownEvent)
+        statement.bind(12, record.isForwarded ? 1 : nil)
+        statement.bind(13, record.machine?.rawValue)
+        statement.bind(14, record.sessionUntil)
+        statement.bind(15, record.attempt?.call.description)
+        statement.bind(16, record.attempt?.sipCallID)
         if isEnded || !call.isStored {
             let key = returns.isOriginal(record) ? returns.subscriberKeys(of: record).first : nil
-            statement.bind(12, record.endedAt)
-            statement.bind(13, record.outcome?.rawValue)
-            statement.bind(14, isEnded ? record.ringSeconds : nil)
-            statement.bind(15, record.callSeconds)
-            statement.bind(16, call.endEvent)
-            statement.bind(17, key)
-            statement.bind(18, key == nil ? 0 : 1)
+            statement.bind(17, record.endedAt)
+            statement.bind(18, record.outcome?.rawValue)
+            statement.bind(19, isEnded ? record.ringSeconds : nil)
+            statement.bind(20, record.callSeconds)
+            statement.bind(21, call.endEvent)
+            statement.bind(22, key)
+            statement.bind(23, key == nil ? 0 : 1)
         }
         if !call.isStored { bindOrigin(of: record, callID: call.callID, to: statement) }
         try statement.run()
     }
 
+    private func putOut(_ call: LedgerCall) throws {
+        let insert = try LedgerStatement(database, "INSERT INTO call_output (call, sink) VALUES (?1, ?2)")
+        for sink in outputs {
+            insert.bind(1, call.row)
+            insert.bind(2, sink.rawValue)
+            try insert.run()
+        }
+    }
+
     /// What never changes after the INVITE.
     private func bindOrigin(of record: CallRecord, callID: String, to statement: LedgerStatement) {
-        statement.bind(19, callID)
-        statement.bind(20, record.sipCallID)
-        statement.bind(21, Int(record.direction.rawValue))
-        statement.bind(22, record.trunk)
-        statement.bind(23, record.caller.map { Int64($0.digits) })
-        statement.bind(24, record.destination.map { Int64($0.digits) })
-        statement.bind(25, record.subscriber.isEmpty ? nil : record.subscriber)
-        statement.bind(26, record.brandID)
-        statement.bind(27, record.brandName)
-        statement.bind(28, record.decision)
-        statement.bind(29, record.inviteAt)
-        statement.bind(30, record.carrierName)
+        statement.bind(24, callID)
+        statement.bind(25, record.sipCallID)
+        statement.bind(26, Int(record.direction.rawValue))
+        statement.bind(27, record.trunk)
+        statement.bind(28, record.caller.map { Int64($0.digits) })
+        statement.bind(29, record.destination.map { Int64($0.digits) })
+        statement.bind(30, record.subscriber.isEmpty ? nil : record.subscriber)
+        statement.bind(31, record.brandID)
+        statement.bind(32, record.brandName)
+        statement.bind(33, record.decision)
+        statement.bind(34, record.inviteAt)
+        statement.bind(35, record.carrierName)
     }
 
     private mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
@@ -169,20 +190,22 @@ private struct CallStatements {
     private static let insertCall = """
         INSERT INTO call (
             id, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850, sip_cause, attempts,
-            shown_event, ended_at, outcome, ring_seconds, call_seconds, end_event, subscriber_key, returnable,
-            call_id, sip_call_id, direction, trunk, caller, destination, subscriber, brand_id, brand_name, decision,
+            shown_event, forwarded, answered_by, session_until, attempt_call_id, attempt_sip_call_id, ended_at, outcome,
+            ring_seconds, call_seconds, end_event, subscriber_key, returnable, call_id, sip_call_id, direction, trunk, caller, destination, subscriber, brand_id, brand_name, decision,
             invite_at, carrier_name)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        VALUES (
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     private static let progress = """
         progress_at = ?2, ringing_at = ?3, answered_at = ?4, cancelled_at = ?5, refused_at = ?6, status = ?7,
-        q850 = ?8, sip_cause = ?9, attempts = ?10, shown_event = ?11
+        q850 = ?8, sip_cause = ?9, attempts = ?10, shown_event = ?11, forwarded = ?12, answered_by = ?13,
+        session_until = ?14, attempt_call_id = ?15, attempt_sip_call_id = ?16
         """
 
     private static let ending = """
-        ended_at = ?12, outcome = ?13, ring_seconds = ?14, call_seconds = ?15, end_event = ?16, subscriber_key = ?17,
-        returnable = ?18
+        ended_at = ?17, outcome = ?18, ring_seconds = ?19, call_seconds = ?20, end_event = ?21, subscriber_key = ?22,
+        returnable = ?23
         """
 }
 

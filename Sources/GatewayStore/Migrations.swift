@@ -84,6 +84,29 @@ enum Migrations {
                     );
                     """)
         }
+        migrator.registerMigration("ledger answerers and attempts") { database in
+            try database.execute(
+                sql: """
+                    ALTER TABLE call ADD COLUMN forwarded INTEGER;
+                    ALTER TABLE call ADD COLUMN answered_by TEXT;
+                    ALTER TABLE call ADD COLUMN session_until INTEGER;
+                    ALTER TABLE call ADD COLUMN attempt_call_id TEXT;
+                    ALTER TABLE call ADD COLUMN attempt_sip_call_id TEXT;
+                    """)
+        }
+        migrator.registerMigration("ledger outputs") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE call_output (
+                        id INTEGER PRIMARY KEY,
+                        call INTEGER NOT NULL,
+                        sink INTEGER NOT NULL,
+                        attempts INTEGER NOT NULL DEFAULT 0,
+                        due_at INTEGER NOT NULL DEFAULT 0
+                    );
+                    CREATE INDEX call_output_due ON call_output (sink, due_at);
+                    """)
+        }
         return migrator
     }
 

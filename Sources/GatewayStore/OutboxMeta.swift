@@ -33,6 +33,10 @@ struct OutboxMeta {
         put(",\"sip_status\":", meta.sipStatus)
         put(",\"q850_cause\":", meta.q850Cause)
         put(",\"trunk\":", meta.trunk)
+        put(",\"forwarded\":", meta.forwarded)
+        put(",\"voicemail\":", meta.voicemail)
+        put(",\"answered_by\":", meta.answeredBy)
+        put(",\"attempts\":", meta.attempts)
         put(",\"original_event_id\":", meta.originalEventID)
         bytes.append(UInt8(ascii: "}"))
     }

@@ -30,6 +30,10 @@ package final class OutcomeRecorder: Sendable {
         package var interval: Duration = .milliseconds(40)
         /// Days after which ended calls and delivered events go; waiting and refused events never do.
         package var retentionDays = 90
+        /// Bytes of the ledger above which its oldest rows go before their time; undelivered events never do.
+        package var maxBytes = 4_294_967_296
+        /// Where ended calls go beside the directory.
+        package var outputs: [CallOutputSink] = []
 
         package init() {}
     }
@@ -91,7 +95,7 @@ package final class OutcomeRecorder: Sendable {
         let (claimed, released) = (ring.claimed, ring.released)
         journal = Mutex(
             try database.ledger.read { database in
-                let state = try LedgerState(database, ringID: ringID)
+                let state = try LedgerState(database, ringID: ringID, awaitsRedial: settings.limits.redial > 0)
                 return LedgerJournal(
                     calls: state.calls, nextCall: state.nextCall, nextEvent: state.nextEvent,
                     position: min(state.position ?? released, claimed), minter: minter, limits: settings.limits,
@@ -122,6 +126,8 @@ package final class OutcomeRecorder: Sendable {
     package func drain(limit: Int = 4_096) throws -> DrainResult {
         let time = now()
         return try journal.withLock { journal in
+            // Of a round the database refuses as well.
+            defer { shared.withLock { $0.openCalls = journal.open.count } }
             var result = DrainResult()
             if journal.batch.isEmpty {
                 result.skipped = take(limit, into: &journal)
@@ -142,6 +148,21 @@ package final class OutcomeRecorder: Sendable {
         }
     }
 
+    /// Deletes the oldest ended calls and delivered events until the ledger is under its size again.
+    ///
+    /// - Returns: how many rows went.
+    /// - Throws: a database error; what was deleted until then stays deleted.
+    @discardableResult
+    package func shrink() throws -> Int {
+        let deleted = try LedgerRetention(database: database.ledger).shrink(below: settings.maxBytes)
+        if deleted > 0 {
+            log.warning(
+                "the ledger has reached outcomes.max_size; its oldest rows were deleted before their time",
+                metadata: ["rows": "\(deleted)"])
+        }
+        return deleted
+    }
+
     /// Deletes ended calls and delivered events older than the retention, in small steps.
     ///
     /// - Returns: how many rows went.
@@ -152,19 +173,23 @@ package final class OutcomeRecorder: Sendable {
         return try LedgerRetention(database: database.ledger).prune(before: before)
     }
 
-    /// Drains the ring until the task is cancelled, and once more then; prunes at start and every hour.
+    /// Drains the ring until the task is cancelled, and once more then; looks at the ledger's size every minute and
+    /// at the age of its rows every hour.
     package func run() async {
-        var lastPrune: Int64?
+        var (lastPrune, lastShrink): (Int64?, Int64?)
         var lastShed = ring.shed
         while !Task.isCancelled {
             let time = now()
+            func isDue(_ last: inout Int64?, after pause: Int64) -> Bool {
+                if let last, time >= last, time - last < pause { return false }
+                last = time
+                return true
+            }
             lastShed = reportShed(since: lastShed)
-            let isDue = lastPrune.map { time - $0 >= 3_600_000_000 || time < $0 } ?? true
-            if isDue { lastPrune = time }
-            await round(prunes: isDue)
+            await round(prunes: isDue(&lastPrune, after: 3_600_000_000), shrinks: isDue(&lastShrink, after: 60_000_000))
             try? await Task.sleep(for: settings.interval)
         }
-        await round(prunes: false)
+        await round(prunes: false, shrinks: false)
     }
 
     /// Microseconds since 1970.
@@ -177,11 +202,12 @@ package final class OutcomeRecorder: Sendable {
     // MARK: One round
 
     /// Works on the recorder's own thread, so that a slow disk holds up none of the threads tasks share.
-    private func round(prunes: Bool) async {
+    private func round(prunes: Bool, shrinks: Bool) async {
         await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
             queue.async {
                 self.report { while try self.drain().signals == 4_096 {} }
                 if prunes { self.report { try self.prune() } }
+                if shrinks { self.report { try self.shrink() } }
                 done.resume()
             }
         }
@@ -232,7 +258,8 @@ package final class OutcomeRecorder: Sendable {
 
     private func store(_ journal: LedgerJournal, now: Int64) throws -> Int64 {
         try database.ledger.write { database in
-            var writer = LedgerWriter(database, minter: minter, returns: settings.returns, now: now)
+            var writer = LedgerWriter(
+                database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)
             return try writer.store(journal.batch, ringID: ring.ringID, firstFreeEvent: journal.firstFreeEvent)
         }
     }
@@ -247,7 +274,6 @@ package final class OutcomeRecorder: Sendable {
             totals.events += result.events
             totals.skipped += result.skipped
             totals.unclaimed = journal.unclaimed
-            totals.openCalls = journal.open.count
         }
     }
 }

@@ -3,21 +3,25 @@
 import ArgumentParser
 import Branding
 import BrandingAPI
+import Foundation
 import Gateway
 import GatewayAdmin
 import GatewayStore
 
-/// `herald calls`: what became of the latest calls.
-struct CallsCommand: ParsableCommand {
+/// `herald calls`: what became of the latest calls, or the whole story of one.
+struct CallsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "calls",
-        abstract: "List the latest calls and what became of them.",
+        abstract: "List the latest calls and what became of them, or tell one call's whole story.",
         discussion: """
             Reads the ledger beside a running gateway; the newest call stands last. Times are UTC.
 
             Examples:
               herald calls --limit 50
               herald calls --number +61255501001 --outcome missed --json
+              herald calls --trunk carrier --since 2026-01-31 --until 2026-01-31T12:00:00Z --csv
+              herald calls --follow
+              herald calls --show a84b4c76e66710@carrier.example
             """)
 
     @Option(help: "How many of the latest calls.")
@@ -26,8 +30,32 @@ struct CallsCommand: ParsableCommand {
     @Option(help: "Only calls from or to this number, with + and country code.")
     var number: String?
 
+    @Option(help: "Only calls of this trunk.")
+    var trunk: String?
+
     @Option(help: "Only calls that ended so, such as answered or missed; open for calls in progress.")
     var outcome: String?
+
+    @Option(help: ArgumentHelp("Only calls that began then or later: a day or a moment in UTC.", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Only calls that began then or earlier; of a day all.", valueName: "time"))
+    var until: String?
+
+    @Flag(inversion: .prefixedNo, help: "Only calls that left with a brand, or only those without.")
+    var branded: Bool?
+
+    @Option(help: ArgumentHelp("Only the call with this SIP Call-ID or call id.", valueName: "id"))
+    var callID: String?
+
+    @Option(help: ArgumentHelp("Tell the story of the call with this SIP Call-ID or call id.", valueName: "id"))
+    var show: String?
+
+    @Flag(help: "Comma-separated values instead of text.")
+    var csv = false
+
+    @Flag(help: "Go on: each call is listed when it has ended, until the command is interrupted.")
+    var follow = false
 
     @OptionGroup var options: OperatorOptions
 
@@ -41,59 +69,58 @@ struct CallsCommand: ParsableCommand {
             let list = words.map { $0.lowercased() }.joined(separator: ", ")
             throw ValidationError("--outcome must be one of \(list)")
         }
+        for (name, text) in [("since", since), ("until", until)] {
+            if let text, OperatorTime.first(text) == nil {
+                throw ValidationError("--\(name) must be a day or a moment in UTC: 2026-01-31 or 2026-01-31T12:00:00Z")
+            }
+        }
+        if csv, options.json { throw ValidationError("--csv and --json exclude each other") }
+        if show != nil, csv || follow { throw ValidationError("--show tells one call; --csv and --follow list them") }
     }
 
-    func run() throws {
+    func run() async throws {
+        let folder = try options.stateFolder()
+        let reader = try CommandFailure.reported { LedgerReader(try HeraldDatabase.ledgerReader(folder: folder)) }
+        if let show { return try tell(show, reader) }
+        let output = options.json ? CallsOutput.json : csv ? .csv : .table
+        // Before the list, so that no call ends unseen between the two.
+        var follower = follow ? try CallFollower(reader, filter) : nil
+        let calls = try CommandFailure.reported { try reader.calls(matching: filter, limit: limit) }
+        if calls.isEmpty, output == .table, !follow { return Output.write("no calls\n") }
+        // Newest last: next to the prompt, and as they happened.
+        try output.write(follow ? calls.reversed().filter { $0.outcome != nil } : calls.reversed(), titles: true)
+        while follower != nil {
+            try await Task.sleep(for: .milliseconds(500))
+            let ended = try CommandFailure.reported { try follower?.next() ?? [] }
+            if !ended.isEmpty { try output.write(ended, titles: false) }
+        }
+    }
+
+    private var filter: LedgerReader.CallFilter {
         var filter = LedgerReader.CallFilter()
         filter.number = number.flatMap { E164Number($0) }
+        filter.trunk = trunk
         filter.outcome = outcome?.uppercased()
-        let folder = try options.stateFolder()
-        let calls = try CommandFailure.reported {
-            try LedgerReader(HeraldDatabase.ledgerReader(folder: folder)).calls(matching: filter, limit: limit)
-        }
-        // Newest last: next to the prompt, and as they happened.
-        if options.json {
-            for call in calls.reversed() { try Output.write(json: call.json) }
-        } else {
-            Output.write(Self.table(calls.reversed()))
-        }
+        filter.since = since.flatMap(OperatorTime.first)
+        filter.until = until.flatMap(OperatorTime.last)
+        filter.isBranded = branded
+        filter.callID = callID
+        return filter
     }
 
-    private static func table(_ calls: [LedgerCallRow]) -> String {
-        guard !calls.isEmpty else { return "no calls\n" }
-        var table = TextTable([
-            "TIME", "DIRECTION", "TRUNK", "FROM", "TO", "BRAND", "DECISION", "OUTCOME", "RING", "TALK", "EVENTS",
-        ])
-        for call in calls {
-            let isWithheld = call.caller == nil && call.decision == PassThroughReason.privacy.description
-            table.add([
-                Timestamp.string(from: call.inviteAt / 1_000_000), call.direction, call.trunk,
-                isWithheld ? "withheld" : call.caller, call.destination ?? call.subscriber, call.brandName,
-                call.decision, call.outcome ?? "open", call.ringSeconds.map { "\($0)s" },
-                call.callSeconds.map { "\($0)s" },
-                call.events.map { "\($0.outcome) (\($0.state.word))" }.joined(separator: ", "),
-            ])
+    private func tell(_ id: String, _ reader: LedgerReader) throws {
+        var filter = LedgerReader.CallFilter()
+        filter.callID = id
+        let calls = try CommandFailure.reported { try reader.calls(matching: filter, limit: limit) }
+        guard !calls.isEmpty else {
+            throw CommandFailure("there is no call \(TerminalText.visible(id)) in the ledger; see herald calls")
         }
-        return table.text
-    }
-}
-
-extension LedgerCallRow {
-    /// The call as `--json` shows it.
-    var json: [String: JSONValue?] {
-        [
-            "call_id": .string(callID), "sip_call_id": .string(sipCallID), "direction": .string(direction),
-            "trunk": JSONValue(trunk), "caller": JSONValue(caller), "destination": JSONValue(destination),
-            "subscriber": JSONValue(subscriber), "brand_id": JSONValue(brandID), "brand_name": JSONValue(brandName),
-            "carrier_name": JSONValue(carrierName),
-            "decision": .string(decision), "invite_at": JSONValue(microseconds: inviteAt),
-            "progress_at": JSONValue(microseconds: progressAt), "ringing_at": JSONValue(microseconds: ringingAt),
-            "answered_at": JSONValue(microseconds: answeredAt), "cancelled_at": JSONValue(microseconds: cancelledAt),
-            "ended_at": JSONValue(microseconds: endedAt), "returned_at": JSONValue(microseconds: returnedAt),
-            "sip_status": JSONValue(status), "q850_cause": JSONValue(q850Cause), "attempts": .int(attempts),
-            "outcome": JSONValue(outcome), "ring_seconds": JSONValue(ringSeconds),
-            "call_seconds": JSONValue(callSeconds),
-            "events": .array(events.map { .object($0.json.compactMapValues { $0 }) }),
-        ]
+        for call in calls.reversed() {
+            if options.json {
+                try Output.write(json: call.json.merging(["timeline": call.timelineJSON]) { own, _ in own })
+            } else {
+                Output.write(CallStory(call).text)
+            }
+        }
     }
 }

@@ -4,7 +4,10 @@ import Branding
 import ConfigurationFiles
 import Foundation
 import Gateway
+import GatewayAdmin
 import GatewayStore
+import GatewaySync
+import Logging
 import SIPCore
 import SIPTransport
 
@@ -39,7 +42,7 @@ extension HeraldConfiguration {
             longestCall: UInt64(outcomes.maxCallDuration / .milliseconds(1)),
             limits: SIPLimits(messageBytes: limits.maxMessage, headerFields: limits.maxHeaders),
             mostTransactions: limits.maxTransactions, strangers: strangers == .refuse ? .refuse : .drop,
-            brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo)
+            brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo, answerers: outcomes.answerers)
     }
 
     private var probeRules: TargetProbes.Rules {
@@ -144,7 +147,7 @@ extension HeraldConfiguration {
     func recorderSettings() throws -> OutcomeRecorder.Settings {
         var settings = OutcomeRecorder.Settings()
         settings.vocabulary.surface = outcomes.surface
-        settings.vocabulary.reportsNoMatch = outcomes.reportsNoMatch
+        settings.vocabulary.noMatchShare = outcomes.noMatchShare
         let words = outcomes.vocabulary
         settings.vocabulary.displayed = words["displayed"] ?? settings.vocabulary.displayed
         settings.vocabulary.callSeen = words["call_seen"] ?? settings.vocabulary.callSeen
@@ -155,11 +158,62 @@ extension HeraldConfiguration {
         settings.vocabulary.noMatch = words["no_match"] ?? settings.vocabulary.noMatch
         settings.returns = ReturnPolicy(
             window: outcomes.returnedWindow.components.seconds,
-            originals: outcomes.returnedOriginals == .any ? .any : .unanswered)
+            originals: outcomes.returnedOriginals == .any ? .any : .unanswered, groups: outcomes.subscribers)
         settings.limits = OutcomeMachine.Limits(answered: outcomes.maxCallDuration.components.seconds)
+        settings.limits.redial = outcomes.retryWindow.components.seconds * 1_000_000
         settings.trunks = try trunkNames()
+        settings.maxBytes = outcomes.maxSize
+        settings.outputs = outcomes.outputs
         settings.retentionDays = Int(outcomes.retention.components.seconds / 86_400)
         return settings
+    }
+}
+
+extension HeraldConfiguration.Outcomes {
+    /// Where ended calls go beside the directory.
+    fileprivate var outputs: [CallOutputSink] {
+        (recordFile == nil ? [] : [.file]) + (webhook == nil ? [] : [.webhook])
+    }
+
+    /// The service that takes them there; nil where they go nowhere.
+    func outputService(_ database: HeraldDatabase, logger: Logger) -> CallOutputService? {
+        guard !outputs.isEmpty else { return nil }
+        let titles = recordFormat == .csv ? CSVText.row(LedgerCallRow.cdrTitles) : ""
+        return CallOutputService(
+            queue: CallOutputStore(database),
+            file: recordFile.map { (CallRecordFile(path: $0, titles: titles), recordFormat == .csv) },
+            webhook: webhook.map { CallWebhook(url: $0.url, secret: $0.secret.reveal()) }, logger: logger)
+    }
+
+    /// How a machine that answers is known: the profile's signs and the operator's own.
+    var answerers: AnswererRules {
+        var rules = AnswererRules()
+        rules.voicemail = voicemail.signs(and: profile.voicemailUsers)
+        rules.system = system.signs(and: [])
+        return rules
+    }
+}
+
+extension HeraldConfiguration.AnswererSigns {
+    fileprivate func signs(and usual: [String]) -> AnswererRules.Signs {
+        var signs = AnswererRules.Signs()
+        signs.users = (usual + users).map(TextPattern.init)
+        signs.hosts = hosts.map(TextPattern.init)
+        signs.headers = headers.map { AnswererRules.HeaderSign(name: $0.name, value: $0.value) }
+        return signs
+    }
+}
+
+extension HeraldConfiguration.PBXProfile {
+    /// Users by which its voicemail goes, in called numbers and in the connected party of an answer.
+    ///
+    /// Asterisk: star codes of FreePBX and its mailbox extensions. FreeSWITCH: the extensions of its sample dialplan.
+    fileprivate var voicemailUsers: [String] {
+        switch self {
+        case .generic: []
+        case .asterisk: ["voicemail", "*97", "*98", "vmu*", "vmb*", "vms*"]
+        case .freeswitch: ["voicemail", "vmain", "*97", "*98", "4000"]
+        }
     }
 }
 

@@ -50,6 +50,9 @@ struct GatewayStatusReport: GatewayStatusSource {
             GaugeSample(
                 name: "herald_open_calls", help: "Calls whose end is not known yet",
                 value: Double(recorder.totals.openCalls)),
+            GaugeSample(
+                name: "herald_ledger_refuses", help: "1 while outcomes cannot be stored, such as on a full disk",
+                value: recorder.totals.problem == nil ? 0 : 1),
         ]
         let now = Moment.monotonicMilliseconds()
         gauges += health.all.map { target in
@@ -101,7 +104,7 @@ struct GatewayStatusReport: GatewayStatusSource {
             },
             gates: await link?.gates(snapshot.gates) ?? [], directory: link?.standing,
             outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0), logos: await logos?.status(),
-            transactions: shards.transactions)
+            transactions: shards.transactions, ledgerProblem: recorder.totals.problem)
     }
 
     private func callCounters() -> [CounterSample] {

@@ -36,11 +36,14 @@ enum Output {
     }
 
     /// Writes one JSON object and a line end; keys in alphabetical order, unknown values left out.
-    static func write(json members: [String: JSONValue?]) throws {
+    static func write(json members: [String: JSONValue?]) throws { write(try line(json: members)) }
+
+    /// The same as text.
+    static func line(json members: [String: JSONValue?]) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let object = JSONValue.object(members.compactMapValues { $0 })
-        write(String(decoding: try encoder.encode(object), as: UTF8.self) + "\n")
+        return String(decoding: try encoder.encode(object), as: UTF8.self) + "\n"
     }
 }
 

@@ -60,6 +60,9 @@ struct RunningGateway {
         services = [RecorderService(recorder: recorder)]
         if let lookup = link?.lookup { recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
         services += link?.services ?? []
+        if let outputs = configuration.outcomes.outputService(database, logger: Logger(label: "herald.records")) {
+            services.append(outputs)
+        }
         let status = GatewayStatusReport(
             id: configuration.id, listening: bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: counters, shards: workers.shards,

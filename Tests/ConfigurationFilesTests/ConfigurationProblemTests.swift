@@ -68,6 +68,17 @@ struct ConfigurationProblemTests {
             "outcomes: {retention: 1d, returned_window: 72h}",
             "herald.yaml:10:23: outcomes.retention: must be at least returned_window, or calls back find no original"),
         BadFile(
+            "outcomes: {subscribers: [{name: a, members: [1]}, {name: b, members: [2, 1]}]}",
+            #"herald.yaml:10:74: outcomes.subscribers[1].members[1]: "1" stands in group a already"#),
+        BadFile(
+            "outcomes: {report_no_match: 2}",
+            "herald.yaml:10:29: outcomes.report_no_match: must be true, false or a share between 0 and 1, such as 0.1"
+        ),
+        BadFile(
+            "outcomes: {voicemail: {headers: [X-Answer]}}",
+            "herald.yaml:10:34: outcomes.voicemail.headers[0]: must be a header and its value, such as \"X-Answer: vm*\""
+        ),
+        BadFile(
             "outcomes: {surface: \"two words\"}",
             "herald.yaml:10:21: outcomes.surface: must be 1 to 64 printable ASCII characters without blanks"),
         BadFile(

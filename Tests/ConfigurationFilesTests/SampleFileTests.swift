@@ -63,7 +63,7 @@ struct SampleFileTests {
                 directory: {tls: {}, signing: {}, lookup: {}}
                 brands: {}
                 logos: {}
-                outcomes: {vocabulary: {}}
+                outcomes: {vocabulary: {}, subscribers: [{}], voicemail: {}, system: {}, webhook: {}}
                 timers: {}
                 limits: {}
                 health: {}

@@ -85,16 +85,24 @@ final class LedgerFixture {
 /// A call as a test plays it: each word goes into the ring at its second.
 struct LedgerPlay {
     let ring: SignalRing
-    let id: CallIdentifier
+    var id: CallIdentifier
     var direction = CallSignal.Direction.inbound
     var caller: UInt64 = 4_930_123_456
     var destination: UInt64 = 61_291_234_567
     var subscriber = "1001"
     var reason: PassThroughReason?
-    var sipCallID = "c1@carrier"
+    var sipCallID: String
+    var carrierName = ""
 
-    init(_ ring: SignalRing, _ number: UInt64) {
+    init(_ ring: SignalRing, _ number: UInt64, sipCallID: String = "c1@carrier") {
         self.ring = ring
+        self.sipCallID = sipCallID
+        id = CallIdentifier(high: 0xabcd, low: number)
+    }
+
+    /// Another call with the same people.
+    init(_ ring: SignalRing, _ number: UInt64, like other: LedgerPlay) {
+        self = other
         id = CallIdentifier(high: 0xabcd, low: number)
     }
 
@@ -107,15 +115,22 @@ struct LedgerPlay {
         return play
     }
 
-    func invite(at second: Int64 = 0) {
+    func invite(at second: Int64 = 0, marks: CallSignal.Marks = []) {
         let texts = CallTexts(
             sipCallID: Array(sipCallID.utf8), brandName: Array("Acme \"Bank\"".utf8), brandID: Array("b-7".utf8),
-            subscriber: Array(subscriber.utf8))
-        ring.append(signal(.invite, second), texts: texts)
+            subscriber: Array(subscriber.utf8), carrierName: Array(carrierName.utf8))
+        var invite = signal(.invite, second)
+        invite.marks = marks
+        ring.append(invite, texts: texts)
     }
 
     func rings(at second: Int64) { ring.append(signal(.provisional, second, 180)) }
-    func answered(at second: Int64) { ring.append(signal(.answered, second, 200)) }
+    func answered(at second: Int64, marks: CallSignal.Marks = [], session: UInt32 = 0) {
+        var answer = signal(.answered, second, 200)
+        answer.marks = marks
+        answer.sessionSeconds = session
+        ring.append(answer)
+    }
     func bye(at second: Int64) { ring.append(signal(.bye, second)) }
     func failed(_ status: UInt16, at second: Int64) { ring.append(signal(.failed, second, status)) }
 

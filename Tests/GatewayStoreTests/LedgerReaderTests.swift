@@ -47,6 +47,40 @@ struct LedgerReaderTests {
         #expect(newest.map(\.sipCallID) == ["c2@carrier"])
     }
 
+    @Test func `the timeline tells what happened, in its order`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        call.answered(at: 9, marks: .voicemail)
+        call.bye(at: 30)
+        try ledger.recorder.drain()
+        let story = try #require(try ledger.calls().first).timeline
+        #expect(story.map { $0.sinceInvite / 1_000_000 } == [0, 2, 9, 30])
+        #expect(
+            story.map(\.what) == [
+                "INVITE sent on with the brand", "180, the phone rings", "answered by voicemail", "ended: MISSED",
+            ])
+    }
+
+    @Test func `following gives each call once, when it has ended`() throws {
+        let first = LedgerPlay(ledger.ring, 1)
+        first.invite()
+        LedgerPlay(ledger.ring, 2).missed()
+        try ledger.recorder.drain()
+        var follower = try CallFollower(LedgerReader(ledger.database.ledger), .init())
+        #expect(try follower.next().isEmpty)
+        let third = LedgerPlay(ledger.ring, 3)
+        third.missed()
+        try ledger.recorder.drain()
+        #expect(try follower.next().map(\.callID) == [third.id.description])
+        first.failed(480, at: 40)
+        let fourth = LedgerPlay(ledger.ring, 4)
+        fourth.invite(at: 50)
+        try ledger.recorder.drain()
+        #expect(try follower.next().map(\.callID) == [first.id.description])
+        #expect(try follower.next().isEmpty)
+    }
+
     @Test func `a command reads the ledger while the gateway writes it`() throws {
         let reader = LedgerReader(try HeraldDatabase.ledgerReader(folder: ledger.folder))
         #expect(try reader.calls(limit: 10).isEmpty)

@@ -46,6 +46,26 @@ struct LedgerReturnTests {
         #expect(rows[1].returnedAt == nil)
     }
 
+    @Test func `an extension that calls out with the pilot number returns calls to its direct number`() throws {
+        let ledger = try LedgerFixture {
+            $0.returns.groups = ["1001": "sales", "+61291234567": "sales", "+61290000000": "sales"]
+        }
+        let missed = LedgerPlay(ledger.ring, 1)
+        missed.missed()
+        var back = LedgerPlay.outbound(ledger.ring, 2)
+        back.subscriber = "trunk-user"
+        back.caller = 61_290_000_000
+        back.invite(at: 40)
+        back.rings(at: 41)
+        var stranger = LedgerPlay.outbound(ledger.ring, 3)
+        stranger.subscriber = "2002"
+        stranger.caller = 61_290_000_009
+        stranger.invite(at: 50)
+        stranger.rings(at: 51)
+        try ledger.recorder.drain()
+        #expect(try ledger.keys().filter { $0.hasPrefix("returned") } == ["returned:\(missed.id)"])
+    }
+
     @Test func `original and return in one round are matched`() throws {
         LedgerPlay(ledger.ring, 1).missed()
         let back = LedgerPlay.outbound(ledger.ring, 2)

@@ -28,7 +28,8 @@ struct CallReporter {
 
     func inboundInvite(
         _ call: CallIdentifier, _ invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer,
-        _ reason: PassThroughReason?, _ entry: BrandEntry?, _ index: BrandIndex, at now: Moment
+        _ reason: PassThroughReason?, _ entry: BrandEntry?, _ index: BrandIndex, _ rules: AnswererRules,
+        at now: Moment
     ) {
         let called = SIPURI(invite[invite.requestURI])
         var texts = CallTexts(
@@ -38,10 +39,11 @@ struct CallReporter {
             index.append(.brandID, of: entry, to: &texts.brandID)
             texts.carrierName = Array(Decoration.replacedName(of: invite, from: trunk).prefix(43))
         }
-        let signal = CallSignal(
+        var signal = CallSignal(
             kind: .invite, direction: .inbound, call: call, wallMicroseconds: now.wallMicroseconds,
             trunk: trunk.mark, caller: identity.number?.digits ?? 0,
             destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0, reason: reason)
+        signal.marks = rules.marks(ofInvite: invite)
         signals.append(signal, texts: texts)
     }
 
@@ -61,36 +63,61 @@ struct CallReporter {
     }
 
     /// A response of the target to a call's INVITE; of repeats only the first is told.
-    func answered(_ response: SIPMessage, in transaction: ProxyTransaction, at now: Moment) {
-        guard let status = response.status, transaction.call != (0, 0), isNew(status, transaction) else { return }
+    func answered(
+        _ response: SIPMessage, in transaction: ProxyTransaction, _ rules: AnswererRules, at now: Moment
+    ) {
+        guard let status = response.status else { return }
+        guard transaction.call != (0, 0) else {
+            if status / 100 == 2 { refreshed(response, transaction.note, at: now) }
+            return
+        }
+        guard isNew(status, transaction) else { return }
         answered(
             response, status: status, call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
-            direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded, at: now
-        )
+            direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded, rules,
+            at: now)
+    }
+
+    /// A 2xx inside a dialog: one with Session-Expires lets the session live on (RFC 4028 §10).
+    ///
+    /// Who sent the request, the originator of the call or its recipient, the response does not show: both are given.
+    private func refreshed(_ response: SIPMessage, _ note: DialogNote, at now: Moment) {
+        let seconds = SessionExpires.seconds(of: response)
+        guard seconds > 0 else { return }
+        let direction = note.isInbound ? CallSignal.Direction.inbound : .outbound
+        var signal = CallSignal(
+            kind: .refreshed, direction: direction, call: identifier(of: response, tagOf: .from, direction: direction),
+            alternative: identifier(of: response, tagOf: .to, direction: direction),
+            wallMicroseconds: now.wallMicroseconds, reason: note.isBranded ? nil : .noMatch)
+        signal.sessionSeconds = seconds
+        signals.append(signal)
     }
 
     /// A response to an INVITE that memory does not know, after a restart: the message itself names the call.
-    func answeredWithoutMemory(_ response: SIPMessage, fromTrunk: Bool, at now: Moment) {
+    func answeredWithoutMemory(_ response: SIPMessage, fromTrunk: Bool, _ rules: AnswererRules, at now: Moment) {
         guard let status = response.status, let sequence = response.sequence,
             response[sequence.method].elementsEqual("INVITE".utf8)
         else { return }
         let direction = fromTrunk ? CallSignal.Direction.outbound : .inbound
         answered(
             response, status: status, call: identifier(of: response, direction: direction), direction: direction,
-            isBranded: true, at: now)
+            isBranded: true, rules, at: now)
     }
 
     private func answered(
         _ response: SIPMessage, status: Int, call: CallIdentifier, direction: CallSignal.Direction, isBranded: Bool,
-        at now: Moment
+        _ rules: AnswererRules, at now: Moment
     ) {
         let causes = ReasonCauses(of: response)
         let kind: CallSignal.Kind = status < 200 ? .provisional : status < 300 ? .answered : .failed
-        signals.append(
-            CallSignal(
-                kind: kind, direction: direction, call: call, wallMicroseconds: now.wallMicroseconds,
-                status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch
-            ))
+        var signal = CallSignal(
+            kind: kind, direction: direction, call: call, wallMicroseconds: now.wallMicroseconds,
+            status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch)
+        if kind == .answered {
+            signal.sessionSeconds = SessionExpires.seconds(of: response)
+            if direction == .inbound { signal.marks = rules.marks(ofAnswer: response) }
+        }
+        signals.append(signal)
     }
 
     func timedOut(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 408, at: now) }

@@ -30,12 +30,14 @@ package final class GatewaySettings: AtomicReference, Sendable {
     package let brands: Bool
     /// False leaves Call-Info out and writes only names.
     package let writesCallInfo: Bool
+    /// How a voicemail box, a queue or a menu is told from a person who answers.
+    package let answerers: AnswererRules
 
     package init(
         topology: GatewayTopology, secret: Secret, timers: TransactionTimers,
         targetPatience: Duration = .seconds(4), probes: TargetProbes.Rules = .init(),
         longestCall: UInt64 = 14_400_000, limits: SIPLimits, mostTransactions: Int, strangers: StrangerTreatment,
-        brands: Bool, writesCallInfo: Bool
+        brands: Bool, writesCallInfo: Bool, answerers: AnswererRules = AnswererRules()
     ) {
         self.topology = topology
         self.secret = secret
@@ -48,6 +50,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
         self.strangers = strangers
         self.brands = brands
         self.writesCallInfo = writesCallInfo
+        self.answerers = answerers
     }
 }
 

@@ -26,7 +26,8 @@ extension SIPGateway {
             arrival, branch, note, call, originalFrom: originalFrom(of: invite, if: note.isNamed), targets)
         transactions.open(transaction, at: arrival.now)
         reporter.inboundInvite(
-            call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, at: arrival.now)
+            call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, settings.answerers,
+            at: arrival.now)
         count(dressed)
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         transaction.standing = target.standing

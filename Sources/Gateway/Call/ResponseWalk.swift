@@ -42,7 +42,7 @@ extension SIPGateway: TransactionUser {
         } else {
             note(.answered, of: transaction, at: now)
         }
-        reporter.answered(response, in: transaction, at: now)
+        reporter.answered(response, in: transaction, settings.answerers, at: now)
         if status >= 300 { shared.calls.end(transaction) }
         var splices = Splices()
         ResponseForwarding.removeTopVia(top.value, field: top.field, of: response, into: &splices)
@@ -96,7 +96,7 @@ extension SIPGateway: TransactionUser {
             counters.add(.responsesDropped)
             return
         }
-        reporter.answeredWithoutMemory(response, fromTrunk: peer.isTrunk, at: arrival.now)
+        reporter.answeredWithoutMemory(response, fromTrunk: peer.isTrunk, settings.answerers, at: arrival.now)
         var splices = Splices()
         ResponseForwarding.removeTopVia(via, field: field, of: response, into: &splices)
         counters.add(.forwardedStatelessly)

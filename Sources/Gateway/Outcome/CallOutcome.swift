@@ -23,6 +23,14 @@ package enum CallOutcome: String, Hashable, Sendable, CaseIterable {
     package var isUnanswered: Bool { self == .missed || self == .busy || self == .rejected }
 }
 
+/// Who answers where it is not a person.
+package enum CallAnswerer: String, Hashable, Sendable {
+    /// A voicemail box: nobody picked up.
+    case voicemail
+    /// A queue or menu: an answer, though no phone may have rung yet.
+    case system
+}
+
 /// What a call's end looked like on the wire, with what is needed to read it.
 package struct CallEnding: Hashable, Sendable {
     /// Status of the final answer; 0 when none came.

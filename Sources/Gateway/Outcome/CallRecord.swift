@@ -40,8 +40,21 @@ package struct CallRecord: Hashable, Sendable {
     package var status: UInt16 = 0
     package var q850Cause: UInt16 = 0
     package var sipCause: UInt16 = 0
-    /// INVITEs it took: 1, or more after a challenge.
+    /// INVITEs it took: 1, or more after a challenge or where the carrier tried again.
     package var attempts: Int = 1
+    /// Another place was rung or asked in this one's stead: Diversion, History-Info, 181, 3xx.
+    package var isForwarded = false
+    /// What answers, or would, where the configuration knows it for a machine.
+    package var machine: CallAnswerer?
+    /// When the session ends unless it is refreshed (RFC 4028); nil without a session timer.
+    package var sessionUntil: Int64?
+    /// The call and the SIP Call-ID by which its present attempt is known, where the carrier tried again by others.
+    package var attempt: (call: CallIdentifier, sipCallID: String)? {
+        get { attemptCall.map { ($0, attemptSIPCallID) } }
+        set { (attemptCall, attemptSIPCallID) = (newValue?.call, newValue?.sipCallID ?? "") }
+    }
+    private var attemptCall: CallIdentifier?
+    private var attemptSIPCallID = ""
     /// Nil while the call is open.
     package var outcome: CallOutcome?
     /// False when the end was not seen but assumed: there is no call duration then.
@@ -79,6 +92,8 @@ package struct CallRecord: Hashable, Sendable {
             brandName: isBranded ? Self.text(texts?.brandName) : nil, reason: signal.reason,
             inviteAt: signal.wallMicroseconds)
         carrierName = isBranded ? Self.text(texts?.carrierName) : nil
+        isForwarded = signal.marks.contains(.forwarded)
+        machine = signal.marks.machine
     }
 
     /// True when the call's inbound INVITE left with a brand.
@@ -87,11 +102,16 @@ package struct CallRecord: Hashable, Sendable {
     /// When the phone began to alert: the first 180, else the first 182 or 183.
     package var alertedAt: Int64? { ringingAt ?? progressAt }
 
+    /// What answered, where it was no person; nil while unanswered.
+    package var answeredBy: CallAnswerer? { answeredAt == nil ? nil : machine }
+
     /// What proves that the name was shown: an alerting phone or an answer, after an INVITE that left with it.
+    ///
+    /// A machine's answer proves nothing: it has no display.
     package var displayEvidence: DisplayEvidence? {
         guard isBranded else { return nil }
         if progressAt != nil || ringingAt != nil { return .alerting }
-        return answeredAt == nil ? nil : .answered
+        return answeredAt == nil || machine != nil ? nil : .answered
     }
 
     /// Whole seconds from alerting to answer or end; nil when either is unknown.
@@ -100,9 +120,9 @@ package struct CallRecord: Hashable, Sendable {
         return Self.seconds(from: alertedAt, to: until)
     }
 
-    /// Whole seconds from answer to BYE; nil when the call was not answered or its BYE was not seen.
+    /// Whole seconds from answer to BYE; nil when nobody answered or the BYE was not seen.
     package var callSeconds: Int? {
-        guard let answeredAt, let endedAt, endIsKnown else { return nil }
+        guard let answeredAt, let endedAt, endIsKnown, machine != .voicemail else { return nil }
         return Self.seconds(from: answeredAt, to: endedAt)
     }
 
@@ -115,7 +135,7 @@ package struct CallRecord: Hashable, Sendable {
     }
 
     /// A text of the ring, without the character its byte limit may have cut in two; nil when empty.
-    private static func text(_ bytes: [UInt8]?) -> String? {
+    static func text(_ bytes: [UInt8]?) -> String? {
         guard let bytes, !bytes.isEmpty else { return nil }
         var count = bytes.count
         // At most three continuation bytes stand at the end of a cut character; drop them with their first byte.
@@ -125,6 +145,14 @@ package struct CallRecord: Hashable, Sendable {
             if bytes[lead] >= 0xC0 { count = lead }
         }
         return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+}
+
+extension CallSignal.Marks {
+    /// What answers, where it is a machine; voicemail, the more telling one, first.
+    var machine: CallAnswerer? {
+        if contains(.voicemail) { return .voicemail }
+        return contains(.system) ? .system : nil
     }
 }
 

@@ -20,6 +20,22 @@ package struct CallSignal: Hashable, Sendable {
         case cancelled
         /// A BYE from either side; `alternative` names the call if the sender was its recipient.
         case bye
+        /// A 2xx to a re-INVITE or UPDATE: the call still lives; `sessionSeconds` says until when, 0 for no timer.
+        case refreshed
+    }
+
+    /// What a message shows beside its status.
+    package struct Marks: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        /// The call was or is being forwarded: Diversion, History-Info (RFC 5806, RFC 7044).
+        package static let forwarded = Marks(rawValue: 1)
+        /// A voicemail box answers, or is what was called.
+        package static let voicemail = Marks(rawValue: 2)
+        /// A queue or menu answers, or is what was called.
+        package static let system = Marks(rawValue: 4)
+        static let all: Marks = [.forwarded, .voicemail, .system]
     }
 
     /// Which way the call runs.
@@ -54,6 +70,11 @@ package struct CallSignal: Hashable, Sendable {
     package var destination: UInt64
     /// Nil when the INVITE left with a brand, else why not; on later signals any reason says that it left without.
     package var reason: PassThroughReason?
+    package var marks: Marks = []
+    /// Seconds a session lives from this signal on unless it is refreshed (RFC 4028); 0 for no timer.
+    ///
+    /// Not kept of a signal with texts.
+    package var sessionSeconds: UInt32 = 0
 
     package init(
         kind: Kind, direction: Direction, call: CallIdentifier, alternative: CallIdentifier? = nil,

@@ -20,7 +20,7 @@ package struct EventMinter: Hashable, Sendable {
         if reason.isGate {
             return event(vocabulary.brandingDisabled, record, callID: callID, at: record.inviteAt)
         }
-        guard reason == .noMatch, vocabulary.reportsNoMatch else { return nil }
+        guard reason == .noMatch, isSampled(record.call) else { return nil }
         return event(vocabulary.noMatch, record, callID: callID, at: record.inviteAt)
     }
 
@@ -66,6 +66,11 @@ package struct EventMinter: Hashable, Sendable {
             displayedAt: at, meta: meta)
     }
 
+    /// Whether a call is among the reported share; the same call always is or is not, its id being a hash.
+    private func isSampled(_ call: CallIdentifier) -> Bool {
+        Double(call.low >> 11) < vocabulary.noMatchShare * 0x1p53
+    }
+
     private func event(_ word: String, _ record: CallRecord, callID: String, at time: Int64) -> OutcomeEvent? {
         guard let number = record.caller?.description else { return nil }
         let at = UTCTimestamp.string(microseconds: time)
@@ -87,7 +92,11 @@ package struct EventMinter: Hashable, Sendable {
         meta.trunk = record.trunk
         meta.sipStatus = record.status == 0 ? nil : Int(record.status)
         meta.q850Cause = record.q850Cause == 0 ? nil : Int(record.q850Cause)
+        meta.forwarded = record.isForwarded ? true : nil
+        meta.attempts = record.attempts > 1 ? record.attempts : nil
         if let outcome = record.outcome {
+            meta.answeredBy = record.answeredBy?.rawValue
+            meta.voicemail = record.answeredBy == .voicemail ? true : nil
             meta.callOutcome = outcome.rawValue
             meta.ringDuration = record.ringSeconds
             meta.callDuration = record.callSeconds

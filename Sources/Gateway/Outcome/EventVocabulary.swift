@@ -17,14 +17,16 @@ package struct EventVocabulary: Hashable, Sendable {
     package var brandingDisabled = "branding_disabled"
     /// A branded call failed before any phone alerted.
     package var error = "error"
-    /// No brand for the caller; sent only if `reportsNoMatch`.
+    /// No brand for the caller; sent only of the calls `noMatchShare` takes.
     package var noMatch = "no_match"
     /// The contract's `surface` of every event.
     package var surface = "sip"
     /// `meta.identity_type` of branded calls: what stands for the identity is a directory's brand, not a certificate.
     package var identityType = "brand"
-    /// Off by default: it tells the directory the numbers of callers it has nothing to do with.
-    package var reportsNoMatch = false
+    /// Which share of the calls without a brand is reported, 0 to 1.
+    ///
+    /// None by default: it tells the directory the numbers of callers it has nothing to do with.
+    package var noMatchShare = 0.0
 
     package init() {}
 }

@@ -57,10 +57,18 @@ package struct OutcomeEvent: Hashable, Sendable {
         package var q850Cause: Int?
         /// Configured name of the trunk.
         package var trunk: String?
+        /// True where another place was rung in this one's stead; left out otherwise.
+        package var forwarded: Bool?
+        /// True where a voicemail box answered; left out otherwise.
+        package var voicemail: Bool?
+        /// `voicemail` or `system` where no person answered.
+        package var answeredBy: String?
+        /// INVITEs the call took, where it was more than one.
+        package var attempts: Int?
         /// The server's `event_id` of the original, on a `returned` event.
         package var originalEventID: String?
 
-        package enum CodingKeys: String, CodingKey {
+        package enum CodingKeys: String, CodingKey, CaseIterable {
             case callEventID = "call_event_id"
             case callerNumber = "caller_number_e164"
             case destinationNumber = "destination_number_e164"
@@ -78,6 +86,10 @@ package struct OutcomeEvent: Hashable, Sendable {
             case sipStatus = "sip_status"
             case q850Cause = "q850_cause"
             case trunk
+            case forwarded
+            case voicemail
+            case answeredBy = "answered_by"
+            case attempts
             case originalEventID = "original_event_id"
         }
 

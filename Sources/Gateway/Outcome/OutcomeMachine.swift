@@ -5,7 +5,8 @@
 /// ```
 /// inviting ─180,182,183→ alerting ─2xx→ answered ─BYE→ ended
 ///     │  └────────2xx──────┴───────────────┘            ↑
-///     ├─401,407,…→ refused ─INVITE→ inviting            │
+///     ├─401,3xx,…→ refused ─INVITE→ inviting            │
+///     ├─no phone rang→ refused ─INVITE of a new call────┤
 ///     └─CANCEL→ cancelled ──487, or another answer──────┤
 ///                    └────2xx→ answered                 │
 ///     any ─final answer, or nothing for too long────────┘
@@ -32,20 +33,30 @@ package struct OutcomeMachine: Hashable, Sendable {
     package struct Limits: Hashable, Sendable {
         /// After a challenge, for the INVITE that answers it.
         package var retry: Int64 = 32_000_000  // 64 × T1, RFC 3261 §17.1.1.2
+        /// After an end before any phone rang, for another try by the carrier with a new Call-ID; 0 for none.
+        package var redial: Int64 = 0
         /// After a CANCEL, for the final answer.
         package var cancel: Int64 = 64_000_000
         /// After the INVITE, for a final answer; well above Timer C (RFC 3261 §16.6, more than 3 minutes).
         package var unanswered: Int64 = 900_000_000
         /// After the answer, for the BYE.
         package var answered: Int64
+        /// After the end of a session that was not refreshed, for the BYE; 64 × T1.
+        package var session: Int64 = 32_000_000
 
         /// - Parameter answered: seconds after which an answered call without BYE is taken as ended; 4 hours.
         package init(answered: Int64 = 14_400) { self.answered = answered * 1_000_000 }
     }
 
+    /// Whether an end before any phone rang waits for another try by the carrier.
+    private let awaitsRedial: Bool
+
     /// Begins with the record of an INVITE, or goes on with one that was stored.
-    package init(_ record: CallRecord) {
+    ///
+    /// - Parameter awaitsRedial: an inbound call that ended before any phone rang stays open for `Limits.redial`.
+    package init(_ record: CallRecord, awaitsRedial: Bool = false) {
         self.record = record
+        self.awaitsRedial = awaitsRedial && record.direction == .inbound && record.caller != nil
     }
 
     /// Takes the next signal of this call.
@@ -58,7 +69,26 @@ package struct OutcomeMachine: Hashable, Sendable {
         case .failed: return failed(signal)
         case .cancelled: return cancelled(signal)
         case .bye: return byeReceived(signal)
+        case .refreshed: return refreshed(signal)
         }
+    }
+
+    /// True while the carrier may try again with a call of its own making.
+    package var isOpenToRedial: Bool {
+        awaitsRedial && record.endedAt == nil && record.refusedAt != nil && !Self.asksForRetry(record.status)
+    }
+
+    /// Goes on with another INVITE of the carrier for the same pair: one call, one attempt more.
+    package mutating func redialled(as call: CallIdentifier, sipCallID: String) -> Step {
+        guard isOpenToRedial else { return [] }
+        record.attempt = (call, sipCallID)
+        record.refusedAt = nil
+        record.cancelledAt = nil
+        record.status = 0
+        record.q850Cause = 0
+        record.sipCause = 0
+        record.attempts += 1
+        return .changed
     }
 
     /// Ends a call nobody will tell the end of.
@@ -67,17 +97,18 @@ package struct OutcomeMachine: Hashable, Sendable {
     package mutating func expire(now: Int64, limits: Limits) -> Step {
         guard record.endedAt == nil else { return [] }
         if let answeredAt = record.answeredAt {
-            guard now - answeredAt >= limits.answered else { return [] }
+            let isLapsed = record.sessionUntil.map { now - $0 >= limits.session } ?? false
+            guard isLapsed || now - answeredAt >= limits.answered else { return [] }
             record.endIsKnown = false
-            return end(.answered, at: now)
+            return end(outcomeOfAnswer, at: isLapsed ? record.sessionUntil ?? now : now)
+        }
+        if let refusedAt = record.refusedAt {
+            guard now - refusedAt >= (isOpenToRedial ? limits.redial : limits.retry) else { return [] }
+            return end(ending(cancelled: record.cancelledAt != nil).outcome, at: refusedAt)
         }
         if let cancelledAt = record.cancelledAt {
             guard now - cancelledAt >= limits.cancel else { return [] }
             return end(ending(cancelled: true).outcome, at: cancelledAt)
-        }
-        if let refusedAt = record.refusedAt {
-            guard now - refusedAt >= limits.retry else { return [] }
-            return end(ending(cancelled: false).outcome, at: refusedAt)
         }
         guard now - record.inviteAt >= limits.unanswered else { return [] }
         record.endIsKnown = false
@@ -97,11 +128,14 @@ package struct OutcomeMachine: Hashable, Sendable {
     private mutating func alerted(_ signal: CallSignal) -> Step {
         guard record.answeredAt == nil else { return [] }
         let first = record.alertedAt == nil
+        let wasForwarded = record.isForwarded
+        // RFC 3261 §21.1.3: 181 says that another place is rung.
+        if signal.status == 181 || signal.marks.contains(.forwarded) { record.isForwarded = true }
         switch signal.status {
         case 180 where record.ringingAt == nil: record.ringingAt = signal.wallMicroseconds
         case 182 where record.progressAt == nil, 183 where record.progressAt == nil:
             record.progressAt = signal.wallMicroseconds
-        default: return []  // 100, 181 and 199 prove no alerting phone
+        default: return record.isForwarded == wasForwarded ? [] : .changed  // 100, 181, 199 prove no alerting phone
         }
         record.status = signal.status
         return first ? [.changed, .reached] : .changed
@@ -112,12 +146,30 @@ package struct OutcomeMachine: Hashable, Sendable {
         record.answeredAt = signal.wallMicroseconds
         record.status = signal.status == 0 ? 200 : signal.status
         record.refusedAt = nil
-        return record.alertedAt == nil ? [.changed, .reached] : .changed
+        record.machine = signal.marks.machine ?? record.machine
+        if signal.marks.contains(.forwarded) { record.isForwarded = true }
+        setSession(signal)
+        let isSeen = record.direction == .outbound || record.machine == nil
+        return record.alertedAt == nil && isSeen ? [.changed, .reached] : .changed
+    }
+
+    private mutating func refreshed(_ signal: CallSignal) -> Step {
+        guard record.answeredAt != nil else { return [] }
+        let before = record.sessionUntil
+        setSession(signal)
+        return record.sessionUntil == before ? [] : .changed
+    }
+
+    /// RFC 4028 §10: the session ends that long after its last refresh; no interval below 90 s is allowed (§4).
+    private mutating func setSession(_ signal: CallSignal) {
+        let seconds = signal.sessionSeconds
+        record.sessionUntil = seconds == 0 ? nil : signal.wallMicroseconds + Int64(max(90, seconds)) * 1_000_000
     }
 
     private mutating func failed(_ signal: CallSignal) -> Step {
         guard record.answeredAt == nil else { return [] }
         record.status = signal.status
+        if signal.status / 100 == 3 { record.isForwarded = true }
         // A 487 repeats the CANCEL, so its causes do not hide those the CANCEL carried.
         if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
         if signal.sipCause != 0 { record.sipCause = signal.sipCause }
@@ -125,7 +177,12 @@ package struct OutcomeMachine: Hashable, Sendable {
             record.refusedAt = signal.wallMicroseconds
             return .changed
         }
-        return end(ending(cancelled: record.cancelledAt != nil).outcome, at: signal.wallMicroseconds)
+        let outcome = ending(cancelled: record.cancelledAt != nil).outcome
+        if awaitsRedial, record.alertedAt == nil, outcome == .failed || outcome == .missed {
+            record.refusedAt = signal.wallMicroseconds
+            return .changed
+        }
+        return end(outcome, at: signal.wallMicroseconds)
     }
 
     private mutating func cancelled(_ signal: CallSignal) -> Step {
@@ -142,10 +199,13 @@ package struct OutcomeMachine: Hashable, Sendable {
             return cancelled(signal)
         }
         if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
-        return end(.answered, at: signal.wallMicroseconds)
+        return end(outcomeOfAnswer, at: signal.wallMicroseconds)
     }
 
     // MARK: Ending
+
+    /// A voicemail box is no person: the call was missed.
+    private var outcomeOfAnswer: CallOutcome { record.machine == .voicemail ? .missed : .answered }
 
     private func ending(cancelled: Bool) -> CallEnding {
         CallEnding(
@@ -156,17 +216,17 @@ package struct OutcomeMachine: Hashable, Sendable {
     private mutating func end(_ outcome: CallOutcome, at time: Int64) -> Step {
         record.outcome = outcome
         // The call was over for the phone when the caller gave up, not when its 487 arrived.
-        record.endedAt = outcome == .answered ? time : min(record.cancelledAt ?? time, time)
+        record.endedAt = record.answeredAt != nil ? time : min(record.cancelledAt ?? time, time)
         record.refusedAt = nil
         return [.changed, .ended]
     }
 
     /// Final answers a caller repairs and tries again with the same Call-ID and From tag.
     ///
-    /// Source: RFC 3261 §8.1.3.5 and §22; 422 RFC 4028 §6; 428, 436, 437, 438 RFC 8224 §6.2.2; 494 RFC 3329 §2.3.
+    /// Source: RFC 3261 §8.1.3.4 (3xx), §8.1.3.5 and §22; 422 RFC 4028 §6; 428, 436, 437, 438 RFC 8224 §6.2.2; 494 RFC 3329 §2.3.
     private static func asksForRetry(_ status: UInt16) -> Bool {
         switch status {
-        case 401, 407, 415, 416, 420, 421, 422, 428, 436, 437, 438, 494: true
+        case 300..<400, 401, 407, 415, 416, 420, 421, 422, 428, 436, 437, 438, 494: true
         default: false
         }
     }

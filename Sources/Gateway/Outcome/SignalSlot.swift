@@ -12,7 +12,8 @@ import Branding
 /// | 40–63 | wall clock, caller, destination |
 /// | 64–71 | status, Q.850 cause, SIP cause, trunk |
 /// | 72–74 | kind, direction, reason (0 = branded or not said) |
-/// | 75–79 | 1 if texts follow, then the lengths of the first four |
+/// | 75 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks |
+/// | 76–79 | lengths of the first four texts, or the session interval in seconds |
 /// | 80–467 | SIP Call-ID (160), brand name (100), brand id (64), subscriber (64) |
 /// | 468–511 | carrier's name (43) and its length |
 ///
@@ -53,11 +54,16 @@ struct SignalSlot {
         base.storeBytes(of: signal.kind.rawValue, toByteOffset: 72, as: UInt8.self)
         base.storeBytes(of: signal.direction.rawValue, toByteOffset: 73, as: UInt8.self)
         base.storeBytes(of: signal.reason?.rawValue ?? 0, toByteOffset: 74, as: UInt8.self)
+        let marks = signal.marks.rawValue << 4
         guard let texts else {
-            base.storeBytes(of: 0, toByteOffset: 75, as: UInt8.self)
+            // Without the bit the four bytes are not looked at: they may be left over from an earlier signal.
+            base.storeBytes(of: marks | (signal.sessionSeconds > 0 ? 2 : 0), toByteOffset: 75, as: UInt8.self)
+            if signal.sessionSeconds > 0 {
+                base.storeBytes(of: signal.sessionSeconds, toByteOffset: 76, as: UInt32.self)
+            }
             return
         }
-        base.storeBytes(of: 1, toByteOffset: 75, as: UInt8.self)
+        base.storeBytes(of: marks | 1, toByteOffset: 75, as: UInt8.self)
         let limits = Self.textLimits
         var offset = 80
         store(texts.sipCallID, limit: limits.sipCallID, lengthAt: 76, offset: &offset)
@@ -75,7 +81,7 @@ struct SignalSlot {
         let reasonByte = load(74, as: UInt8.self)
         let reason = PassThroughReason(rawValue: reasonByte)
         guard reasonByte == 0 || reason != nil else { return nil }
-        let signal = CallSignal(
+        var signal = CallSignal(
             kind: kind, direction: direction,
             call: CallIdentifier(high: load(8, as: UInt64.self), low: load(16, as: UInt64.self)),
             alternative: CallIdentifier(high: load(24, as: UInt64.self), low: load(32, as: UInt64.self)),
@@ -83,11 +89,17 @@ struct SignalSlot {
             q850Cause: load(66, as: UInt16.self), sipCause: load(68, as: UInt16.self),
             trunk: load(70, as: UInt16.self), caller: load(48, as: UInt64.self),
             destination: load(56, as: UInt64.self), reason: reason)
-        switch load(75, as: UInt8.self) {
+        let shape = load(75, as: UInt8.self)
+        signal.marks = CallSignal.Marks(rawValue: shape >> 4)
+        guard signal.marks.isSubset(of: .all) else { return nil }
+        switch shape & 15 {
         case 0: return (signal, nil)
         case 1:
             guard let texts = loadTexts() else { return nil }
             return (signal, texts)
+        case 2:
+            signal.sessionSeconds = load(76, as: UInt32.self)
+            return (signal, nil)
         default: return nil
         }
     }

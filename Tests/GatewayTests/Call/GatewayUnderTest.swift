@@ -39,6 +39,7 @@ final class GatewayUnderTest {
         /// Ports of the local addresses.
         var sockets: [UInt16] = [5060]
         var pbxSocket: Int?
+        var answerers = AnswererRules()
         /// Another trunk, in front of the usual one, reached at this address.
         var secondTrunk: PeerAddress?
     }
@@ -142,7 +143,7 @@ final class GatewayUnderTest {
                 sockets: options.sockets.enumerated().map { LocalSocket(position: $0, address: local.with(port: $1)) },
                 trunks: trunks, pbxs: [pbx]),
             secret: options.secret, timers: .standard, limits: SIPLimits(), mostTransactions: options.mostTransactions,
-            strangers: .refuse, brands: true, writesCallInfo: true)
+            strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers)
     }
 }
 

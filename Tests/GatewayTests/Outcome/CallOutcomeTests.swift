@@ -94,7 +94,10 @@ struct CallOutcomeTests {
         if row.cancelled { signals.append(call.cancelled(q850: row.q850, sip: row.sip, at: 9)) }
         if row.status != 0 { signals.append(call.failed(row.status, q850: row.q850, sip: row.sip, at: 10)) }
         var machine = OutcomeMachine(after: signals)
-        if row.status == 0 { _ = machine.expire(now: OutcomeSignals.start + 90_000_000, limits: .init()) }
+        // Redirections and silence end when nothing more comes.
+        if row.status == 0 || row.status / 100 == 3 {
+            _ = machine.expire(now: OutcomeSignals.start + 90_000_000, limits: .init())
+        }
         #expect(machine.record.outcome == row.outcome)
         // A cancelled call was over when the caller gave up.
         #expect(machine.record.endedAt == OutcomeSignals.start + (row.cancelled ? 9_000_000 : 10_000_000))

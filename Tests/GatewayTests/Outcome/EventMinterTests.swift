@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import Foundation
 import Testing
 
 @testable import Gateway
@@ -69,6 +70,27 @@ struct EventMinterTests {
         #expect((minter.displayed(record, callID: "id") != nil) == rings)
     }
 
+    @Test func `docs, events: every field of meta is explained, and nothing else`() throws {
+        let path = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../../docs/events.md")
+        let text = try String(contentsOf: path, encoding: .utf8)
+        let section = try #require(text.components(separatedBy: "## Fields of `meta`").last)
+        let table = try #require(section.components(separatedBy: "\n## ").first)
+        let explained = table.split(separator: "\n").filter { $0.hasPrefix("| `") }
+            .compactMap { $0.split(separator: "`").dropFirst().first.map(String.init) }
+        #expect(explained.sorted() == OutcomeEvent.Meta.CodingKeys.allCases.map(\.rawValue).sorted())
+    }
+
+    @Test func `a name trimmed away for size is not displayed and is no event`() {
+        var call = call
+        call.reason = .trimmed
+        let record = record([call.invite(), call.provisional(180, at: 1), call.answered(at: 2), call.bye(at: 3)])
+        #expect(record.displayEvidence == nil)
+        #expect(record.decision == "trimmed")
+        #expect(minter.passedThrough(record, callID: "id") == nil)
+        #expect(minter.displayed(record, callID: "id") == nil)
+        #expect(minter.ended(record, callID: "id") == nil)
+    }
+
     @Test func `the same record gives the same event`() {
         let record = record([call.invite(), call.provisional(180, at: 1), call.failed(486, at: 5)])
         #expect(minter.ended(record, callID: "id") == minter.ended(record, callID: "id"))
@@ -98,11 +120,40 @@ struct EventMinterTests {
         var call = call
         call.reason = .noMatch
         var vocabulary = EventVocabulary()
-        vocabulary.reportsNoMatch = true
+        vocabulary.noMatchShare = 1
         let event = EventMinter(vocabulary: vocabulary).passedThrough(record([call.invite()]), callID: "id")
         #expect(event?.key == "no_match:id")
         #expect(event?.meta.brandingProfileID == nil)
         #expect(event?.meta.identityType == nil)
+    }
+
+    @Test(arguments: [(0.0, 0), (0.1, 100), (0.5, 500), (1.0, 1000)])
+    func `a share of them is reported, and the same calls each time`(share: Double, count: Int) {
+        var vocabulary = EventVocabulary()
+        vocabulary.noMatchShare = share
+        let minter = EventMinter(vocabulary: vocabulary)
+        var call = call
+        call.reason = .noMatch
+        let reported = (0..<1000).filter { number in
+            call.call = CallIdentifier(high: 1, low: UInt64(number) * (.max / 1000))
+            return minter.passedThrough(record([call.invite()]), callID: "id") != nil
+        }
+        #expect(abs(reported.count - count) <= 1)
+    }
+
+    @Test func `what a machine answered says so, and what was forwarded and retried`() throws {
+        let answer = call.answered(at: 13, by: [.voicemail, .forwarded])
+        var machine = OutcomeMachine(after: [call.invite(), call.failed(407, at: 0.5), call.invite(at: 1)])
+        for signal in [call.provisional(180, at: 2), answer, call.bye(at: 30)] { _ = machine.receive(signal) }
+        let event = try #require(minter.ended(machine.record, callID: "id"))
+        #expect(event.key == "missed:id")
+        #expect(event.meta.callOutcome == "MISSED")
+        #expect(event.meta.voicemail == true)
+        #expect(event.meta.answeredBy == "voicemail")
+        #expect(event.meta.forwarded == true)
+        #expect(event.meta.attempts == 2)
+        #expect(event.meta.ringDuration == 11)
+        #expect(event.meta.callDuration == nil)
     }
 
     @Test func `another directory's words are words and keys`() throws {

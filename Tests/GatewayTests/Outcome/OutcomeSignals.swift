@@ -15,7 +15,19 @@ struct OutcomeSignals {
 
     func invite(at seconds: Double = 0) -> CallSignal { signal(.invite, seconds) }
     func provisional(_ status: UInt16, at seconds: Double) -> CallSignal { signal(.provisional, seconds, status) }
-    func answered(at seconds: Double) -> CallSignal { signal(.answered, seconds, 200) }
+    func answered(
+        at seconds: Double, by marks: CallSignal.Marks = [], session: UInt32 = 0
+    ) -> CallSignal {
+        var answer = signal(.answered, seconds, 200)
+        answer.marks = marks
+        answer.sessionSeconds = session
+        return answer
+    }
+    func refreshed(_ session: UInt32, at seconds: Double) -> CallSignal {
+        var refresh = signal(.refreshed, seconds)
+        refresh.sessionSeconds = session
+        return refresh
+    }
     func bye(at seconds: Double) -> CallSignal { signal(.bye, seconds) }
 
     func failed(_ status: UInt16, q850: UInt16 = 0, sip: UInt16 = 0, at seconds: Double) -> CallSignal {
@@ -38,11 +50,11 @@ struct OutcomeSignals {
 
 extension OutcomeMachine {
     /// A machine that has taken an INVITE and then the given signals.
-    init(after signals: [CallSignal]) {
+    init(after signals: [CallSignal], awaitsRedial: Bool = false) {
         let texts = CallTexts(
             sipCallID: Array("a1@trunk".utf8), brandName: Array("Acme Bank".utf8), brandID: Array("b-7".utf8),
             subscriber: Array("1001".utf8))
-        self.init(CallRecord(signals[0], texts: texts, trunk: "carrier"))
+        self.init(CallRecord(signals[0], texts: texts, trunk: "carrier"), awaitsRedial: awaitsRedial)
         for signal in signals.dropFirst() { _ = receive(signal) }
     }
 }

@@ -140,6 +140,20 @@ struct SignalRingTests {
         #expect(contents(next, after: 3).skipped == 0)
     }
 
+    @Test func `marks and session intervals come out as they went in, and nothing is left of an older slot`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 8)
+        for second in 0..<8 { ring.append(call.invite(at: Double(second)), texts: texts) }
+        ring.release(through: 8)
+        var forwarded = call.invite()
+        forwarded.marks = .forwarded
+        let signals = [
+            forwarded, call.answered(at: 1, by: [.voicemail, .system], session: 1_800), call.refreshed(90, at: 2),
+            call.bye(at: 3),
+        ]
+        for signal in signals { ring.append(signal, texts: signal.kind == .invite ? texts : nil) }
+        #expect(contents(ring, after: 8).signals == signals)
+    }
+
     @Test func `a slot with impossible bytes is skipped`() throws {
         let ring = try SignalRing(path: folder.path, capacity: 16)
         for second in 0..<3 { ring.append(call.bye(at: Double(second))) }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+/// By what the operator's PBX shows that no person answers: a voicemail box, a queue or a menu.
+///
+/// SIP itself does not say it; every PBX and dialplan has its own signs. Without rules nothing is looked at.
+package struct AnswererRules: Hashable, Sendable {
+    /// What one kind of machine is known by; any one sign is enough.
+    package struct Signs: Hashable, Sendable {
+        /// User parts of the called URI, of the place a call was forwarded to, or of who answers.
+        package var users: [TextPattern] = []
+        /// Hosts of the same URIs.
+        package var hosts: [TextPattern] = []
+        /// Header fields of the answer, with the value they must have.
+        package var headers: [HeaderSign] = []
+
+        package init() {}
+
+        var isEmpty: Bool { users.isEmpty && hosts.isEmpty && headers.isEmpty }
+    }
+
+    /// A header field that tells: its name in any case, and its whole value.
+    package struct HeaderSign: Hashable, Sendable {
+        let name: [UInt8]
+        let value: TextPattern
+
+        package init(name: String, value: String) {
+            self.name = Array(name.utf8)
+            self.value = TextPattern(value)
+        }
+    }
+
+    package var voicemail = Signs()
+    package var system = Signs()
+
+    package init() {}
+
+    /// The marks of an INVITE: what was called, or where it was forwarded to.
+    func marks(ofInvite invite: SIPMessage) -> CallSignal.Marks {
+        var marks: CallSignal.Marks = ForwardingSigns.stand(in: invite) ? .forwarded : []
+        guard !isEmpty else { return marks }
+        if let called = SIPURI(invite[invite.requestURI]) { note(called, &marks) }
+        if let target = ForwardingSigns.lastTarget(of: invite) { note(target, &marks) }
+        return marks
+    }
+
+    /// The marks of a 2xx: who answers.
+    ///
+    /// Contact, and the connected party that P-Asserted-Identity or Remote-Party-ID of an answer name (RFC 5876 §4.4).
+    func marks(ofAnswer answer: SIPMessage) -> CallSignal.Marks {
+        var marks: CallSignal.Marks = ForwardingSigns.stand(in: answer) ? .forwarded : []
+        guard !isEmpty else { return marks }
+        for field in answer.headers {
+            switch field.name {
+            case .contact, .pAssertedIdentity, .remotePartyID:
+                for value in HeaderValues(answer.bytes, field.value) {
+                    let uri = NameAddressExtent.scan(answer.bytes, value).uri
+                    if let uri = SIPURI(answer[uri]) { note(uri, &marks) }
+                }
+            case .other:
+                if voicemail.match(field, of: answer) { marks.insert(.voicemail) }
+                if system.match(field, of: answer) { marks.insert(.system) }
+            default: break
+            }
+        }
+        if let target = ForwardingSigns.lastTarget(of: answer) { note(target, &marks) }
+        return marks
+    }
+
+    private var isEmpty: Bool { voicemail.isEmpty && system.isEmpty }
+
+    private func note(_ uri: SIPURI, _ marks: inout CallSignal.Marks) {
+        if voicemail.match(uri) { marks.insert(.voicemail) }
+        if system.match(uri) { marks.insert(.system) }
+    }
+}
+
+extension AnswererRules.Signs {
+    fileprivate func match(_ uri: SIPURI) -> Bool {
+        users.contains { $0.matches(uri.unescapedUser[...]) } || hosts.contains { $0.matches(uri.host[...]) }
+    }
+
+    fileprivate func match(_ field: SIPMessage.HeaderField, of message: SIPMessage) -> Bool {
+        headers.contains { header in
+            message[field.start..<field.nameEnd].equalsIgnoringCase(header.name[...])
+                && header.value.matches(message[field.value])
+        }
+    }
+}
+
+/// A text to compare with, without case; a star at its end stands for anything.
+package struct TextPattern: Hashable, Sendable {
+    private let text: [UInt8]
+    private let isPrefix: Bool
+
+    /// Reads `voicemail`, `*97` or, with a star for the rest, `vm-*`; a star alone matches everything.
+    package init(_ pattern: String) {
+        isPrefix = pattern.hasSuffix("*")
+        text = Array((isPrefix ? pattern.dropLast() : pattern[...]).utf8)
+    }
+
+    package func matches(_ other: ArraySlice<UInt8>) -> Bool {
+        isPrefix ? other.prefix(text.count).equalsIgnoringCase(text[...]) : other.equalsIgnoringCase(text[...])
+    }
+}

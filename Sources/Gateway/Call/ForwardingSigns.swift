@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+/// What a message shows of a call having been sent on to another place.
+///
+/// Diversion (RFC 5806) always means it. History-Info (RFC 7044) is written by every hop of many cores, so it counts only
+/// where an entry names a cause (RFC 4458, or a Reason in its URI) or a mapping to another user (`mp`).
+enum ForwardingSigns {
+    static func stand(in message: SIPMessage) -> Bool {
+        for field in message.headers where field.name == .other {
+            if isNamed("diversion", field, in: message) { return true }
+            if isNamed("history-info", field, in: message), isTelling(message[field.value]) { return true }
+        }
+        return false
+    }
+
+    /// The place of the last History-Info entry; nil without one.
+    static func lastTarget(of message: SIPMessage) -> SIPURI? {
+        var last: Range<Int>?
+        for field in message.headers where field.name == .other && isNamed("history-info", field, in: message) {
+            for value in HeaderValues(message.bytes, field.value) { last = value }
+        }
+        guard let last else { return nil }
+        let uri = message[NameAddressExtent.scan(message.bytes, last).uri]
+        // Without the escaped Reason behind the question mark, which is no part of the address.
+        return SIPURI(uri.prefix { $0 != UInt8(ascii: "?") })
+    }
+
+    private static func isNamed(_ name: StaticString, _ field: SIPMessage.HeaderField, in message: SIPMessage) -> Bool {
+        field.nameEnd - field.start == name.utf8CodeUnitCount
+            && message[field.start..<field.nameEnd].equalsIgnoringCase(name)
+    }
+
+    private static func isTelling(_ value: ArraySlice<UInt8>) -> Bool {
+        holds("cause", value, then: [UInt8(ascii: "="), UInt8(ascii: "%")])
+            || holds(";mp", value, then: [UInt8(ascii: "=")])
+    }
+
+    /// True when `word`, in any case, stands in the bytes and one of the given bytes behind it.
+    private static func holds(_ word: StaticString, _ bytes: ArraySlice<UInt8>, then next: [UInt8]) -> Bool {
+        let length = word.utf8CodeUnitCount
+        guard bytes.count > length else { return false }
+        return (bytes.startIndex..<(bytes.endIndex - length)).contains { start in
+            next.contains(bytes[start + length]) && bytes[start..<(start + length)].equalsIgnoringCase(word)
+        }
+    }
+}
+
+/// The Session-Expires header field (RFC 4028 §4), `x` in short.
+enum SessionExpires {
+    /// Seconds a session lives without refresh; 0 when missing or unreadable.
+    static func seconds(of message: SIPMessage) -> UInt32 {
+        for field in message.headers where field.name == .other {
+            let name = message[field.start..<field.nameEnd]
+            guard name.count == 15 || name.count == 1,
+                name.equalsIgnoringCase("session-expires") || name.equalsIgnoringCase("x")
+            else { continue }
+            let end = message[field.value].firstIndex { !(48...57).contains($0) } ?? field.value.upperBound
+            let number = DecimalNumber.read(message.bytes, field.value.lowerBound..<end)
+            return number.flatMap(UInt32.init(exactly:)) ?? 0
+        }
+        return 0
+    }
+}

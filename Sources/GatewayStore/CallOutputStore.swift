@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// Where ended calls go beside the directory: the operator's own systems.
+package enum CallOutputSink: Int, Hashable, Sendable, CaseIterable {
+    /// The file of call records, `outcomes.cdr_file`.
+    case file = 1
+    /// `outcomes.webhook`.
+    case webhook = 2
+}
+
+/// An ended call that waits to go out.
+package struct PendingCallOutput: Hashable, Sendable {
+    package let id: Int64
+    package let call: LedgerCallRow
+    package let attempts: Int
+}
+
+/// The ended calls that wait to go out, put there in the transaction that stored their end.
+///
+/// One leaves the queue only after it has gone out, so each goes out at least once; its call id tells a repetition. Safe
+/// from any thread.
+package struct CallOutputStore: Sendable {
+    private let database: any DatabaseWriter
+
+    /// Works on the ledger file of an open database.
+    package init(_ database: HeraldDatabase) {
+        self.database = database.ledger
+    }
+
+    /// What is due for a sink, the longest waiting first; `now` in seconds since 1970.
+    package func due(_ sink: CallOutputSink, limit: Int, now: Int64) throws -> [PendingCallOutput] {
+        try database.read { database in
+            let sql = """
+                SELECT call.*, call_output.id AS output_id, call_output.attempts AS output_attempts
+                FROM call_output JOIN call ON call.id = call_output.call
+                WHERE sink = ? AND due_at <= ? ORDER BY due_at, call_output.id LIMIT ?
+                """
+            return try Row.fetchAll(database, sql: sql, arguments: [sink.rawValue, now, limit]).map { row in
+                PendingCallOutput(
+                    id: row["output_id"], call: LedgerCallRow(row: row, events: []), attempts: row["output_attempts"])
+            }
+        }
+    }
+
+    /// Takes out what has gone out, and what waited for calls that retention has taken.
+    package func done(_ ids: [Int64]) throws {
+        try database.write { database in
+            for id in ids { try database.execute(sql: "DELETE FROM call_output WHERE id = ?", arguments: [id]) }
+        }
+    }
+
+    /// Makes one wait until `until`, in seconds since 1970.
+    package func postpone(_ id: Int64, until: Int64) throws {
+        try database.write { database in
+            try database.execute(
+                sql: "UPDATE call_output SET attempts = attempts + 1, due_at = ? WHERE id = ?", arguments: [until, id])
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+extension LedgerCallRow {
+    /// One thing that happened in a call.
+    package struct Moment: Hashable, Sendable {
+        /// Microseconds since 1970.
+        package let at: Int64
+        /// Microseconds after the INVITE.
+        package let sinceInvite: Int64
+        package let what: String
+    }
+
+    /// What happened, in its order, as far as the ledger keeps it.
+    package var timeline: [Moment] {
+        var story: [(Int64?, String)] = [
+            (
+                inviteAt,
+                decision == "matched" ? "INVITE sent on with the brand" : "INVITE sent on unbranded: \(decision)"
+            ),
+            (progressAt, "182 or 183, call progress"),
+            (ringingAt, "180, the phone rings"),
+            (answeredAt, answeredBy.map { "answered by \($0)" } ?? "answered"),
+            (cancelledAt, answeredAt == nil ? "the caller gives up" : "the caller gives up, crossed by the answer"),
+            (refusedAt, "refused\(status.map { " with \($0)" } ?? ""), another attempt is awaited"),
+        ]
+        if let outcome {
+            // A cancelled call ended when the caller gave up, which stands there already.
+            let how = answeredAt == nil ? status.map { ", final status \($0)" } ?? "" : ""
+            story.append((endedAt, "ended: \(outcome)\(how)"))
+        }
+        story.append((returnedAt, "the subscriber calls back"))
+        return story.enumerated().compactMap { position, entry in
+            entry.0.map { (position, Moment(at: $0, sinceInvite: $0 - inviteAt, what: entry.1)) }
+        }.sorted { ($0.1.at, $0.0) < ($1.1.at, $1.0) }.map(\.1)
+    }
+}
+
+/// Gives calls when they have ended, each once: `herald calls --follow`.
+package struct CallFollower {
+    private let reader: LedgerReader
+    private let filter: LedgerReader.CallFilter
+    private var newest: Int64
+    private var open: Set<Int64>
+
+    /// Begins after the calls the ledger has now; of those, the open ones are still awaited.
+    package init(_ reader: LedgerReader, _ filter: LedgerReader.CallFilter) throws {
+        self.reader = reader
+        self.filter = filter
+        (newest, open) = try reader.standing()
+    }
+
+    /// The calls that pass the filter and ended since the last time, in the order they began.
+    package mutating func next() throws -> [LedgerCallRow] {
+        let (last, stillOpen) = try reader.standing()
+        var ended = open.subtracting(stillOpen)
+        if last > newest { ended.formUnion(Set((newest + 1)...last).subtracting(stillOpen)) }
+        (newest, open) = (last, stillOpen)
+        guard !ended.isEmpty else { return [] }
+        var filter = filter
+        filter.rows = ended
+        return try reader.calls(matching: filter, limit: ended.count).reversed()
+    }
+}

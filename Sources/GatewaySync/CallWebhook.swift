@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import Crypto
+package import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Sends ended calls to the operator's own system, signed, one JSON object a request.
+///
+/// `X-Herald-Signature` is `sha256=` and the HMAC-SHA256, in hexadecimal, of `X-Herald-Timestamp`, a dot and the body;
+/// `Idempotency-Key` is the call id, by which a repetition is known. Only a 2xx counts as taken. Redirects are not
+/// followed. Safe from any thread.
+package final class CallWebhook: Sendable {
+    private let url: String
+    private let secret: SymmetricKey
+    private let timeout: Duration
+    private let http: HTTPClient
+
+    package init(url: String, secret: String, timeout: Duration = .seconds(10)) {
+        self.url = url
+        self.secret = SymmetricKey(data: Data(secret.utf8))
+        self.timeout = timeout
+        var configuration = HTTPClient.Configuration(redirectConfiguration: .disallow)
+        configuration.timeout.connect = TimeAmount(timeout)
+        http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+    }
+
+    /// Sends one call.
+    ///
+    /// - Parameter now: seconds since 1970, for the signature.
+    /// - Throws: `CallWebhookError` when it was not taken; the same call may be sent again.
+    package func send(_ body: Data, callID: String, now: Int64) async throws(CallWebhookError) {
+        var message = HTTPClientRequest(url: url)
+        message.method = .POST
+        message.headers = [
+            "Content-Type": "application/json", "Idempotency-Key": callID, "X-Herald-Timestamp": "\(now)",
+            "X-Herald-Signature": "sha256=" + signature(of: body, at: now), "User-Agent": "herald",
+        ]
+        message.body = .bytes(ByteBuffer(bytes: body))
+        let status: Int
+        do {
+            status = Int(try await http.execute(message, timeout: TimeAmount(timeout)).status.code)
+        } catch {
+            throw CallWebhookError(problem: "no answer: \(error)")
+        }
+        guard (200..<300).contains(status) else { throw CallWebhookError(problem: "answered with \(status)") }
+    }
+
+    /// Closes the connections; nothing can be sent afterwards.
+    package func shutdown() async { try? await http.shutdown() }
+
+    private func signature(of body: Data, at now: Int64) -> String {
+        var authentication = HMAC<SHA256>(key: secret)
+        authentication.update(data: Data("\(now).".utf8))
+        authentication.update(data: body)
+        return authentication.finalize().map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+    }
+}
+
+/// Why a call was not taken by the webhook.
+package struct CallWebhookError: Error, Hashable, CustomStringConvertible {
+    package let problem: String
+
+    package var description: String { "outcomes.webhook \(problem); the call waits in the ledger and is sent again" }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Ended calls for the operator's own systems")
+struct CallOutputTests {
+    @Test func `an ended call waits for each sink, over a restart, until it has gone out`() throws {
+        let ledger = try LedgerFixture { $0.outputs = [.file, .webhook] }
+        LedgerPlay(ledger.ring, 1).missed()
+        LedgerPlay(ledger.ring, 2).invite(at: 1)
+        try ledger.recorder.drain()
+        try ledger.restart()
+        try ledger.recorder.drain()
+        let queue = CallOutputStore(ledger.database)
+        for sink in CallOutputSink.allCases {
+            let due = try queue.due(sink, limit: 10, now: 0)
+            #expect(due.map(\.call.outcome) == ["MISSED"], "a call in progress does not go out")
+        }
+        let file = try #require(try queue.due(.file, limit: 10, now: 0).first)
+        try queue.done([file.id])
+        #expect(try queue.due(.file, limit: 10, now: .max).isEmpty)
+        let webhook = try #require(try queue.due(.webhook, limit: 10, now: 0).first)
+        try queue.postpone(webhook.id, until: 50)
+        #expect(try queue.due(.webhook, limit: 10, now: 49).isEmpty)
+        #expect(try queue.due(.webhook, limit: 10, now: 50).map(\.attempts) == [1])
+    }
+
+    @Test func `without a sink nothing waits`() throws {
+        let ledger = try LedgerFixture()
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        #expect(try CallOutputStore(ledger.database).due(.file, limit: 10, now: .max).isEmpty)
+    }
+
+    @Test func `a renamed file is left alone and made anew, with its titles`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "records-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (path, old) = (folder + "/calls.csv", folder + "/calls.csv.1")
+        let file = CallRecordFile(path: path, titles: "a,b\n")
+        try file.append("1,2\n")
+        try file.append("3,4\n")
+        try FileManager.default.moveItem(atPath: path, toPath: old)
+        try file.append("5,6\n")
+        #expect(try String(contentsOfFile: old, encoding: .utf8) == "a,b\n1,2\n3,4\n")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "a,b\n5,6\n")
+    }
+
+    @Test(arguments: ["/dev/full", "/nowhere/calls.csv"])
+    func `a file that takes nothing says so`(path: String) {
+        #expect(throws: CallRecordFileError.self) { try CallRecordFile(path: path).append("1,2\n") }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import GRDB
+import Gateway
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Ledger: the size it may take, and older schemas")
+struct LedgerRetentionTests {
+    @Test func `above its size the oldest delivered rows go, undelivered ones never`() async throws {
+        let ledger = try LedgerFixture(capacity: 8_192) { $0.maxBytes = 400_000 }
+        let outbox = EventOutboxStore(ledger.database)
+        for number in 1...1_200 {
+            let call = LedgerPlay(ledger.ring, UInt64(number))
+            call.missed(from: Int64(number))
+        }
+        try ledger.recorder.drain()
+        #expect(try ledger.recorder.shrink() == 0, "nothing is delivered, so nothing may go")
+        // All but every tenth call's events are delivered, and one is refused.
+        let keys = try ledger.keys()
+        for (position, key) in keys.enumerated() where position / 2 % 10 != 0 {
+            try await outbox.markDelivered(key: key, receipt: EventReceipt(counted: true), now: 1_767_225_700)
+        }
+        try await outbox.markRefused(key: keys[0], status: 400, reason: "no", now: 1_767_225_700)
+        let undelivered = Set(keys.enumerated().filter { $0.offset / 2 % 10 == 0 }.map(\.element))
+
+        #expect(try ledger.recorder.shrink() > 0)
+        let left = try ledger.keys()
+        #expect(undelivered.isSubset(of: left))
+        let delivered = left.filter { !undelivered.contains($0) }
+        #expect(delivered.isEmpty || delivered == keys.filter { !undelivered.contains($0) }.suffix(delivered.count))
+        // Every undelivered event still has its call.
+        let calls = Set(try LedgerReader(ledger.database.ledger).calls(limit: 10_000).map(\.callID))
+        #expect(undelivered.allSatisfy { calls.contains(String($0.suffix(36))) })
+        #expect(try ledger.recorder.shrink() == 0)
+    }
+
+    @Test func `below its size nothing goes`() throws {
+        let ledger = try LedgerFixture()
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        #expect(try ledger.recorder.shrink() == 0)
+        #expect(try ledger.keys().count == 2)
+    }
+
+    @Test func `files of the first schema are brought up to date and tell the same`() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "ledger-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let ended = CallIdentifier(high: 1, low: 1).description
+        let open = CallIdentifier(high: 1, low: 2).description
+        do {
+            let ledger = try DatabaseQueue(path: HeraldDatabase.ledgerPath(in: folder))
+            try Migrations.ledger.migrate(ledger, upTo: "ledger 1")
+            try ledger.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO call (id, call_id, sip_call_id, direction, trunk, caller, destination, subscriber,
+                            brand_id, brand_name, decision, invite_at, ringing_at, ended_at, status, outcome, end_event)
+                        VALUES (1, ?, 'a@x', 1, 'carrier', 4930123456, 61291234567, '1001', 'b-7', 'Acme', 'matched',
+                            1767225600000000, 1767225601000000, 1767225631000000, 480, 'MISSED', 1);
+                        INSERT INTO call (id, call_id, sip_call_id, direction, trunk, caller, destination, subscriber,
+                            brand_id, brand_name, decision, invite_at, ringing_at)
+                        VALUES (2, ?, 'b@x', 1, 'carrier', 4930123456, 61291234567, '1001', 'b-7', 'Acme', 'matched',
+                            1767225600000000, 1767225601000000);
+                        INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at)
+                        VALUES (1, 'missed:' || ?, '+4930123456', 'sip', '2026-01-01T00:00:01Z', '{}', 1767225631, 0);
+                        """, arguments: [ended, open, ended])
+            }
+            try ledger.close()
+            let brands = try DatabaseQueue(path: HeraldDatabase.brandsPath(in: folder))
+            try Migrations.brands.migrate(brands, upTo: "brands 1")
+            try brands.write { database in
+                try database.execute(
+                    sql: """
+                        INSERT INTO brand VALUES (4930123456, 'Acme', 'b-7', NULL, 'Order', '2026-01-01T00:00:00Z');
+                        UPDATE sync_state SET cursor = '2026-01-01T00:00:00.1Z', generation = 3;
+                        """)
+            }
+            try brands.close()
+        }
+
+        #expect(throws: HeraldDatabaseError(path: HeraldDatabase.ledgerPath(in: folder), problem: .older)) {
+            try HeraldDatabase.ledgerReader(folder: folder)
+        }
+        let database = try HeraldDatabase(folder: folder)
+        let ring = try SignalRing(path: folder + "/signals.ring", capacity: 64)
+        let recorder = try OutcomeRecorder(database: database, ring: ring)
+        for (kind, status) in [(CallSignal.Kind.answered, 200), (.bye, 0)] as [(CallSignal.Kind, UInt16)] {
+            ring.append(
+                CallSignal(
+                    kind: kind, direction: .inbound, call: CallIdentifier(high: 1, low: 2),
+                    wallMicroseconds: 1_767_225_610_000_000, status: status))
+        }
+        try recorder.drain()
+        let calls = try LedgerReader(HeraldDatabase.ledgerReader(folder: folder)).calls(limit: 10)
+        #expect(calls.map(\.outcome) == ["ANSWERED", "MISSED"])
+        #expect(calls.map(\.isForwarded) == [false, false])
+        #expect(calls[1].events.map(\.key) == ["missed:\(ended)"])
+        #expect(calls[1].events.map(\.state) == [.waiting])
+        let number = try #require(E164Number("+4930123456"))
+        let index = try BrandCacheReader(folder: folder).index(of: number, profile: RenderingProfile())
+        #expect(index.entry(for: number) != nil)
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import SIPCore
+import Testing
+
+@Suite("What the call path reads for the outcome: forwarding, machines that answer, session timers")
+struct AnswererTests {
+    private func gateway(_ rules: AnswererRules = AnswererRules()) throws -> GatewayUnderTest {
+        var options = GatewayUnderTest.Options()
+        options.answerers = rules
+        return try GatewayUnderTest(numbers: [try #require(E164Number("+61491570156"))], options: options)
+    }
+
+    private var rules: AnswererRules {
+        var rules = AnswererRules()
+        rules.voicemail.users = ["voicemail", "*97", "vm-*"].map(TextPattern.init)
+        rules.voicemail.hosts = [TextPattern("vm.example")]
+        rules.system.headers = [AnswererRules.HeaderSign(name: "X-Answer", value: "queue-*")]
+        return rules
+    }
+
+    @Test(
+        arguments: [
+            ("", []),
+            ("Diversion: <sip:100@192.0.2.20>;reason=no-answer\n", .forwarded),
+            ("diversion : <tel:+61290000000>\n", .forwarded),
+            ("History-Info: <sip:100@192.0.2.20>;index=1\n", []),
+            ("History-Info: <sip:100@192.0.2.20>;index=1, <sip:200@192.0.2.20;cause=302>;index=1.1\n", .forwarded),
+            ("History-Info: <sip:200@192.0.2.20?Reason=SIP%3Bcause%3D486>;index=1\n", .forwarded),
+            (
+                "History-Info: <sip:100@192.0.2.20>;index=1\nHistory-Info: <sip:200@192.0.2.20>;index=1.1;mp=1\n",
+                .forwarded
+            ),
+            ("History-Info: cause\n", []),
+            ("History-Info: <sip:vm-200@192.0.2.20?Reason=SIP%3Bcause%3D480>;index=1.1\n", [.forwarded, .voicemail]),
+            ("History-Info: <sip:1@VM.example>;index=1.1\n", .voicemail),
+        ] as [(String, CallSignal.Marks)])
+    func `an INVITE shows where it has been sent on to`(header: String, marks: CallSignal.Marks) throws {
+        let gateway = try gateway(rules)
+        _ = gateway.receive(request("INVITE", extra: header), from: GatewayUnderTest.trunk)
+        #expect(gateway.signals().first?.marks == marks)
+    }
+
+    @Test(
+        arguments: [
+            ("Contact: <sip:100@192.0.2.20>\n", []),
+            ("Contact: <sip:Voicemail@192.0.2.20>\n", .voicemail),
+            ("m: <sip:%2A97@192.0.2.20>;expires=5\n", .voicemail),
+            ("Contact: <sip:1@192.0.2.20>\nP-Asserted-Identity: \"x\" <sip:vm-7@192.0.2.20>\n", .voicemail),
+            ("Remote-Party-ID: <sip:voicemail@192.0.2.20>;party=called\n", .voicemail),
+            ("x-answer: queue-sales\n", .system),
+            ("X-Answer: person\n", []),
+            ("Contact: <<<\n", []),
+        ] as [(String, CallSignal.Marks)])
+    func `an answer shows who gives it`(header: String, marks: CallSignal.Marks) throws {
+        let gateway = try gateway(rules)
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(response("200 OK", to: invite, extra: header), from: GatewayUnderTest.pbx)
+        let answer = gateway.signals().last
+        #expect(answer?.kind == .answered)
+        #expect(answer?.marks == marks)
+    }
+
+    @Test func `without rules nobody is taken for a machine`() throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(
+            response("200 OK", to: invite, extra: "Contact: <sip:voicemail@192.0.2.20>\n"), from: GatewayUnderTest.pbx)
+        #expect(gateway.signals().last?.marks == [])
+    }
+
+    @Test(
+        arguments: [
+            ("", 0), ("Session-Expires: 1800;refresher=uac\n", 1800), ("x: 90\n", 90), ("X : 4294967296\n", 0),
+            ("Session-Expires: soon\n", 0), ("Session-Expires:\n", 0), ("Session-Expires: 600 ;refresher=uas\n", 600),
+        ] as [(String, UInt32)])
+    func `an answer says how long its session lives, RFC 4028 §4`(header: String, seconds: UInt32) throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(response("200 OK", to: invite, extra: header), from: GatewayUnderTest.pbx)
+        #expect(gateway.signals().last?.sessionSeconds == seconds)
+    }
+
+    @Test(arguments: ["INVITE", "UPDATE"])
+    func `a refresh inside the dialog names its call, RFC 4028 §10`(method: String) throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(
+            response("200 OK", to: invite, extra: "Session-Expires: 600\n"), from: GatewayUnderTest.pbx)
+        let call = try #require(gateway.signals().first?.call)
+        let refresh = try #require(
+            gateway.receive(
+                request(method, toTag: ";tag=p", branch: "2", sequence: 2), from: GatewayUnderTest.trunk
+            ).to(GatewayUnderTest.pbx).first)
+        let before = gateway.signals().count
+        _ = gateway.receive(
+            response("200 OK", to: refresh, extra: "Session-Expires: 900;refresher=uac\n"), from: GatewayUnderTest.pbx)
+        #expect(gateway.signals().count == before + 1)
+        let signal = try #require(gateway.signals().last)
+        #expect(signal.kind == .refreshed)
+        #expect(signal.sessionSeconds == 900)
+        #expect(signal.call == call || signal.alternative == call)
+    }
+
+    @Test func `a re-INVITE without session timer is no signal`() throws {
+        let gateway = try gateway()
+        let again = try #require(
+            gateway.receive(request("INVITE", toTag: ";tag=p"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
+                .first)
+        _ = gateway.receive(response("200 OK", to: again), from: GatewayUnderTest.pbx)
+        #expect(gateway.signals().isEmpty)
+    }
+
+    @Test func `of a withheld caller neither number nor name enters a signal`() throws {
+        let gateway = try gateway()
+        _ = gateway.receive(request("INVITE", extra: "Privacy: id\n"), from: GatewayUnderTest.trunk)
+        var words: [[UInt8]] = []
+        _ = gateway.ring.read(after: 0, limit: 10) { signal, texts in
+            #expect(signal.caller == 0)
+            if let texts { words = [texts.brandName, texts.brandID, texts.subscriber, texts.carrierName] }
+        }
+        #expect(words.map { String(decoding: $0, as: UTF8.self) } == ["", "", "100", ""])
+    }
+}
