@@ -44,7 +44,12 @@ package final class DirectoryDatabase: Sendable {
     }
 
     /// A connection of its own for a long piece of work, so that the pool's writer waits for its last step only.
-    func connection() throws -> DatabaseQueue { try DatabaseQueue(path: pool.path, configuration: Self.configuration) }
+    func connection() throws -> DatabaseQueue {
+        var configuration = Self.configuration
+        // 64 MiB, where SQLite has 2: a large merge holds the writer for a shorter time.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -65536") }
+        return try DatabaseQueue(path: pool.path, configuration: configuration)
+    }
 
     /// Reads something, so that a health check fails when the file cannot be read any more.
     func check() async throws { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") } }

@@ -69,6 +69,7 @@ package final class DirectoryServer: Service {
             bound.end()
             adminBound.end()
         }
+        AdminFileRoutes.sweep(database.folder)
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         let application = Application(

@@ -246,6 +246,15 @@ struct AdminAPITests {
         }
     }
 
+    @Test func `an upload that a killed server left behind is removed at the next start`() async throws {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
+        try folder.write([1], to: "state/import-1.part")
+        try await RunningDirectory.run(in: folder) { directory in
+            #expect(!FileManager.default.fileExists(atPath: folder.path + "/state/import-1.part"))
+        }
+    }
+
     @Test func `devices are listed with when they were last seen`() async throws {
         try await Operator.run { admin in
             _ = try await admin.directory.post("/" + APIPath.register, #"{"device_id":"gw-1","platform":"sip"}"#)

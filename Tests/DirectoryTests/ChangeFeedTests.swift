@@ -29,7 +29,7 @@ struct ChangeFeedTests {
         let next = try await ChangeFeed(
             database, account: .first, since: SyncCursor(feed.cursor.text), includesInactive: true, now: 4)
         let changed = try await next.page(after: nil).items
-        #expect(changed.map(\.phoneNumber) == ["+61491572499", "+61491570999", "+61491572400"])
+        #expect(changed.map(\.phoneNumber) == ["+61491570999", "+61491572499", "+61491572400"])
         #expect(changed.map(\.isActive) == [nil, nil, false])
     }
 

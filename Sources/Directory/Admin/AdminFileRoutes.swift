@@ -13,6 +13,12 @@ struct AdminFileRoutes: Sendable {
     /// Largest import, in bytes: some ten million numbers.
     static let importLimit = 2 << 30
 
+    /// Removes uploads that a server which was killed left behind.
+    static func sweep(_ folder: String) {
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        for file in files where file.hasPrefix("import-") && file.hasSuffix(".part") { unlink(folder + "/" + file) }
+    }
+
     /// Takes a file in as a stream and says line by line what is wrong with it.
     ///
     /// The upload is kept beside the database until it is whole, so that a slow sender holds no transaction.

@@ -48,6 +48,8 @@ struct EntryStaging {
 
     /// Writes what differs, each change with its place in the feed; must run inside a transaction.
     ///
+    /// The places follow the numbers, in whose order the table lies on disk: a random order takes many times as long.
+    ///
     /// - Parameters:
     ///   - replaces: true takes every number of the account that is not among the entries out of use.
     ///   - now: seconds since 1970.
@@ -91,7 +93,7 @@ struct EntryStaging {
         INSERT INTO brand_number
             (account, number, name, brand_id, logo_url, call_reason, updated, active, held, change)
         SELECT :account, incoming.number, incoming.name, incoming.brand_id, incoming.logo_url, incoming.call_reason,
-            :now, owner = 'active', owner <> 'active', :base + row_number() OVER (ORDER BY incoming.line)
+            :now, owner = 'active', owner <> 'active', :base + row_number() OVER (ORDER BY incoming.number)
         FROM incoming JOIN brand ON brand.account = :account AND brand.id = incoming.brand_id
             LEFT JOIN brand_number AS known ON known.account = :account AND known.number = incoming.number
         WHERE known.number IS NULL OR known.name IS NOT incoming.name OR known.brand_id IS NOT incoming.brand_id
