@@ -99,7 +99,7 @@ let package = Package(
             dependencies: [
                 "Branding", "BrandingAPI", "CZlib", hummingbird, httpTypes, nio, grdb, crypto, lifecycle, log,
             ],
-            resources: [.embedInCode("openapi.yaml")],
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
         .target(name: "ConfigurationFiles", dependencies: ["Branding", yams], swiftSettings: strict),
 

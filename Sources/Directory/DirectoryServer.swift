@@ -131,7 +131,8 @@ package final class DirectoryServer: Service {
                 status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],
                 body: .init(byteBuffer: ByteBuffer(string: "ok\n")))
         }
-        open.answer("openapi.yaml", isOpenToHead: true) { _, _ in OpenAPIDocument.response }
+        open.answer("openapi.yaml", isOpenToHead: true) { _, _ in OpenAPIDocument.contract }
+        open.answer("openapi-admin.yaml", isOpenToHead: true) { _, _ in OpenAPIDocument.admin }
         let logo = LogoRoute(store: LogoStore(database), folder: options.logos)
         open.answer("logos/:file", isOpenToHead: true) { request, context in
             try await logo.logo(request, named: try context.parameters.require("file"))

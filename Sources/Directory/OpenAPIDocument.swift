@@ -4,11 +4,17 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /openapi.yaml`: the description of everything this server answers, which is part of the program.
+/// The descriptions of everything this server answers, which are part of the program.
 enum OpenAPIDocument {
-    static var response: Response {
+    /// `GET /openapi.yaml`: what clients use.
+    static var contract: Response { response(PackageResources.openapi_yaml) }
+
+    /// `GET /openapi-admin.yaml`: what the operator uses.
+    static var admin: Response { response(PackageResources.openapi_admin_yaml) }
+
+    private static func response(_ document: [UInt8]) -> Response {
         Response(
             status: .ok, headers: [.contentType: "application/yaml", .cacheControl: "no-cache"],
-            body: .init(byteBuffer: ByteBuffer(bytes: PackageResources.openapi_yaml)))
+            body: .init(byteBuffer: ByteBuffer(bytes: document)))
     }
 }

@@ -47,6 +47,13 @@ package struct SyncDeliveries: Sendable {
         }
     }
 
+    /// How many were delivered in a month, such as `2026-01`.
+    static func delivered(to account: AccountID, in month: String, _ database: Database) throws -> Int {
+        try Int.fetchOne(
+            database, sql: "SELECT coalesce(sum(delivered), 0) FROM sync_delivery WHERE account = ? AND day LIKE ?",
+            arguments: [account.row, month + "-%"]) ?? 0
+    }
+
     /// Counts an answer that was delivered; `now` is seconds since 1970.
     func noteDelivered(entries: Int, now: Int64) async throws { try await note(1, entries, 0, now) }
 

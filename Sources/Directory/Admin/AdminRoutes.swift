@@ -71,7 +71,9 @@ struct AdminRoutes: Sendable {
 
     private var reports: [Path] {
         let routes = AdminReportRoutes()
+        let debug = AdminDebugRoutes(now: options.now)
         return [
+            ("accounts/:account/debug", [(.get, debug.list), (.post, debug.ask), (.delete, debug.withdraw)]),
             ("accounts/:account/events", [(.get, routes.events)]),
             ("accounts/:account/devices", [(.get, routes.devices)]),
             ("reports/:month", [(.get, routes.report)]),

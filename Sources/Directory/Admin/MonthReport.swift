@@ -15,8 +15,8 @@ package struct MonthReport: Codable, Hashable, Sendable {
     package let reasons: [String: Int]
     /// Calls back to a brand that had called.
     package let returned: Int
-    /// Sync answers delivered; nil where nobody counts them.
-    package let deliveries: Int?
+    /// Sync answers that were delivered whole.
+    package let deliveries: Int
     package let rows: [Line]
 
     package enum CodingKeys: String, CodingKey {
@@ -47,7 +47,7 @@ package struct MonthReport: Codable, Hashable, Sendable {
     /// The words gateways and phones use for a call back.
     private static let returnOutcomes: Set = ["returned", "call_returned"]
 
-    init(account: String, month: String, deliveries: Int?, rows: [Line]) {
+    init(account: String, month: String, deliveries: Int, rows: [Line]) {
         func sum(_ condition: (Line) -> Bool) -> Int { rows.reduce(0) { $0 + (condition($1) ? $1.events : 0) } }
         self.account = account
         self.month = month
@@ -78,18 +78,9 @@ package struct MonthReport: Codable, Hashable, Sendable {
 
 /// Makes reports of months.
 package struct MonthReports: Sendable {
-    /// How many sync answers an account was given in a month, such as `2026-01`.
-    typealias DeliveryCount = @Sendable (AccountID, _ month: String, Database) throws -> Int
-
     private let database: DirectoryDatabase
-    private let deliveries: DeliveryCount?
 
-    package init(_ database: DirectoryDatabase) { self.init(database, deliveries: nil) }
-
-    init(_ database: DirectoryDatabase, deliveries: DeliveryCount?) {
-        self.database = database
-        self.deliveries = deliveries
-    }
+    package init(_ database: DirectoryDatabase) { self.database = database }
 
     /// Reports of one account, or of all in the order they came.
     ///
@@ -104,7 +95,7 @@ package struct MonthReports: Sendable {
             ).map { row in
                 let account = AccountID(row: row["id"])
                 return MonthReport(
-                    account: row["name"], month: month, deliveries: try deliveries?(account, month, database),
+                    account: row["name"], month: month, deliveries: try SyncDeliveries.delivered(to: account, in: month, database),
                     rows: try Self.rows(account, month, database))
             }
         }

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Hummingbird
+
+/// Asking devices for a debug upload, and what they sent.
+struct AdminDebugRoutes: Sendable {
+    let now: @Sendable () -> Int64
+
+    /// Longest time a request can stay open, in seconds: a week.
+    static let longest = 604_800
+
+    private struct Asked: Decodable {
+        var device_id: String?
+        var expires_in_seconds: Int?
+    }
+
+    private struct Standing: Encodable {
+        var success = true
+        let requests: [Item]
+        let uploads: [DebugUploads.Stored]
+
+        struct Item: Encodable {
+            let device_id: String?
+            let expires_at: String
+        }
+    }
+
+    /// The requests that are open and the latest uploads.
+    func list(_ admin: AdminRequest) async throws -> Response {
+        let (account, limit, now) = (try await admin.account(), try admin.limit(), now())
+        let standing = try await admin.blocking {
+            Standing(
+                requests: try DebugRequests(admin.database, account: account).open(now: now).map {
+                    .init(device_id: $0.device, expires_at: Timestamp.string(from: $0.expires))
+                },
+                uploads: try DebugUploads(admin.database, account: account).latest(limit: limit))
+        }
+        return try Answers.json(standing)
+    }
+
+    /// Asks one device, or without `device_id` every one; it learns it with its next sync.
+    func ask(_ admin: AdminRequest) async throws -> Response {
+        let (account, now) = (try await admin.account(), now())
+        let asked = try await Answers.body(
+            Asked.self, of: admin.request, fields: ["device_id", "expires_in_seconds"])
+        let seconds = asked.expires_in_seconds ?? 86_400
+        guard (60...Self.longest).contains(seconds) else {
+            throw Refusal.badRequest("expires_in_seconds must be 60 to \(Self.longest)")
+        }
+        if let device = asked.device_id, !(1...128).contains(device.count) {
+            throw Refusal.badRequest("device_id must have 1 to 128 characters")
+        }
+        try await admin.blocking {
+            try DebugRequests(admin.database, account: account)
+                .request(device: asked.device_id, expires: now + Int64(seconds), now: now)
+        }
+        return try Answers.json(AdminDone(changed: 1), status: .created)
+    }
+
+    /// Takes the request for a device back, or without `device_id` the one for every device.
+    func withdraw(_ admin: AdminRequest) async throws -> Response {
+        let (account, device) = (try await admin.account(), admin.text("device_id"))
+        let isWithdrawn = try await admin.blocking {
+            try DebugRequests(admin.database, account: account).withdraw(device: device)
+        }
+        guard isWithdrawn else { throw Refusal.notFound("No such request is open") }
+        return try Answers.json(AdminDone(changed: 1))
+    }
+}

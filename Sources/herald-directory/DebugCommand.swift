@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ArgumentParser
+import BrandingAPI
+import Directory
+
+/// `herald-directory debug`: asking gateways and phones for their logs, and reading them.
+struct DebugCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "debug", abstract: "Ask devices for a debug upload, and read what they sent.",
+        subcommands: [Request.self, Withdraw.self, List.self])
+
+    struct Request: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Ask a device, or without --device every one; it learns it with its next sync.")
+
+        @OptionGroup var options: AccountOptions
+
+        @Option(help: ArgumentHelp("The device's id.", valueName: "id"))
+        var device: String?
+
+        @Option(help: ArgumentHelp("How long the request stays open, 1 to 168.", valueName: "hours"))
+        var hours = 24
+
+        func validate() throws {
+            guard (1...168).contains(hours) else { throw ValidationError("--hours must be 1 to 168") }
+        }
+
+        func run() throws {
+            let (database, account) = try options.open()
+            let now = secondsNow()
+            try DebugRequests(database, account: account)
+                .request(device: device, expires: now + Int64(hours) * 3600, now: now)
+            let whom = device.map { "device \(TerminalText.visible($0))" } ?? "every device"
+            Output.write("\(whom) is asked until \(Timestamp.string(from: now + Int64(hours) * 3600))\n")
+        }
+    }
+
+    struct Withdraw: ParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Take a request back.")
+
+        @OptionGroup var options: AccountOptions
+
+        @Option(help: ArgumentHelp("The device's id; without it the request for every device.", valueName: "id"))
+        var device: String?
+
+        func run() throws {
+            let (database, account) = try options.open()
+            guard try DebugRequests(database, account: account).withdraw(device: device) else {
+                throw CommandFailure("no such request is open; see herald-directory debug list")
+            }
+            Output.write("withdrawn\n")
+        }
+    }
+
+    struct List: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "List the latest uploads, or show the newest of a device whole.")
+
+        @OptionGroup var options: AccountOptions
+
+        @Option(help: ArgumentHelp("Show the newest upload of this device.", valueName: "id"))
+        var show: String?
+
+        func run() throws {
+            let (database, account) = try options.open()
+            let uploads = try DebugUploads(database, account: account).latest(limit: 1000)
+            if let show {
+                guard let upload = uploads.first(where: { $0.device == show }) else {
+                    throw CommandFailure("there is no upload of that device; see herald-directory debug list")
+                }
+                return try Output.write(json: upload)
+            }
+            guard !uploads.isEmpty else { return Output.write("no uploads\n") }
+            Output.write(
+                table: ["RECEIVED", "DEVICE", "ID"],
+                uploads.map { [Timestamp.string(from: $0.received), $0.device, $0.id] })
+        }
+    }
+}
