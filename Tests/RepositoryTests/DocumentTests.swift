@@ -24,6 +24,17 @@ struct DocumentTests {
         }
     }
 
+    @Test func `every test that the page on the contract names exists`() throws {
+        let text = try Repository.text("docs/contract.md")
+        let tests = Set(text.matches(of: /`((?:Branding|Directory|Gateway)\w*Tests\/\w+)`/).map { String($0.1) })
+        #expect(tests.count > 30)
+        for test in tests {
+            let parts = test.split(separator: "/")
+            let places = ["", "Call/", "Outcome/", "Admission/"].map { "Tests/\(parts[0])/\($0)\(parts[1]).swift" }
+            #expect(places.contains { Repository.exists($0) }, "docs/contract.md names \(test), which does not exist")
+        }
+    }
+
     @Test func `the licence is the whole Apache licence`() throws {
         let text = try Repository.text("LICENSE")
         #expect(text.contains("Version 2.0, January 2004"))

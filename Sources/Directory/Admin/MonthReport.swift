@@ -95,7 +95,8 @@ package struct MonthReports: Sendable {
             ).map { row in
                 let account = AccountID(row: row["id"])
                 return MonthReport(
-                    account: row["name"], month: month, deliveries: try SyncDeliveries.delivered(to: account, in: month, database),
+                    account: row["name"], month: month,
+                    deliveries: try SyncDeliveries.delivered(to: account, in: month, database),
                     rows: try Self.rows(account, month, database))
             }
         }
