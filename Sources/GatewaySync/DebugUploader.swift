@@ -134,7 +134,7 @@ extension DirectoryClient {
     ///
     /// - Returns: the id of the whole.
     func uploadInChunks(_ body: Data, name: String) async throws(DirectoryError) -> String {
-        let start = UploadStart(filename: name, totalSize: body.count, contentType: "text/plain; charset=utf-8")
+        let start = UploadStart(filename: name, totalSize: body.count, contentType: "text/plain")
         let session = try decode(UploadSession.self, await post(APIPath.uploadStart, start))
         guard (1024...64 * 1024 * 1024).contains(session.chunkSize) else {
             throw .badAnswer(reason: "its chunk_size is \(session.chunkSize)")

@@ -202,7 +202,8 @@ final class RunningDirectory: Sendable {
     let port: Int
     let key: String
     let accounts: AccountStore
-    private let database: DirectoryDatabase
+    let database: DirectoryDatabase
+    let time: DirectoryClock
     private let running: Task<Void, any Error>
 
     /// - Parameters:
@@ -215,7 +216,9 @@ final class RunningDirectory: Sendable {
         self.key = try key ?? accounts.createKey(name: "gateway", now: ManualTime.start)
         var options = DirectoryServer.Options()
         options.port = port
-        options.now = { ManualTime.start }
+        let time = DirectoryClock()
+        self.time = time
+        options.now = { time.now }
         let server = DirectoryServer(
             database: database, options: options, logger: Logger(label: "directory") { _ in SwiftLogNoOpLogHandler() })
         running = Task { try await server.run() }
@@ -243,4 +246,14 @@ final class RunningDirectory: Sendable {
         running.cancel()
         _ = await running.result
     }
+}
+
+/// The directory's own clock.
+final class DirectoryClock: Sendable {
+    private let seconds = Mutex(ManualTime.start)
+
+    /// Seconds since 1970.
+    var now: Int64 { seconds.withLock { $0 } }
+
+    func advance(by count: Int64) { seconds.withLock { $0 += count } }
 }

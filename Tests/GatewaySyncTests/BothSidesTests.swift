@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import BrandingAPI
+import Directory
+import Foundation
+import Gateway
+import Testing
+
+@testable import GatewaySync
+
+/// What only some directories offer, between this gateway and this directory over a real socket.
+@Suite("Both sides of the whole contract", .timeLimit(.minutes(1)))
+struct BothSidesTests {
+    private let number = "+61412345678"
+
+    /// A gateway that signs in for tokens and signs its requests.
+    private func gateway(_ directory: RunningDirectory, signed: Bool = true) async throws -> GatewayFixture {
+        let secret = signed ? try SigningSecrets(directory.database).create(forKey: directory.key) : nil
+        let tokens = TemporaryFolder()
+        let device = DeviceIdentity(id: "gateway-1", platform: "linux", systemVersion: "Debian 12", version: "1.2.3")
+        return try await GatewayFixture(directory.url, key: directory.key) { settings in
+            settings.signing = secret.map { RequestSigning(id: $0.id, secret: $0.secret) }
+            settings.bearer = BearerSettings(device: device, tokenFile: tokens.path + "/tokens")
+        }
+    }
+
+    private func remote(_ gateway: GatewayFixture) -> RemoteConfigurationService {
+        RemoteConfigurationService(
+            client: gateway.client, device: gateway.device, time: gateway.time.keeper, logger: gateway.logger)
+    }
+
+    @Test(arguments: [true, false])
+    func `a gateway registers, signs in, syncs and reports in batches`(signed: Bool) async throws {
+        let directory = try await RunningDirectory()
+        try directory.put([number])
+        let gateway = try await gateway(directory, signed: signed)
+        await remote(gateway).fetch()
+        let service = gateway.service()
+        await service.syncOnce()
+        #expect(service.status.result == .succeeded, "\(service.status.lastError ?? "")")
+        #expect(gateway.finds(number))
+        #expect(gateway.client.word.eventsInBatch > 1)
+        gateway.outbox.add("displayed:1", "displayed:2", "displayed:3")
+        await gateway.sender().sendBatch()
+        #expect(Set(try directory.events().map(\.eventKey)) == ["displayed:1", "displayed:2", "displayed:3"])
+        #expect(gateway.outbox.fates.allSatisfy { if case .delivered(let receipt) = $0 { receipt.counted } else { false } })
+        await gateway.client.shutdown()
+        await directory.stop()
+    }
+
+    @Test func `a request that is not signed as its key asks is refused, and branding stops`() async throws {
+        let directory = try await RunningDirectory()
+        _ = try SigningSecrets(directory.database).create(forKey: directory.key)
+        let gateway = try await GatewayFixture(directory.url, key: directory.key) { settings in
+            settings.signing = RequestSigning(id: "nobody", secret: "guessed")
+        }
+        await gateway.service().syncOnce()
+        #expect(gateway.closed == .gatedUnauthorised)
+        await gateway.client.shutdown()
+        await directory.stop()
+    }
+
+    @Test func `an access token that expires is refreshed without anybody noticing`() async throws {
+        let directory = try await RunningDirectory()
+        try directory.put([number])
+        let gateway = try await gateway(directory, signed: false)
+        let service = gateway.service()
+        await service.syncOnce()
+        directory.time.advance(by: 3600)
+        gateway.time.advance(by: .seconds(3600))
+        await service.syncOnce()
+        #expect(service.status.result == .succeeded, "\(service.status.lastError ?? "")")
+        #expect(service.status.successes == 2)
+        await gateway.client.shutdown()
+        await directory.stop()
+    }
+
+    @Test func `logs that are asked for arrive once, in chunks when they are long`() async throws {
+        let directory = try await RunningDirectory()
+        let gateway = try await gateway(directory)
+        try DebugRequests(directory.database).request(device: "gateway-1", expires: ManualTime.start + 600)
+        await remote(gateway).fetch()
+        let service = gateway.service()
+        await service.syncOnce()
+        let line = String(repeating: "all is well ", count: 50_000)
+        let uploader = DebugUploader(
+            client: gateway.client, device: gateway.device, current: gateway.current, stateFolder: gateway.folder.path,
+            content: .init(logs: { [line] }, state: { Data(#"{"version":"1.2.3"}"#.utf8) }), time: gateway.time.keeper,
+            logger: gateway.logger)
+        await uploader.check()
+        let uploads = try DebugUploads(directory.database).latest(limit: 10)
+        #expect(uploads.map(\.device) == ["gateway-1"])
+        #expect(uploads.first?.logsUploadID != nil, "\(gateway.log.lines)")
+        #expect(uploads.first?.state?["version"] == .string("1.2.3"))
+        await service.syncOnce()
+        await uploader.check()
+        #expect(try DebugUploads(directory.database).latest(limit: 10).count == 1)
+        #expect(gateway.client.word.config.debugUI?.requestUpload == false)
+        await gateway.client.shutdown()
+        await directory.stop()
+    }
+
+    @Test func `a second full sync of the same set is answered 304 and is no delivery`() async throws {
+        let directory = try await RunningDirectory()
+        try directory.put([number])
+        let gateway = try await gateway(directory)
+        let service = gateway.service()
+        await service.syncOnce()
+        service.syncNow(full: true)
+        await service.syncOnce()
+        #expect(service.status.result == .succeeded)
+        #expect(service.status.successes == 2)
+        let day = try #require(
+            try SyncDeliveries(directory.database).days(from: "2000-01-01", through: "2100-01-01").first)
+        #expect(day.unchanged == 1)
+        #expect(gateway.finds(number))
+        await gateway.client.shutdown()
+        await directory.stop()
+    }
+
+    @Test func `a number that came after the sync is found by a lookup`() async throws {
+        let directory = try await RunningDirectory()
+        let gateway = try await gateway(directory)
+        try directory.put([number])
+        let found = try await gateway.client.lookup(try #require(E164Number(number)), deviceID: "gateway-1")
+        #expect(found?.brandName == "Acme \(number)")
+        let unknown = try await gateway.client.lookup(try #require(E164Number("+61412000099")), deviceID: "gateway-1")
+        #expect(unknown?.brandName == nil)
+        await gateway.client.shutdown()
+        await directory.stop()
+    }
+}
