@@ -116,6 +116,14 @@ package enum TransactionTimer: UInt8, CaseIterable, Sendable {
     /// Time at which a request other than INVITE gets its 100 (RFC 4320 §4.1).
     case trying
 
+    /// True for a timer whose end sends nothing: it may run some milliseconds longer, together with others.
+    package var onlyForgets: Bool {
+        switch self {
+        case .d, .i, .j, .k, .l, .m: true
+        case .a, .b, .c, .e, .f, .g, .h, .cancelWait, .trying: false
+        }
+    }
+
     /// A place from 0 to 2 in which no transaction ever has two timers running at once.
     ///
     /// An owner can so keep three timer handles per transaction; starting a timer replaces what its slot held.
