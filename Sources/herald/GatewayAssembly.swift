@@ -55,7 +55,16 @@ extension HeraldConfiguration {
     private func peer(
         _ trunk: Trunk, on foundation: GatewayFoundation, _ resolved: ResolvedPeers
     ) throws -> TrunkPeer {
-        var peer = TrunkPeer(
+        let limits = TrunkAdmission.Limits(
+            callsPerSecond: trunk.limits.callsPerSecond.map(Double.init), burst: trunk.limits.burst,
+            mostCalls: trunk.limits.calls)
+        let carrierName: TrunkPeer.CarrierName =
+            switch trunk.carrierName {
+            case .replace: .replace
+            case .fill: .fill
+            case .keep: .keep
+            }
+        return TrunkPeer(
             name: trunk.name, sources: try trunk.sources.map { try $0.source() },
             targets: try group("trunk \(trunk.name)", trunk.targets, trunk.isProbed, foundation, resolved),
             socket: trunk.listener,
@@ -68,20 +77,9 @@ extension HeraldConfiguration {
                 case .from: .from
                 }
             },
-            keepsForeignCallInfo: trunk.foreignCallInfo == .keep, trunkHeader: trunk.trunkHeader, pbx: trunk.pbx)
-        peer.certificateNames = trunk.certificateNames
-        peer.pbxSocket = trunk.pbxListener
-        peer.carrierName =
-            switch trunk.carrierName {
-            case .replace: .replace
-            case .fill: .fill
-            case .keep: .keep
-            }
-        let limits = TrunkAdmission.Limits(
-            callsPerSecond: trunk.limits.callsPerSecond.map(Double.init), burst: trunk.limits.burst,
-            mostCalls: trunk.limits.calls)
-        peer.admission = TrunkAdmission(limits, calls: foundation.trunks.calls(of: trunk.name))
-        return peer
+            keepsForeignCallInfo: trunk.foreignCallInfo == .keep, trunkHeader: trunk.trunkHeader, pbx: trunk.pbx,
+            certificateNames: trunk.certificateNames, pbxSocket: trunk.pbxListener, carrierName: carrierName,
+            admission: TrunkAdmission(limits, calls: foundation.trunks.calls(of: trunk.name)))
     }
 
     private func peer(

@@ -4,7 +4,9 @@ package import Branding
 package import SIPCore
 
 /// A carrier's side: where its calls come from, what is believed of them, where calls to it go.
-package struct TrunkPeer: Sendable {
+///
+/// Immutable; a class, so that handing it along the walk of a message costs one count and not one for each of its parts.
+package final class TrunkPeer: Sendable {
     /// Which header names the caller (DESIGN §4).
     package enum IdentityHeader: UInt8, Hashable, Sendable { case pAssertedIdentity, remotePartyID, from }
 
@@ -21,35 +23,36 @@ package struct TrunkPeer: Sendable {
     /// Names it in dialog notes and call signals, over reloads and restarts; made of its name.
     package let mark: UInt16
     package let name: String
-    package var sources: [PeerSource]
+    package let sources: [PeerSource]
     /// Names one of which its TLS certificate must carry; empty when none is asked for.
-    package var certificateNames: [String] = []
+    package let certificateNames: [String]
     /// Where the PBX's calls go.
-    package var targets: TargetGroup
+    package let targets: TargetGroup
     /// Position of the local socket it sends to.
-    package var socket: Int
+    package let socket: Int
     /// Position of the local socket its calls leave by towards the PBX; nil for the one of the PBX's target.
-    package var pbxSocket: Int?
+    package let pbxSocket: Int?
     /// Its P-Asserted-Identity, Remote-Party-ID and verstat are believed.
-    package var isTrusted: Bool
-    package var policy: BrandingPolicy
-    package var normaliser: NumberNormaliser
+    package let isTrusted: Bool
+    package let policy: BrandingPolicy
+    package let normaliser: NumberNormaliser
     /// Headers to look for the caller in; the first that is there decides.
-    package var identityOrder: [IdentityHeader]
+    package let identityOrder: [IdentityHeader]
     /// Call-Info that is not rich call data (answer-after and the like) is let through.
-    package var keepsForeignCallInfo: Bool
-    package var carrierName = CarrierName.replace
+    package let keepsForeignCallInfo: Bool
+    package let carrierName: CarrierName
     /// Name of the header that tells the PBX which trunk a call came by; nil for none.
-    package var trunkHeader: String?
+    package let trunkHeader: String?
     /// Position of the PBX its calls go to.
-    package var pbx: Int
+    package let pbx: Int
     /// What it may bring at most, and how much of it is there.
-    package var admission = TrunkAdmission()
+    package let admission: TrunkAdmission
 
     package init(
         name: String, sources: [PeerSource], targets: TargetGroup, socket: Int, isTrusted: Bool,
         policy: BrandingPolicy, normaliser: NumberNormaliser, identityOrder: [IdentityHeader],
-        keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: Int
+        keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: Int, certificateNames: [String] = [],
+        pbxSocket: Int? = nil, carrierName: CarrierName = .replace, admission: TrunkAdmission = TrunkAdmission()
     ) {
         mark = Self.mark(of: name)
         self.name = name
@@ -63,6 +66,10 @@ package struct TrunkPeer: Sendable {
         self.keepsForeignCallInfo = keepsForeignCallInfo
         self.trunkHeader = trunkHeader
         self.pbx = pbx
+        self.certificateNames = certificateNames
+        self.pbxSocket = pbxSocket
+        self.carrierName = carrierName
+        self.admission = admission
     }
 
     /// The mark of a trunk's name; two names of one configuration may share one only by a chance of 1 in 65,536.
@@ -85,22 +92,24 @@ package struct TrunkPeer: Sendable {
 }
 
 /// The side that gets the branded calls.
-package struct PBXPeer: Sendable {
-    package var name: String
-    package var sources: [PeerSource]
+///
+/// Immutable; a class for the same reason as `TrunkPeer`.
+package final class PBXPeer: Sendable {
+    package let name: String
+    package let sources: [PeerSource]
     /// Where calls are sent.
-    package var targets: TargetGroup
+    package let targets: TargetGroup
+    /// Largest message every target takes, in bytes; decoration is trimmed to stay under it.
+    ///
+    /// Nil for no limit. The smallest of all targets, so that a call can go on to another one as it is.
+    let largestDatagram: Int?
 
     package init(name: String, sources: [PeerSource], targets: TargetGroup) {
         self.name = name
         self.sources = sources
         self.targets = targets
+        largestDatagram = targets.targets.compactMap(\.largestDatagram).min()
     }
-
-    /// Largest message every target takes, in bytes; decoration is trimmed to stay under it.
-    ///
-    /// Nil for no limit. The smallest of all targets, so that a call can go on to another one as it is.
-    var largestDatagram: Int? { targets.targets.compactMap(\.largestDatagram).min() }
 }
 
 /// Who is who: sockets, trunks and PBXs; immutable.
@@ -148,7 +157,7 @@ package struct GatewayTopology: Sendable {
     /// The trunk a PBX's call goes to: the one the URI's host names, else the one whose calls leave by the socket the
     /// call came in by, else the first.
     func trunk(for uri: SIPURI?, from flow: Flow) -> TrunkPeer? {
-        if let uri, let address = PeerAddress(host: uri.host[...], port: uri.port ?? 5060) {
+        if let uri, let address = PeerAddress(host: uri.host, port: uri.port ?? 5060) {
             let named =
                 trunks.first { $0.targets.targets.contains { $0.address == address } }
                 ?? trunks.first { $0.sources.contains { $0.contains(address, anyPort: true) } }

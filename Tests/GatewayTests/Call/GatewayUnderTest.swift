@@ -118,15 +118,13 @@ final class GatewayUnderTest {
                         standing: standing, address: address, socket: 0, largestDatagram: options.largestDatagram)
                 ])
         }
-        var trunk = TrunkPeer(
+        let trunk = TrunkPeer(
             name: "carrier", sources: [source(trunk)], targets: group(trunk), socket: 0,
             isTrusted: options.isTrusted,
             policy: options.policy, normaliser: NumberNormaliser(region: Region("AU")),
             identityOrder: [.pAssertedIdentity, .remotePartyID, .from],
-            keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: 0)
-        trunk.admission = TrunkAdmission(options.limits)
-        trunk.carrierName = options.carrierName
-        trunk.pbxSocket = options.pbxSocket
+            keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: 0,
+            pbxSocket: options.pbxSocket, carrierName: options.carrierName, admission: TrunkAdmission(options.limits))
         var trunks = [trunk]
         if let address = options.secondTrunk {
             let second = TrunkPeer(

@@ -29,13 +29,10 @@ struct TopologyTests {
     private func trunk(
         _ name: String, _ sources: [PeerSource], socket: Int = 0, certificates: [String] = [], pbxSocket: Int? = nil
     ) -> TrunkPeer {
-        var trunk = TrunkPeer(
+        TrunkPeer(
             name: name, sources: sources, targets: group(Self.carrier), socket: socket, isTrusted: true,
             policy: .standard, normaliser: NumberNormaliser(region: nil), identityOrder: [.from],
-            keepsForeignCallInfo: true, trunkHeader: nil, pbx: 0)
-        trunk.certificateNames = certificates
-        trunk.pbxSocket = pbxSocket
-        return trunk
+            keepsForeignCallInfo: true, trunkHeader: nil, pbx: 0, certificateNames: certificates, pbxSocket: pbxSocket)
     }
 
     private func topology(_ trunks: [TrunkPeer]) -> GatewayTopology {
