@@ -6,6 +6,8 @@ import SIPCore
 
 /// Preallocated room for one vector read, and the vector write.
 struct DatagramBatch: ~Copyable {
+    /// The messages being written; their room is used again and again.
+    var sending: [OutgoingMessage] = []
     private let slots: UnsafeMutableBufferPointer<herald_datagram>
     private let room: UnsafeMutableBufferPointer<UInt8>
 

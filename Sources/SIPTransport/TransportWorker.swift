@@ -76,14 +76,16 @@ package final class TransportWorker: Sendable {
                 for position in sockets.indices where waiting[position].revents != 0 {
                     receive(on: position, into: &batch, for: element, streams, at: now)
                 }
-                if waiting[sockets.count].revents != 0 { takeStreams(for: element, streams, at: now) }
+                if waiting[sockets.count].revents != 0 { takeStreams(for: element, by: &batch, streams, at: now) }
             }
             if let deadline = element.nextDeadline, deadline <= now.milliseconds { element.fireTimers(at: now) }
-            flush(element, streams, at: now)
+            flush(element, by: &batch, streams, at: now)
         }
     }
 
-    private func takeStreams(for element: any SIPElement, _ streams: StreamTransport?, at now: Moment) {
+    private func takeStreams(
+        for element: any SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
+    ) {
         herald_clear_wakeup(wake)
         for arrival in inbox.drain() {
             switch arrival {
@@ -91,7 +93,7 @@ package final class TransportWorker: Sendable {
             case .sendFailed(let token): element.sendFailed(token, at: now)
             }
         }
-        flush(element, streams, at: now)
+        flush(element, by: &batch, streams, at: now)
     }
 
     /// Milliseconds until the deadline, at least 0 and at most the longest wait.
@@ -120,17 +122,19 @@ package final class TransportWorker: Sendable {
                         batch.bytes(index), by: Flow(source: batch.source(index), socket: position), at: now)
                 }
             }
-            flush(element, streams, at: now)
+            flush(element, by: &batch, streams, at: now)
             if !isFull { return }
         }
     }
 
     /// Sends what waits; what a failed send makes the element send goes out in the same round.
-    private func flush(_ element: any SIPElement, _ streams: StreamTransport?, at now: Moment) {
+    private func flush(
+        _ element: any SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
+    ) {
         for _ in 0..<4 where !element.outgoing.isEmpty {
-            let messages = element.outgoing
-            element.outgoing = []
-            send(messages, for: element, streams, at: now)
+            swap(&batch.sending, &element.outgoing)
+            send(batch.sending, for: element, streams, at: now)
+            batch.sending.removeAll(keepingCapacity: true)
         }
     }
 

@@ -6,11 +6,11 @@
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzGrammar(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let bytes = Traffic.bytes(start, count)
-    if let uri = SIPURI(bytes[...]) {
+    if let uri = SIPURI(bytes) {
         _ = (uri.unescapedUser, uri.parameter("transport"), uri.userParameter("phone-context"))
     }
-    if PlainURI.read(bytes[...]) != nil { precondition(SIPURI(bytes[...]) == SIPURI(grammar: bytes[...])) }
-    if PlainURI.isAddress(bytes[...]) { precondition(NameAddress.grammarAccepts(bytes[...])) }
+    if PlainURI.read(bytes, bytes.indices) != nil { precondition(SIPURI(bytes) == SIPURI(grammar: bytes[...])) }
+    if PlainURI.isAddress(bytes, bytes.indices) { precondition(NameAddress.grammarAccepts(bytes[...])) }
     let extent = NameAddressExtent.scan(bytes, bytes.indices)
     precondition(extent.uri.upperBound <= bytes.count && extent.displayName.upperBound <= bytes.count)
     _ = HeaderParameters.find("tag", in: bytes, extent.parameters)

@@ -14,6 +14,6 @@ func fuzzIndex(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         }
     }
     _ = RequestValidity.refusal(of: message)
-    _ = (message.isInDialog, message.sequence, ViaValue.top(of: message), ViaValue.second(of: message))
+    _ = (message.isInDialog, message.sequence, message.topVia, ViaValue.second(of: message))
     return 0
 }

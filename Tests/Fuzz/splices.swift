@@ -4,7 +4,7 @@
 @_cdecl("LLVMFuzzerTestOneInput")
 func fuzzSplices(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard let message = try? SIPMessage.index(Traffic.bytes(start, count)), message.status == nil,
-        RequestValidity.refusal(of: message) == nil, let via = ViaValue.top(of: message),
+        RequestValidity.refusal(of: message) == nil, let via = message.topVia,
         let first = message.headers.first
     else { return 0 }
     let branch = Branch(of: message, via: via.value, secret: Traffic.secret)
@@ -20,7 +20,7 @@ func fuzzSplices(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard let forwarded = try? SIPMessage.index(sent, limits: unlimited) else {
         preconditionFailure("what was forwarded is no message")
     }
-    guard let top = ViaValue.top(of: forwarded), let text = top.value.branch else {
+    guard let top = forwarded.topVia, let text = top.value.branch else {
         preconditionFailure("the gateway's Via is not on top")
     }
     precondition(Branch(forwarded[text]) == branch)

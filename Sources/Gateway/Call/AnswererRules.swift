@@ -40,7 +40,7 @@ package struct AnswererRules: Hashable, Sendable {
     func marks(ofInvite invite: SIPMessage) -> CallSignal.Marks {
         var marks: CallSignal.Marks = ForwardingSigns.stand(in: invite) ? .forwarded : []
         guard !isEmpty else { return marks }
-        if let called = SIPURI(invite[invite.requestURI]) { note(called, &marks) }
+        if let called = SIPURI(invite.bytes, invite.requestURI) { note(called, &marks) }
         if let target = ForwardingSigns.lastTarget(of: invite) { note(target, &marks) }
         return marks
     }
@@ -56,7 +56,7 @@ package struct AnswererRules: Hashable, Sendable {
             case .contact, .pAssertedIdentity, .remotePartyID:
                 for value in HeaderValues(answer.bytes, field.value) {
                     let uri = NameAddressExtent.scan(answer.bytes, value).uri
-                    if let uri = SIPURI(answer[uri]) { note(uri, &marks) }
+                    if let uri = SIPURI(answer.bytes, uri) { note(uri, &marks) }
                 }
             case .other:
                 if voicemail.match(field, of: answer) { marks.insert(.voicemail) }
@@ -78,7 +78,7 @@ package struct AnswererRules: Hashable, Sendable {
 
 extension AnswererRules.Signs {
     fileprivate func match(_ uri: SIPURI) -> Bool {
-        users.contains { $0.matches(uri.unescapedUser[...]) } || hosts.contains { $0.matches(uri.host[...]) }
+        users.contains { $0.matches(uri.unescapedUser) } || hosts.contains { $0.matches(uri.host) }
     }
 
     fileprivate func match(_ field: SIPMessage.HeaderField, of message: SIPMessage) -> Bool {

@@ -17,14 +17,7 @@ struct CallFacts {
         isInitial = !invite.isInDialog
         hasReplaces = invite.has(.replaces)
         isEmergency = Self.isEmergency(invite)
-        isSpiral = invite.headers.contains { field in
-            field.name == .via
-                && HeaderValues(invite.bytes, field.value).contains { range in
-                    guard let via = ViaValue(invite.bytes, range) else { return false }
-                    return via.branch.map { Branch(invite[$0]) != nil } ?? false
-                        && sockets.contains { $0.isNamed(host: invite[via.host], port: via.port) }
-                }
-        }
+        isSpiral = invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
     }
 
     /// True for calls that no limit may hold back and no brand may stand on.

@@ -12,15 +12,15 @@ struct CallReporter {
 
     /// The name of the call an initial INVITE opens.
     func identifier(of invite: SIPMessage, direction: CallSignal.Direction) -> CallIdentifier {
-        identifier(of: invite, tagOf: .from, direction: direction)
+        identifier(of: invite, tag: invite.fromTag, direction: direction)
     }
 
     private func identifier(
-        of message: SIPMessage, tagOf name: HeaderName, direction: CallSignal.Direction
+        of message: SIPMessage, tag: Range<Int>?, direction: CallSignal.Direction
     ) -> CallIdentifier {
         var hash = secret.hash()
         if let callID = message.first(.callID) { hash.combine(message[callID.value]) }
-        if let tag = message.tag(of: name) { hash.combine(message[tag]) }
+        if let tag { hash.combine(message[tag]) }
         hash.combine(UInt64(direction.rawValue))
         let (high, low) = hash.finishWide()
         return CallIdentifier(high: high, low: low)
@@ -31,9 +31,9 @@ struct CallReporter {
         _ reason: PassThroughReason?, _ entry: BrandEntry?, _ index: BrandIndex, _ rules: AnswererRules,
         at now: Moment
     ) {
-        let called = SIPURI(invite[invite.requestURI])
+        let called = SIPURI(invite.bytes, invite.requestURI)
         var texts = CallTexts(
-            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(called?.user[...], 64))
+            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(called?.user, 64))
         if let entry {
             index.append(.name, of: entry, to: &texts.brandName)
             index.append(.brandID, of: entry, to: &texts.brandID)
@@ -48,11 +48,11 @@ struct CallReporter {
     }
 
     func outboundInvite(_ call: CallIdentifier, _ invite: SIPMessage, _ trunk: TrunkPeer, at now: Moment) {
-        let called = SIPURI(invite[invite.requestURI])
+        let called = SIPURI(invite.bytes, invite.requestURI)
         let isWithheld = CallerPrivacy.isAsked(in: invite)
         let caller = isWithheld ? nil : invite.first(.from).flatMap { NameAddress(invite.bytes, $0.value)?.uri }
         let texts = CallTexts(
-            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(caller?.user[...], 64))
+            sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(caller?.user, 64))
         let signal = CallSignal(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
             trunk: trunk.mark,
@@ -86,8 +86,9 @@ struct CallReporter {
         guard seconds > 0 else { return }
         let direction = note.isInbound ? CallSignal.Direction.inbound : .outbound
         var signal = CallSignal(
-            kind: .refreshed, direction: direction, call: identifier(of: response, tagOf: .from, direction: direction),
-            alternative: identifier(of: response, tagOf: .to, direction: direction),
+            kind: .refreshed, direction: direction,
+            call: identifier(of: response, tag: response.fromTag, direction: direction),
+            alternative: identifier(of: response, tag: response.toTag, direction: direction),
             wallMicroseconds: now.wallMicroseconds, reason: note.isBranded ? nil : .noMatch)
         signal.sessionSeconds = seconds
         signals.append(signal)
@@ -156,8 +157,8 @@ struct CallReporter {
     ) -> (either: CallIdentifier, or: CallIdentifier?) {
         let ifOriginator = fromTrunk ? CallSignal.Direction.inbound : .outbound
         let ifRecipient = fromTrunk ? CallSignal.Direction.outbound : .inbound
-        let byOriginator = identifier(of: bye, tagOf: .from, direction: ifOriginator)
-        let byRecipient = identifier(of: bye, tagOf: .to, direction: ifRecipient)
+        let byOriginator = identifier(of: bye, tag: bye.fromTag, direction: ifOriginator)
+        let byRecipient = identifier(of: bye, tag: bye.toTag, direction: ifRecipient)
         let causes = ReasonCauses(of: bye)
         let isOriginator = note.map { $0.isInbound == fromTrunk } ?? true
         signals.append(
@@ -202,7 +203,7 @@ struct ReasonCauses {
                 guard let range = HeaderParameters.find("cause", in: message.bytes, semicolon..<value.upperBound),
                     let number = DecimalNumber.read(message.bytes, range), let cause = UInt16(exactly: number)
                 else { continue }
-                let reasonProtocol = message[value.lowerBound..<semicolon].filter { $0 > 32 }[...]
+                let reasonProtocol = message[Blank.trimmedEnd(message.bytes, value.lowerBound..<semicolon)]
                 if reasonProtocol.equalsIgnoringCase("Q.850") { q850 = cause }
                 if reasonProtocol.equalsIgnoringCase("SIP") { sip = cause }
             }

@@ -18,40 +18,34 @@ struct CallerIdentity {
     init(of invite: SIPMessage, trunk: TrunkPeer) {
         isWithheld = CallerPrivacy.isAsked(in: invite)
         guard !isWithheld else { return }
+        let from = IdentityValues(of: .from, in: invite)
+        let asserted = trunk.isTrusted ? IdentityValues(of: .pAssertedIdentity, in: invite) : IdentityValues()
+        number = Self.number(in: invite, trunk: trunk, asserted: asserted, from: from)
+        // verstat may stand in From while PAI names the caller, and the other way round (TS 24.229 §7.2A.20).
+        if trunk.isTrusted { verification = Self.verification(asserted, from) }
+    }
+
+    /// The caller's number alone, by the same rules: for requests inside a dialog, whose brand is decided already.
+    static func number(in request: SIPMessage, trunk: TrunkPeer) -> E164Number? {
+        guard !CallerPrivacy.isAsked(in: request) else { return nil }
+        return number(in: request, trunk: trunk, asserted: nil, from: nil)
+    }
+
+    /// The first header of the trunk's order that is there names the caller; what was read before is given.
+    private static func number(
+        in request: SIPMessage, trunk: TrunkPeer, asserted: IdentityValues?, from: IdentityValues?
+    ) -> E164Number? {
         for header in trunk.identityOrder {
             guard header == .from || trunk.isTrusted else { continue }
-            let values = Self.values(of: header, in: invite)
-            guard !values.isEmpty else { continue }
-            read(values, in: invite, trunk: trunk)
-            break
+            let values =
+                switch header {
+                case .pAssertedIdentity: asserted ?? IdentityValues(of: .pAssertedIdentity, in: request)
+                case .remotePartyID: IdentityValues(of: .remotePartyID, in: request)
+                case .from: from ?? IdentityValues(of: .from, in: request)
+                }
+            if values.count > 0 { return values.number(on: trunk) }
         }
-        // verstat may stand in From while PAI names the caller, and the other way round (TS 24.229 §7.2A.20).
-        if trunk.isTrusted { verification = Self.verification(in: invite) }
-    }
-
-    private mutating func read(_ values: [Range<Int>], in invite: SIPMessage, trunk: TrunkPeer) {
-        // RFC 3325 §9.1 allows two values; a longer list is nobody's word, and parsing it is not free.
-        guard values.count <= 2 else { return }
-        var found: Set<E164Number> = []
-        for value in values {
-            guard let address = NameAddress(invite.bytes, value) else { continue }
-            if let number = Self.number(of: address.uri, trunk: trunk) { found.insert(number) }
-        }
-        // RFC 3325 §9.1: two values are one sip and one tel URI of the same caller; two callers are not certain.
-        number = found.count == 1 ? found.first : nil
-    }
-
-    /// The header fields' values that may carry the caller.
-    private static func values(of header: TrunkPeer.IdentityHeader, in invite: SIPMessage) -> [Range<Int>] {
-        let name: HeaderName =
-            switch header {
-            case .pAssertedIdentity: .pAssertedIdentity
-            case .remotePartyID: .remotePartyID
-            case .from: .from
-            }
-        return invite.headers.filter { $0.name == name }.flatMap { field in
-            name == .from ? [field.value] : Array(HeaderValues(invite.bytes, field.value))
-        }
+        return nil
     }
 
     /// The number of a sip, sips or tel URI, read with its phone-context or the trunk's region.
@@ -62,19 +56,57 @@ struct CallerIdentity {
         return trunk.normaliser.normalise(uri.unescapedUser, context: context)
     }
 
-    /// The worst word on the number found in From and PAI: in the user part, in the URI, in a tel URI.
-    private static func verification(in invite: SIPMessage) -> Verification {
+    /// The worst word on the number found in PAI and From: in the user part, in the URI, in a tel URI.
+    private static func verification(_ asserted: IdentityValues, _ from: IdentityValues) -> Verification {
         var result = Verification.none
-        let all = values(of: .pAssertedIdentity, in: invite).prefix(2) + values(of: .from, in: invite)
-        for value in all {
-            guard let uri = NameAddress(invite.bytes, value)?.uri,
-                let text = uri.userParameter("verstat") ?? uri.parameter("verstat")
-            else { continue }
+        for uri in [asserted.first, asserted.second, from.first].lazy.compactMap(\.self) {
+            guard let text = uri.userParameter("verstat") ?? uri.parameter("verstat") else { continue }
             let said = Verification(verstat: String(decoding: text, as: UTF8.self))
             if said == .failed { return .failed }
             if result == .none { result = said }
         }
         return result
+    }
+}
+
+/// The values of one header field that may name the caller, read.
+///
+/// RFC 3325 §9.1 allows two; a longer list is nobody's word, and reading it is not free.
+private struct IdentityValues {
+    /// How many there are, at most 3.
+    private(set) var count = 0
+    /// The URIs of the first two, nil where they are not well formed.
+    private(set) var first: SIPURI?
+    private(set) var second: SIPURI?
+
+    init() {}
+
+    init(of name: HeaderName, in message: SIPMessage) {
+        guard message.has(name) else { return }
+        if name == .from, let field = message.first(.from), let extent = message.from {
+            count = 1
+            first = NameAddress(message.bytes, field.value, extent)?.uri
+            return
+        }
+        for field in message.headers where field.name == name {
+            for value in HeaderValues(message.bytes, field.value) {
+                count += 1
+                switch count {
+                case 1: first = NameAddress(message.bytes, value)?.uri
+                case 2: second = NameAddress(message.bytes, value)?.uri
+                default: return
+                }
+            }
+        }
+    }
+
+    /// RFC 3325 §9.1: two values are one sip and one tel URI of the same caller; two callers are not certain.
+    func number(on trunk: TrunkPeer) -> E164Number? {
+        guard count <= 2 else { return nil }
+        let one = first.flatMap { CallerIdentity.number(of: $0, trunk: trunk) }
+        let other = second.flatMap { CallerIdentity.number(of: $0, trunk: trunk) }
+        guard let one, let other else { return one ?? other }
+        return one == other ? one : nil
     }
 }
 
@@ -93,22 +125,55 @@ enum CallerPrivacy {
 
     /// Privacy: a semicolon list, tokens in any case; `none` and `critical` alone ask for nothing (RFC 3323 §4.2).
     private static func asksForPrivacy(_ value: ArraySlice<UInt8>) -> Bool {
-        value.split { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ",") || $0 <= 32 }.contains { token in
-            ["id", "user", "header"].contains { (word: StaticString) in token.equalsIgnoringCase(word) }
+        var start = value.startIndex
+        while start < value.endIndex {
+            var end = start
+            while end < value.endIndex, !isSeparator(value[end]) { end += 1 }
+            let token = value[start..<end]
+            if token.equalsIgnoringCase("id") || token.equalsIgnoringCase("user")
+                || token.equalsIgnoringCase("header")
+            {
+                return true
+            }
+            start = end + 1
         }
+        return false
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte <= 32
     }
 
     /// `"Anonymous" <sip:anonymous@anonymous.invalid>` and its relatives (RFC 3323 §4.1.1.3, TS 24.229 for unavailable).
-    private static func isAnonymous(_ invite: SIPMessage, _ value: Range<Int>) -> Bool {
-        let extent = NameAddressExtent.scan(invite.bytes, value)
-        let uri = invite[extent.uri]
-        let afterScheme = uri.firstIndex(of: UInt8(ascii: ":")).map { uri[($0 + 1)...] } ?? uri
-        let user = afterScheme.prefix { $0 != UInt8(ascii: "@") && $0 != UInt8(ascii: ";") }
-        let host = afterScheme.drop { $0 != UInt8(ascii: "@") }.dropFirst()
-        let hostName = host.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ":") && $0 != UInt8(ascii: "?") }
-        let words: [StaticString] = ["anonymous", "unavailable", "restricted", "withheld", "private"]
-        return words.contains { user.equalsIgnoringCase($0) } || hostName.equalsIgnoringCase("anonymous.invalid")
-            || hostName.equalsIgnoringCase("unknown.invalid")
+    private static func isAnonymous(_ message: SIPMessage, _ value: Range<Int>) -> Bool {
+        let uri = NameAddressExtent.scan(message.bytes, value).uri
+        let end = uri.upperBound
+        func next(from start: Int, _ isEnd: (UInt8) -> Bool) -> Int {
+            var position = start
+            while position < end, !isEnd(message.bytes[position]) { position += 1 }
+            return position
+        }
+        let colon = next(from: uri.lowerBound) { $0 == UInt8(ascii: ":") }
+        let start = colon < end ? colon + 1 : uri.lowerBound
+        let userEnd = next(from: start) { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: ";") }
+        if isWordForNobody(message[start..<userEnd]) { return true }
+        let host = min(next(from: start) { $0 == UInt8(ascii: "@") } + 1, end)
+        let hostEnd = next(from: host) {
+            $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "?")
+        }
+        let name = message[host..<hostEnd]
+        return name.equalsIgnoringCase("anonymous.invalid") || name.equalsIgnoringCase("unknown.invalid")
+    }
+
+    private static func isWordForNobody(_ user: ArraySlice<UInt8>) -> Bool {
+        switch user.count {
+        case 7: user.equalsIgnoringCase("private")
+        case 8: user.equalsIgnoringCase("withheld")
+        case 9: user.equalsIgnoringCase("anonymous")
+        case 10: user.equalsIgnoringCase("restricted")
+        case 11: user.equalsIgnoringCase("unavailable")
+        default: false
+        }
     }
 
     /// Remote-Party-ID with privacy=full, name, uri or off.

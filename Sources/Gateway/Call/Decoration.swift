@@ -23,10 +23,10 @@ enum Decoration {
         for field in message.headers {
             switch field.name {
             case .from:
-                writeName(of: entry, in: index, message, field.value, &splices)
+                writeName(of: entry, in: index, message, extent(of: field, in: message), &splices)
             case .pAssertedIdentity where trunk.isTrusted, .remotePartyID where trunk.isTrusted:
                 for value in HeaderValues(message.bytes, field.value) {
-                    writeName(of: entry, in: index, message, value, &splices)
+                    writeName(of: entry, in: index, message, NameAddressExtent.scan(message.bytes, value), &splices)
                 }
             default: break
             }
@@ -81,10 +81,16 @@ enum Decoration {
         }
     }
 
+    /// The parts of a From field, which are known already unless it is a second one.
+    private static func extent(of from: SIPMessage.HeaderField, in message: SIPMessage) -> NameAddressExtent {
+        if let first = message.first(.from), first.start == from.start, let extent = message.from { return extent }
+        return NameAddressExtent.scan(message.bytes, from.value)
+    }
+
     private static func writeName(
-        of entry: BrandEntry, in index: BrandIndex, _ message: SIPMessage, _ value: Range<Int>, _ splices: inout Splices
+        of entry: BrandEntry, in index: BrandIndex, _ message: SIPMessage, _ extent: NameAddressExtent,
+        _ splices: inout Splices
     ) {
-        let extent = NameAddressExtent.scan(message.bytes, value)
         guard extent.hasBrackets else {
             // RFC 3261 §20: a display name needs the angle brackets.
             splices.insert(at: extent.uri.lowerBound) { out in

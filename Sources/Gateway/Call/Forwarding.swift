@@ -7,7 +7,7 @@ import SIPCore
 
 extension SIPGateway {
     /// A call from the PBX: passed to its trunk as it came, and watched for returned calls.
-    func placeOutboundCall(_ arrival: Arrival, _ branch: Branch, from pbx: PBXPeer) {
+    func placeOutboundCall(_ arrival: Arrival, _ marks: HopMarks, from pbx: PBXPeer) {
         let invite = arrival.message
         var splices = Splices()
         let routes = RouteSet(of: invite, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
@@ -20,8 +20,8 @@ extension SIPGateway {
         let target = targets.next()
         let hop = target.map { self.hop(to: $0) }
         let note = DialogNote(trunk: Int(trunk.mark), isInbound: false, isBranded: false)
-        addHop(arrival, branch, note: note, leavingBy: hop?.socket ?? arrival.flow.socket, into: &splices)
-        let transaction = newTransaction(arrival, branch, note, call, originalFrom: [], targets)
+        addHop(arrival, marks, note: note, leavingBy: hop?.socket ?? arrival.flow.socket, into: &splices)
+        let transaction = newTransaction(arrival, marks, note, call, originalFrom: [], targets)
         transactions.open(transaction, at: arrival.now)
         reporter.outboundInvite(call, invite, trunk, at: arrival.now)
         counters.add(.outboundCalls)
@@ -32,10 +32,10 @@ extension SIPGateway {
     }
 
     /// Any other request: inside a dialog, or outside one and no call.
-    func relay(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) {
-        let onward = prepare(arrival, branch, from: peer)
+    func relay(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
+        let onward = prepare(arrival, marks, from: peer)
         let transaction = newTransaction(
-            arrival, branch, onward.note, nil, originalFrom: originalFrom(of: arrival.message, if: onward.isRenamed),
+            arrival, marks, onward.note, nil, originalFrom: originalFrom(of: arrival.message, if: onward.isRenamed),
             onward.targets)
         transactions.open(transaction, at: arrival.now)
         if arrival.message.method == .bye {
@@ -51,8 +51,8 @@ extension SIPGateway {
     }
 
     /// Sends a request on without remembering it: ACK of a 2xx, and CANCEL of a forgotten INVITE (RFC 3261 §16.11).
-    func forwardStatelessly(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) {
-        let onward = prepare(arrival, branch, from: peer)
+    func forwardStatelessly(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
+        let onward = prepare(arrival, marks, from: peer)
         guard let hop = onward.hop else { return }
         counters.add(.forwardedStatelessly)
         transactions.outgoing.append(
@@ -61,11 +61,11 @@ extension SIPGateway {
 
     /// A transaction of a request that is to be forwarded.
     func newTransaction(
-        _ arrival: Arrival, _ branch: Branch, _ note: DialogNote, _ call: CallIdentifier?, originalFrom: [UInt8],
+        _ arrival: Arrival, _ marks: HopMarks, _ note: DialogNote, _ call: CallIdentifier?, originalFrom: [UInt8],
         _ targets: TargetOrder
     ) -> ProxyTransaction {
         ProxyTransaction(
-            branch: branch, request: arrival.message, flow: arrival.flow,
+            branch: marks.branch, request: arrival.message, flow: arrival.flow,
             transport: settings.topology.sockets[arrival.flow.socket].transport, note: note,
             call: call.map { ($0.high, $0.low) } ?? (0, 0), originalFrom: originalFrom, targets: targets)
     }
@@ -78,21 +78,23 @@ extension SIPGateway {
     }
 
     /// The edits of a request that carries no brand decision of its own, and where it goes.
-    private func prepare(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) -> OnwardRequest {
+    private func prepare(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) -> OnwardRequest {
         let request = arrival.message
-        var splices = Splices()
-        let routes = RouteSet(of: request, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
-        var onward = nextHop(of: arrival, routes, from: peer)
-        let formsDialog = request.method == .other && !request.isInDialog
-        if let hop = onward.hop {
-            addHop(arrival, branch, note: formsDialog ? onward.note : nil, leavingBy: hop.socket, into: &splices)
+        return withSplices { splices in
+            let routes = RouteSet(
+                of: request, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
+            var onward = nextHop(of: arrival, routes, from: peer)
+            let formsDialog = request.method == .other && !request.isInDialog
+            if let hop = onward.hop {
+                addHop(arrival, marks, note: formsDialog ? onward.note : nil, leavingBy: hop.socket, into: &splices)
+            }
+            if case .trunk(let trunk) = peer {
+                onward.isRenamed = rename(request, trunk, routes.note, into: &splices)
+                HeaderHygiene.clean(request, from: trunk, isBranded: false, into: &splices)
+            }
+            onward.bytes = splices.applied(to: request.bytes)
+            return onward
         }
-        if case .trunk(let trunk) = peer {
-            onward.isRenamed = rename(request, trunk, routes.note, into: &splices)
-            HeaderHygiene.clean(request, from: trunk, isBranded: false, into: &splices)
-        }
-        onward.bytes = splices.applied(to: request.bytes)
-        return onward
     }
 
     /// Writes the same name into later requests of a branded dialog as into its INVITE, by the same rules (DESIGN §3).
@@ -101,7 +103,7 @@ extension SIPGateway {
     ) -> Bool {
         guard let note, note.isNamed, note.isInbound, settings.brands else { return false }
         let index = branding.load().index
-        guard let number = CallerIdentity(of: request, trunk: trunk).number, let entry = index.entry(for: number) else {
+        guard let number = CallerIdentity.number(in: request, trunk: trunk), let entry = index.entry(for: number) else {
             return false
         }
         Decoration.writeNames(of: entry, in: index, into: request, from: trunk, splices: &splices)
@@ -112,14 +114,13 @@ extension SIPGateway {
     ///
     /// Where the two sides use two sockets, Record-Route is written twice, the outgoing side on top (RFC 5658 §3).
     func addHop(
-        _ arrival: Arrival, _ branch: Branch, note: DialogNote?, leavingBy socket: Int, into splices: inout Splices
+        _ arrival: Arrival, _ marks: HopMarks, note: DialogNote?, leavingBy socket: Int, into splices: inout Splices
     ) {
         // The gateway's own entries stand above all others, wherever a sender put Via and Record-Route (§16.6 steps 4, 8).
-        guard let via = ViaValue.top(of: arrival.message), let first = arrival.message.headers.first else { return }
+        guard let via = arrival.message.topVia, let first = arrival.message.headers.first else { return }
         let sockets = settings.topology.sockets
         let callID = arrival.message.first(.callID).map { arrival.message[$0.value] } ?? []
-        let loop = LoopMark(of: arrival.message, secret: settings.secret)
-        RequestForwarding.addVia(sockets[socket], branch: branch, loop: loop, before: first, into: &splices)
+        RequestForwarding.addVia(sockets[socket], marks, before: first, into: &splices)
         if let note {
             for side in socket == arrival.flow.socket ? [socket] : [socket, arrival.flow.socket] {
                 let entry = RecordRoute(socket: sockets[side], note: note, callID: callID, secret: settings.secret)
@@ -159,7 +160,7 @@ extension SIPGateway {
             group = trunk.targets
             wanted = nil
         }
-        if let uri = routes.nextHop, let address = PeerAddress(host: uri.host[...], port: uri.port ?? 5060),
+        if let uri = routes.nextHop, let address = PeerAddress(host: uri.host, port: uri.port ?? 5060),
             let named = topology.peer(at: address), named.isTrunk != peer.isTrunk
         {
             let transport = uri.parameter("transport").flatMap { SIPTransportKind($0) } ?? .udp

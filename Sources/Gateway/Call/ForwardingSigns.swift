@@ -22,9 +22,10 @@ enum ForwardingSigns {
             for value in HeaderValues(message.bytes, field.value) { last = value }
         }
         guard let last else { return nil }
-        let uri = message[NameAddressExtent.scan(message.bytes, last).uri]
+        let uri = NameAddressExtent.scan(message.bytes, last).uri
         // Without the escaped Reason behind the question mark, which is no part of the address.
-        return SIPURI(uri.prefix { $0 != UInt8(ascii: "?") })
+        let end = message[uri].firstIndex(of: UInt8(ascii: "?")) ?? uri.upperBound
+        return SIPURI(message.bytes, uri.lowerBound..<end)
     }
 
     private static func isNamed(_ name: StaticString, _ field: SIPMessage.HeaderField, in message: SIPMessage) -> Bool {

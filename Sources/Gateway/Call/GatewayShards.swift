@@ -47,12 +47,11 @@ final class GatewayShard: Sendable {
 
     /// Lets the rules work and takes what they want sent.
     func perform(into outgoing: inout [OutgoingMessage], _ work: (SIPGateway) -> Void) {
-        let sent = gateway.withLock { gateway in
+        gateway.withLock { gateway in
             work(gateway)
             deadline.store(gateway.transactions.nextDeadline ?? .max, ordering: .relaxed)
             transactions.store(gateway.transactions.count, ordering: .relaxed)
-            return gateway.transactions.takeOutgoing()
+            gateway.transactions.moveOutgoing(to: &outgoing)
         }
-        if outgoing.isEmpty { outgoing = sent } else { outgoing += sent }
     }
 }

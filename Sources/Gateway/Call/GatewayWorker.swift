@@ -99,7 +99,7 @@ package final class GatewayWorker: SIPElement {
 
     /// The branch that names the message's transaction: a request's is computed, a response brings the gateway's own.
     private func branch(of message: SIPMessage, _ settings: GatewaySettings) -> Branch? {
-        guard let via = ViaValue.top(of: message) else { return nil }
+        guard let via = message.topVia else { return nil }
         if message.status == nil { return Branch(of: message, via: via.value, secret: settings.secret) }
         return via.value.branch.flatMap { Branch(message[$0]) }
     }

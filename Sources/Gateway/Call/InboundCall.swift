@@ -7,7 +7,7 @@ import SIPCore
 // line, no lock, no clock; if anything about identity, lookup or decoration fails, the call goes on unbranded.
 
 extension SIPGateway {
-    func placeInboundCall(_ arrival: Arrival, _ branch: Branch, from trunk: TrunkPeer) {
+    func placeInboundCall(_ arrival: Arrival, _ marks: HopMarks, from trunk: TrunkPeer) {
         let invite = arrival.message
         let call = reporter.identifier(of: invite, direction: .inbound)
         guard admit(call, on: trunk, arrival) else { return }
@@ -19,11 +19,11 @@ extension SIPGateway {
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
         let dressed = dress(
-            arrival, branch, decision, snapshot.index, from: trunk, to: pbx,
+            arrival, marks, decision, snapshot.index, from: trunk, to: pbx,
             leavingBy: hop?.socket ?? arrival.flow.socket)
         let note = note(of: dressed.entry, invite, trunk)
         let transaction = newTransaction(
-            arrival, branch, note, call, originalFrom: originalFrom(of: invite, if: note.isNamed), targets)
+            arrival, marks, note, call, originalFrom: originalFrom(of: invite, if: note.isNamed), targets)
         transactions.open(transaction, at: arrival.now)
         reporter.inboundInvite(
             call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, settings.answerers,
@@ -49,11 +49,11 @@ extension SIPGateway {
 
     /// Builds the INVITE to send, and takes decoration off again until it fits the target's datagrams.
     private func dress(
-        _ arrival: Arrival, _ branch: Branch, _ decision: BrandingDecision, _ index: BrandIndex, from trunk: TrunkPeer,
+        _ arrival: Arrival, _ marks: HopMarks, _ decision: BrandingDecision, _ index: BrandIndex, from trunk: TrunkPeer,
         to pbx: PBXPeer, leavingBy socket: Int
     ) -> DressedInvite {
         func undressed(_ reason: PassThroughReason) -> DressedInvite {
-            let bytes = splice(arrival, branch, nil, .nothing, index, from: trunk, leavingBy: socket)
+            let bytes = splice(arrival, marks, nil, .nothing, index, from: trunk, leavingBy: socket)
             return DressedInvite(bytes: bytes, entry: nil, reason: reason, dress: .nothing)
         }
         switch decision {
@@ -61,7 +61,7 @@ extension SIPGateway {
         case .show(let entry):
             let largest = pbx.largestDatagram ?? .max
             for dress in BrandDress.allCases where dress != .nothing {
-                let bytes = splice(arrival, branch, entry, dress, index, from: trunk, leavingBy: socket)
+                let bytes = splice(arrival, marks, entry, dress, index, from: trunk, leavingBy: socket)
                 if bytes.count <= largest {
                     return DressedInvite(bytes: bytes, entry: entry, reason: nil, dress: dress)
                 }
@@ -72,25 +72,26 @@ extension SIPGateway {
 
     /// Notes every edit of one INVITE and applies them to the received bytes.
     private func splice(
-        _ arrival: Arrival, _ branch: Branch, _ entry: BrandEntry?, _ dress: BrandDress, _ index: BrandIndex,
+        _ arrival: Arrival, _ marks: HopMarks, _ entry: BrandEntry?, _ dress: BrandDress, _ index: BrandIndex,
         from trunk: TrunkPeer, leavingBy socket: Int
     ) -> [UInt8] {
         let invite = arrival.message
-        var splices = Splices()
-        _ = RouteSet(of: invite, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
-        let note = note(of: entry, invite, trunk)
-        addHop(arrival, branch, note: note, leavingBy: socket, into: &splices)
-        HeaderHygiene.clean(invite, from: trunk, isBranded: entry != nil, into: &splices)
-        addTrunkHeader(trunk, invite, into: &splices)
-        if let entry {
-            if note.isNamed {
-                Decoration.writeNames(of: entry, in: index, into: invite, from: trunk, splices: &splices)
+        return withSplices { splices in
+            _ = RouteSet(of: invite, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
+            let note = note(of: entry, invite, trunk)
+            addHop(arrival, marks, note: note, leavingBy: socket, into: &splices)
+            HeaderHygiene.clean(invite, from: trunk, isBranded: entry != nil, into: &splices)
+            addTrunkHeader(trunk, invite, into: &splices)
+            if let entry {
+                if note.isNamed {
+                    Decoration.writeNames(of: entry, in: index, into: invite, from: trunk, splices: &splices)
+                }
+                if settings.writesCallInfo {
+                    Decoration.writeCallInfo(of: entry, in: index, dress: dress, into: invite, splices: &splices)
+                }
             }
-            if settings.writesCallInfo {
-                Decoration.writeCallInfo(of: entry, in: index, dress: dress, into: invite, splices: &splices)
-            }
+            return splices.applied(to: invite.bytes)
         }
-        return splices.applied(to: invite.bytes)
     }
 
     /// What the dialog is to remember of its beginning.

@@ -18,7 +18,7 @@ enum OwnAnswer {
             source: arrival.flow.source)
         // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
         let destination =
-            ViaValue.top(of: request).map { top in
+            request.topVia.map { top in
                 // What a Via claims to speak does not matter to a datagram.
                 let transport = arrival.flow.connection == 0 ? .udp : top.value.transport(in: request) ?? .tcp
                 return ResponseForwarding.destination(
@@ -32,14 +32,14 @@ enum OwnAnswer {
     static func tag(for request: SIPMessage, secret: Secret) -> UInt64 {
         var hash = secret.hash()
         if let callID = request.first(.callID) { hash.combine(request[callID.value]) }
-        if let tag = request.tag(of: .from) { hash.combine(request[tag]) }
+        if let tag = request.fromTag { hash.combine(request[tag]) }
         hash.combine(UInt64(request.sequence?.number ?? 0))
         return hash.finish()
     }
 
     /// True for the ACK of such an answer, which ends here (RFC 3261 §8.2.7).
     static func isAcknowledged(by ack: SIPMessage, secret: Secret) -> Bool {
-        guard let tag = ack.tag(of: .to), ack[tag].count == 18, ack[tag].starts(with: "hd".utf8) else { return false }
+        guard let tag = ack.toTag, ack[tag].count == 18, ack[tag].starts(with: "hd".utf8) else { return false }
         return UInt64(String(decoding: ack[tag].dropFirst(2), as: UTF8.self), radix: 16)
             == self.tag(for: ack, secret: secret)
     }

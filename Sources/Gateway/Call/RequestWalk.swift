@@ -17,12 +17,13 @@ extension SIPGateway {
         }
         guard let branch else { return }
         if let known = transactions[branch] { return meetAgain(known, arrival, from: peer) }
+        let marks = HopMarks(branch: branch, of: request, secret: settings.secret)
         switch request.method {
         case .ack where OwnAnswer.isAcknowledged(by: request, secret: settings.secret): return
         // RFC 3261 §16.10 and §16.11: what memory does not know goes on without a transaction.
-        case .ack, .cancel: forwardStatelessly(arrival, branch, from: peer)
+        case .ack, .cancel: forwardStatelessly(arrival, marks, from: peer)
         case .options where isForGateway(request): answerOptions(arrival)
-        default: open(arrival, branch, from: peer)
+        default: open(arrival, marks, from: peer)
         }
     }
 
@@ -39,15 +40,15 @@ extension SIPGateway {
         }
         counters.add(.retransmissionsAbsorbed)
         if transactions.absorb(arrival.message, in: transaction, at: arrival.now) {
-            forwardStatelessly(arrival, transaction.branch, from: peer)
+            let marks = HopMarks(branch: transaction.branch, of: arrival.message, secret: settings.secret)
+            forwardStatelessly(arrival, marks, from: peer)
         }
     }
 
     /// Starts a transaction and sends the request on by the way its kind asks for.
-    private func open(_ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer) {
+    private func open(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
         let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
-        let loop = LoopMark(of: arrival.message, secret: settings.secret)
-        if loop.stands(in: arrival.message, sockets: settings.topology.sockets) {
+        if marks.loop.stands(in: arrival.message, sockets: settings.topology.sockets) {
             counters.add(.loopsFound)
             return answer(arrival, Refusal(482, "Loop Detected"))
         }
@@ -61,15 +62,15 @@ extension SIPGateway {
             return answer(arrival, Refusal(503, "Service Unavailable"))
         }
         switch peer {
-        case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, branch, from: trunk)
-        case .pbx(let pbx) where isInitialInvite: placeOutboundCall(arrival, branch, from: pbx)
-        default: relay(arrival, branch, from: peer)
+        case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, marks, from: trunk)
+        case .pbx(let pbx) where isInitialInvite: placeOutboundCall(arrival, marks, from: pbx)
+        default: relay(arrival, marks, from: peer)
         }
     }
 
     /// OPTIONS to the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2).
     private func isForGateway(_ request: SIPMessage) -> Bool {
-        guard !request.isInDialog, let uri = SIPURI(request[request.requestURI]) else { return false }
+        guard !request.isInDialog, let uri = SIPURI(request.bytes, request.requestURI) else { return false }
         return uri.scheme != .tel && uri.user.isEmpty
     }
 

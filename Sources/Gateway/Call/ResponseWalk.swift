@@ -8,11 +8,9 @@ extension SIPGateway: TransactionUser {
     /// Finds the transaction by the gateway's own Via; without one the response goes back statelessly.
     func receiveResponse(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let response = arrival.message
-        guard let branch, let top = ViaValue.top(of: response), let branchText = top.value.branch,
+        guard let branch, let top = response.topVia, let branchText = top.value.branch,
             let sequence = response.sequence,
-            settings.topology.sockets.contains(where: {
-                $0.isNamed(host: response[top.value.host], port: top.value.port)
-            })
+            top.value.isOwn(in: response, sockets: settings.topology.sockets)
         else {
             // RFC 3261 §16.7 step 3 and §18.1.2: a response whose topmost Via is not ours was never for us.
             counters.add(.responsesDropped)
@@ -35,7 +33,7 @@ extension SIPGateway: TransactionUser {
     }
 
     func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {
-        guard let status = response.status, let top = ViaValue.top(of: response) else { return }
+        guard let status = response.status, let top = response.topVia else { return }
         if status == 503 {
             note(.refused(retryAfter: RetryAfter.seconds(of: response)), of: transaction, at: now)
             if tryNext(transaction, at: now) { return }
@@ -44,19 +42,20 @@ extension SIPGateway: TransactionUser {
         }
         reporter.answered(response, in: transaction, settings.answerers, at: now)
         if status >= 300 { shared.calls.end(transaction) }
-        var splices = Splices()
-        ResponseForwarding.removeTopVia(top.value, field: top.field, of: response, into: &splices)
-        if !transaction.originalFrom.isEmpty {
-            ResponseForwarding.restoreFrom(transaction.originalFrom[...], in: response, into: &splices)
-        }
-        var upstream = status
-        if status == 503 {
-            // RFC 3261 §16.7 step 6: a target's 503 would make the carrier avoid the whole gateway.
-            upstream = 500
-            ResponseForwarding.replaceStatus("500 Server Internal Error", in: response, into: &splices)
+        // RFC 3261 §16.7 step 6: a target's 503 would make the carrier avoid the whole gateway.
+        let upstream = status == 503 ? 500 : status
+        let bytes = withSplices { splices in
+            ResponseForwarding.removeTopVia(top.value, field: top.field, of: response, into: &splices)
+            if !transaction.originalFrom.isEmpty {
+                ResponseForwarding.restoreFrom(transaction.originalFrom, in: response, into: &splices)
+            }
+            if upstream != status {
+                ResponseForwarding.replaceStatus("500 Server Internal Error", in: response, into: &splices)
+            }
+            return splices.applied(to: response.bytes)
         }
         counters.add(.responsesForwarded)
-        transactions.respond(upstream, splices.applied(to: response.bytes), in: transaction, at: now)
+        transactions.respond(upstream, bytes, in: transaction, at: now)
     }
 
     func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {

@@ -11,6 +11,7 @@ final class SIPGateway {
     let reporter: CallReporter
     /// The settings of the message being handled.
     var settings: GatewaySettings
+    private var spareSplices = Splices()
 
     init(shared: GatewayShared, capacity: Int, now: Moment) {
         self.shared = shared
@@ -23,6 +24,17 @@ final class SIPGateway {
 
     var branding: CurrentBranding { shared.branding }
     var counters: GatewayCounters { shared.counters }
+
+    /// Works with an empty list of edits whose room was used before; one inside another gets room of its own.
+    func withSplices<Result>(_ body: (inout Splices) -> Result) -> Result {
+        var splices = Splices()
+        swap(&splices, &spareSplices)
+        defer {
+            splices.clear()
+            swap(&splices, &spareSplices)
+        }
+        return body(&splices)
+    }
 
     func fireTimers(at now: Moment) {
         settings = shared.settings.load()

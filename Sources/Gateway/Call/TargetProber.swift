@@ -45,7 +45,7 @@ package final class TargetProber: Sendable {
 
     /// Notes the answer if the response is one to a question; false for every other response.
     func takesAnswer(_ response: SIPMessage, _ settings: GatewaySettings, at now: Moment) -> Bool {
-        guard let status = response.status, let branch = ViaValue.top(of: response)?.value.branch,
+        guard let status = response.status, let branch = response.topVia?.value.branch,
             let number = ProbeRequest.number(ofBranch: response[branch], secret: settings.secret)
         else { return false }
         // RFC 3261 §8.1.3.2: a provisional answer is none yet.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// White space as SIP means it: SP, HTAB and the CR and LF of a fold (LWS, RFC 3261 §25.1).
-enum Blank {
-    static func contains(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
+package enum Blank {
+    package static func contains(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
 
     /// The range without white space at either end; empty at its end when all is blank.
-    static func trimmed(_ bytes: borrowing [UInt8], _ range: Range<Int>) -> Range<Int> {
+    static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound
         while lower < range.upperBound, contains(bytes[lower]) { lower += 1 }
         return trimmedEnd(bytes, lower..<range.upperBound)
     }
 
     /// The range without white space at its end.
-    static func trimmedEnd(_ bytes: borrowing [UInt8], _ range: Range<Int>) -> Range<Int> {
+    package static func trimmedEnd(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
         var upper = range.upperBound
         while upper > range.lowerBound, contains(bytes[upper - 1]) { upper -= 1 }
         return range.lowerBound..<upper
@@ -37,15 +37,42 @@ enum Token {
 /// Unsigned decimal numbers below 2^31, as Content-Length, CSeq and Max-Forwards carry them.
 package enum DecimalNumber {
     /// Reads a range that is all digits; nil when empty, longer than ten digits or above 2^31 − 1 (RFC 3261 §8.1.1.5).
-    package static func read(_ bytes: borrowing [UInt8], _ range: Range<Int>) -> Int? {
-        guard !range.isEmpty, range.count <= 10 else { return nil }
+    package static func read(_ bytes: [UInt8], _ range: Range<Int>) -> Int? { read(bytes[range]) }
+
+    /// Reads a text that is all digits, with the same bounds.
+    package static func read(_ text: ArraySlice<UInt8>) -> Int? {
+        guard !text.isEmpty, text.count <= 10 else { return nil }
         var value = 0
-        for position in range {
-            let digit = bytes[position] &- UInt8(ascii: "0")
+        for byte in text {
+            let digit = byte &- UInt8(ascii: "0")
             guard digit <= 9 else { return nil }
             value = value * 10 + Int(digit)
         }
         return value < 1 << 31 ? value : nil
+    }
+}
+
+/// Hexadecimal digits, as branches, marks and seals carry them.
+package enum Hexadecimal {
+    /// Reads sixteen digits in any case; nil for anything else.
+    package static func read(_ text: ArraySlice<UInt8>) -> UInt64? {
+        guard text.count == 16 else { return nil }
+        var value: UInt64 = 0
+        for byte in text {
+            guard let digit = digit(byte) else { return nil }
+            value = value << 4 | UInt64(digit)
+        }
+        return value
+    }
+
+    static func digit(_ byte: UInt8) -> UInt8? {
+        if byte &- UInt8(ascii: "0") <= 9 { return byte - UInt8(ascii: "0") }
+        let letter = byte | 0x20
+        return letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "f") ? letter - UInt8(ascii: "a") + 10 : nil
+    }
+
+    static func character(_ digit: UInt8) -> UInt8 {
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }
 }
 
@@ -67,15 +94,22 @@ extension [UInt8] {
 
     /// Appends a number in decimal.
     package mutating func append(decimal value: some BinaryInteger) {
-        append(contentsOf: String(value).utf8)
+        var rest = UInt64(value.magnitude)
+        if value < 0 { append(UInt8(ascii: "-")) }
+        var divisor: UInt64 = 1
+        while rest / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor))
+            rest %= divisor
+            divisor /= 10
+        }
     }
 
     /// Appends sixteen lower-case hexadecimal digits.
     package mutating func append(hex value: UInt64) {
         var shift = 60
         while shift >= 0 {
-            let nibble = UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15
-            append(nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "a") + nibble - 10)
+            append(Hexadecimal.character(UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15))
             shift -= 4
         }
     }

@@ -12,17 +12,21 @@ package struct NameAddress: Sendable {
 
     /// Reads the value in `bytes[range]`; nil when the grammar refuses it or the URI is none of sip, sips, tel.
     package init?(_ bytes: [UInt8], _ range: Range<Int>) {
-        let extent = NameAddressExtent.scan(bytes, range)
+        self.init(bytes, range, NameAddressExtent.scan(bytes, range))
+    }
+
+    /// The same, where the extents of its parts are known already.
+    package init?(_ bytes: [UInt8], _ range: Range<Int>, _ extent: NameAddressExtent) {
         // The display name is left out: carriers send UTF-8 without quotes, which libosip2 refuses with the whole value.
         let start = extent.hasBrackets ? extent.uri.lowerBound - 1 : range.lowerBound
-        guard Self.isWellFormed(bytes[start..<range.upperBound]) else { return nil }
-        guard let uri = SIPURI(bytes[Blank.trimmed(bytes, extent.uri)]) else { return nil }
+        guard Self.isWellFormed(bytes, start..<range.upperBound) else { return nil }
+        guard let uri = SIPURI(bytes, Blank.trimmed(bytes, extent.uri)) else { return nil }
         self.extent = extent
         self.uri = uri
     }
 
-    private static func isWellFormed(_ value: ArraySlice<UInt8>) -> Bool {
-        PlainURI.isAddress(value) || grammarAccepts(value)
+    private static func isWellFormed(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
+        PlainURI.isAddress(bytes, range) || grammarAccepts(bytes[range])
     }
 
     static func grammarAccepts(_ value: ArraySlice<UInt8>) -> Bool {

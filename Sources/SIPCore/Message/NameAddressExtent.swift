@@ -7,13 +7,24 @@
 /// libosip2's word (`NameAddress`).
 package struct NameAddressExtent: Hashable, Sendable {
     /// The display name with its quotes, without the white space around it; empty at the `<` or URI when there is none.
-    package let displayName: Range<Int>
+    package var displayName: Range<Int> { name.range }
     /// True when the URI stands in angle brackets.
     package let hasBrackets: Bool
     /// The URI, without brackets.
-    package let uri: Range<Int>
+    package var uri: Range<Int> { address.range }
     /// What follows the URI or its bracket: the header parameters.
-    package let parameters: Range<Int>
+    package var parameters: Range<Int> { rest.range }
+
+    private let name: Extent
+    private let address: Extent
+    private let rest: Extent
+
+    private init(displayName: Range<Int>, hasBrackets: Bool, uri: Range<Int>, parameters: Range<Int>) {
+        name = Extent(displayName)
+        self.hasBrackets = hasBrackets
+        address = Extent(uri)
+        rest = Extent(parameters)
+    }
 
     /// Finds the parts in one value of a header field.
     package static func scan(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent {
@@ -24,7 +35,7 @@ package struct NameAddressExtent: Hashable, Sendable {
         var open = position
         while open < value.upperBound, bytes[open] != UInt8(ascii: "<") { open += 1 }
         guard open < value.upperBound else { return bare(bytes, value) }
-        let close = bytes[open..<value.upperBound].firstIndex(of: UInt8(ascii: ">")) ?? value.upperBound
+        let close = bytes.firstIndex(of: UInt8(ascii: ">"), in: open..<value.upperBound) ?? value.upperBound
         let name = Blank.trimmed(bytes, value.lowerBound..<open)
         return NameAddressExtent(
             displayName: name.isEmpty ? open..<open : name, hasBrackets: true, uri: (open + 1)..<close,
@@ -33,7 +44,7 @@ package struct NameAddressExtent: Hashable, Sendable {
 
     /// RFC 3261 §20: without brackets, everything from the first semicolon on belongs to the header, not to the URI.
     private static func bare(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent {
-        let end = bytes[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound
+        let end = bytes.firstIndex(of: UInt8(ascii: ";"), in: value) ?? value.upperBound
         let uri = Blank.trimmed(bytes, value.lowerBound..<end)
         return NameAddressExtent(
             displayName: uri.lowerBound..<uri.lowerBound, hasBrackets: false, uri: uri,

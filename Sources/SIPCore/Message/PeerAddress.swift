@@ -30,19 +30,41 @@ package struct PeerAddress: Hashable, Sendable {
     package init?(host: ArraySlice<UInt8>, port: UInt16) {
         var text = host
         if text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") { text = text.dropFirst().dropLast() }
-        guard text.count <= 45, !text.isEmpty, !text.contains(0) else { return nil }
-        let string = text.map { CChar(bitPattern: $0) } + [0]
-        var four = in_addr()
-        if inet_pton(AF_INET, string, &four) == 1 {
-            self.init(ipv4: UInt32(bigEndian: four.s_addr), port: port)
+        if let four = Self.dottedQuad(text) {
+            self.init(ipv4: four, port: port)
             return
         }
+        guard text.count <= 45, text.contains(UInt8(ascii: ":")), !text.contains(0) else { return nil }
+        let string = text.map { CChar(bitPattern: $0) } + [0]
         var six = in6_addr()
         guard inet_pton(AF_INET6, string, &six) == 1 else { return nil }
         let halves = withUnsafeBytes(of: six) { raw in
             (raw.loadUnaligned(as: UInt64.self), raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
         }
         self.init(ipv6High: UInt64(bigEndian: halves.0), low: UInt64(bigEndian: halves.1), port: port)
+    }
+
+    /// Four decimal octets without leading zeros, as inet_pton reads them; nil for anything else.
+    private static func dottedQuad(_ text: ArraySlice<UInt8>) -> UInt32? {
+        guard text.count >= 7, text.count <= 15 else { return nil }
+        var address: UInt32 = 0
+        var octet: UInt32 = 0
+        var digits = 0
+        var dots = 0
+        for byte in text {
+            if byte == UInt8(ascii: ".") {
+                guard digits > 0, dots < 3 else { return nil }
+                address = address << 8 | octet
+                (octet, digits, dots) = (0, 0, dots + 1)
+            } else {
+                let digit = UInt32(byte &- UInt8(ascii: "0"))
+                guard digit <= 9, digits == 0 || octet > 0 else { return nil }
+                octet = octet * 10 + digit
+                digits += 1
+                guard octet <= 255 else { return nil }
+            }
+        }
+        return dots == 3 && digits > 0 ? address << 8 | octet : nil
     }
 
     /// The same address with another port.
@@ -65,8 +87,21 @@ extension PeerAddress: CustomStringConvertible {
 
     /// The address as the received parameter carries it: IPv6 without brackets (RFC 3261 §25.1).
     package var bareHostText: String {
+        var text: [UInt8] = []
+        appendBareHost(to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Appends what `bareHostText` gives.
+    func appendBareHost(to out: inout [UInt8]) {
         guard isIPv6 else {
-            return "\(low >> 24 & 255).\(low >> 16 & 255).\(low >> 8 & 255).\(low & 255)"
+            var shift: UInt64 = 32
+            while shift > 0 {
+                shift -= 8
+                out.append(decimal: low >> shift & 255)
+                if shift > 0 { out.append(UInt8(ascii: ".")) }
+            }
+            return
         }
         var six = in6_addr()
         withUnsafeMutableBytes(of: &six) { raw in
@@ -74,7 +109,7 @@ extension PeerAddress: CustomStringConvertible {
             raw.storeBytes(of: low.bigEndian, toByteOffset: 8, as: UInt64.self)
         }
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
-        guard inet_ntop(AF_INET6, &six, &text, socklen_t(text.count)) != nil else { return "::" }
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard inet_ntop(AF_INET6, &six, &text, socklen_t(text.count)) != nil else { return out.append("::") }
+        for character in text.prefix(while: { $0 != 0 }) { out.append(UInt8(bitPattern: character)) }
     }
 }

@@ -16,15 +16,15 @@ enum PlainURI {
         var parameters: Range<Int>
     }
 
-    /// Reads `sip:user;parameters@host:port;parameters`; nil for whatever is not plain.
-    static func read(_ bytes: ArraySlice<UInt8>) -> Parts? {
-        guard bytes.count <= OSIPGrammar.longestText, let (start, isSecure) = scheme(bytes) else { return nil }
-        let end = bytes.endIndex
+    /// Reads `sip:user;parameters@host:port;parameters` in `bytes[range]`; nil for whatever is not plain.
+    static func read(_ bytes: [UInt8], _ range: Range<Int>) -> Parts? {
+        guard range.count <= OSIPGrammar.longestText, let (start, isSecure) = scheme(bytes, range) else { return nil }
+        let end = range.upperBound
         var userEnd = start
         while userEnd < end, isMark(bytes[userEnd]) { userEnd += 1 }
         var position = userEnd
         if position < end, bytes[position] == UInt8(ascii: ";") {
-            guard let next = parameters(bytes, from: position) else { return nil }
+            guard let next = parameters(bytes, from: position, to: end) else { return nil }
             position = next
         }
         var parts = Parts(
@@ -40,52 +40,59 @@ enum PlainURI {
             parts.host = hostStart..<position
         } else {
             position = userEnd
-            guard bytes[start..<userEnd].allSatisfy(isHost) else { return nil }
+            for place in start..<userEnd where !isHost(bytes[place]) { return nil }
         }
         guard !parts.host.isEmpty else { return nil }
         if position < end, bytes[position] == UInt8(ascii: ":") {
             let digits = position + 1
             position = digits
-            while position < end, position - digits < 5, isDigit(bytes[position]) { position += 1 }
-            let number = bytes[digits..<position].reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+            var number = 0
+            while position < end, position - digits < 5, isDigit(bytes[position]) {
+                number = number * 10 + Int(bytes[position] - UInt8(ascii: "0"))
+                position += 1
+            }
             guard position > digits, let port = UInt16(exactly: number), port > 0 else { return nil }
             parts.port = port
         }
         parts.parameters = position..<end
-        guard position == end || parameters(bytes, from: position) == end else { return nil }
+        guard position == end || parameters(bytes, from: position, to: end) == end else { return nil }
         return parts
     }
 
     /// True for `<uri>;name=value…` with a plain URI and plain parameters, which is a well-formed From.
-    static func isAddress(_ bytes: ArraySlice<UInt8>) -> Bool {
-        guard bytes.first == UInt8(ascii: "<"), let close = bytes.firstIndex(of: UInt8(ascii: ">")),
-            read(bytes[(bytes.startIndex + 1)..<close]) != nil
+    static func isAddress(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
+        guard !range.isEmpty, bytes[range.lowerBound] == UInt8(ascii: "<"),
+            let close = bytes.firstIndex(of: UInt8(ascii: ">"), in: range),
+            read(bytes, (range.lowerBound + 1)..<close) != nil
         else { return false }
-        return close + 1 == bytes.endIndex || parameters(bytes, from: close + 1) == bytes.endIndex
+        let end = range.upperBound
+        return close + 1 == end || parameters(bytes, from: close + 1, to: end) == end
     }
 
     /// Where a run of `;name` and `;name=value` ends; nil when a name or value is empty or there are too many.
-    private static func parameters(_ bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
+    private static func parameters(_ bytes: [UInt8], from start: Int, to end: Int) -> Int? {
         var position = start
         var count = 0
-        while position < bytes.endIndex, bytes[position] == UInt8(ascii: ";") {
+        while position < end, bytes[position] == UInt8(ascii: ";") {
             count += 1
             let name = position + 1
             position = name
-            while position < bytes.endIndex, isMark(bytes[position]) { position += 1 }
+            while position < end, isMark(bytes[position]) { position += 1 }
             guard position > name, count <= OSIPGrammar.mostSeparators / 2 else { return nil }
-            guard position < bytes.endIndex, bytes[position] == UInt8(ascii: "=") else { continue }
+            guard position < end, bytes[position] == UInt8(ascii: "=") else { continue }
             let value = position + 1
             position = value
-            while position < bytes.endIndex, isMark(bytes[position]) { position += 1 }
+            while position < end, isMark(bytes[position]) { position += 1 }
             guard position > value else { return nil }
         }
         return position
     }
 
-    private static func scheme(_ bytes: ArraySlice<UInt8>) -> (end: Int, isSecure: Bool)? {
-        let start = bytes.startIndex
-        guard bytes.count > 5, bytes[start..<(start + 3)].equalsIgnoringCase("sip") else { return nil }
+    private static func scheme(_ bytes: [UInt8], _ range: Range<Int>) -> (end: Int, isSecure: Bool)? {
+        let start = range.lowerBound
+        guard range.count > 5, bytes[start] | 0x20 == UInt8(ascii: "s"), bytes[start + 1] | 0x20 == UInt8(ascii: "i"),
+            bytes[start + 2] | 0x20 == UInt8(ascii: "p")
+        else { return nil }
         if bytes[start + 3] == UInt8(ascii: ":") { return (start + 4, false) }
         let isSecure = bytes[start + 3] | 0x20 == UInt8(ascii: "s") && bytes[start + 4] == UInt8(ascii: ":")
         return isSecure ? (start + 5, true) : nil

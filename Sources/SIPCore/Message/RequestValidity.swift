@@ -45,32 +45,26 @@ package enum RequestValidity {
             if seen & mark != 0 { return Refusal(400, "Repeated \(title)") }
             seen |= mark
         }
-        for (name, title) in [(HeaderName.from, "From"), (.to, "To"), (.callID, "Call-ID"), (.cseq, "CSeq")]
-        where message.first(name)?.value.isEmpty ?? true {
-            return Refusal(400, "Missing \(title)")
-        }
-        guard let from = message.first(.from), isAddress(message, from.value) else { return Refusal(400, "Bad From") }
-        guard let to = message.first(.to), isAddress(message, to.value) else { return Refusal(400, "Bad To") }
+        if isEmpty(.from, in: message) { return Refusal(400, "Missing From") }
+        if isEmpty(.to, in: message) { return Refusal(400, "Missing To") }
+        if isEmpty(.callID, in: message) { return Refusal(400, "Missing Call-ID") }
+        if isEmpty(.cseq, in: message) { return Refusal(400, "Missing CSeq") }
+        guard let from = message.from, isAddress(message, from) else { return Refusal(400, "Bad From") }
+        guard let to = message.to, isAddress(message, to) else { return Refusal(400, "Bad To") }
         return vias(message)
+    }
+
+    private static func isEmpty(_ name: HeaderName, in message: SIPMessage) -> Bool {
+        message.first(name)?.value.isEmpty ?? true
     }
 
     /// RFC 3261 §20.42: a Via at the least, and none that cannot be read: the answer has to find its way by them.
     private static func vias(_ message: SIPMessage) -> Refusal? {
-        var isFound = false
-        for field in message.headers where field.name == .via {
-            isFound = false
-            for value in HeaderValues(message.bytes, field.value) {
-                isFound = ViaValue(message.bytes, value) != nil
-                if !isFound { break }
-            }
-            if !isFound { break }
-        }
-        return isFound ? nil : Refusal(400, "Bad Via")
+        message.topVia == nil || message.anyVia { $0 == nil } ? Refusal(400, "Bad Via") : nil
     }
 
     /// RFC 3261 §25.1: a URI with a scheme and without blanks, and a name whose comma, if it has one, is quoted.
-    private static func isAddress(_ message: SIPMessage, _ value: Range<Int>) -> Bool {
-        let extent = NameAddressExtent.scan(message.bytes, value)
+    private static func isAddress(_ message: SIPMessage, _ extent: NameAddressExtent) -> Bool {
         let (name, uri) = (message[extent.displayName], message[extent.uri])
         return uri.contains(UInt8(ascii: ":")) && !uri.contains(where: Blank.contains) && closes(message, extent)
             && (name.first == UInt8(ascii: "\"") || !name.contains(UInt8(ascii: ",")))
@@ -143,7 +137,7 @@ package enum RequestValidity {
     ///
     /// ACK and CANCEL pass (§20.29).
     private static func proxyRequire(_ message: SIPMessage) -> Refusal? {
-        guard message.method != .ack, message.method != .cancel else { return nil }
+        guard message.has(.proxyRequire), message.method != .ack, message.method != .cancel else { return nil }
         let options = message.headers.filter { $0.name == .proxyRequire }.flatMap { field in
             HeaderValues(message.bytes, field.value).map { message[$0] }
         }
@@ -151,18 +145,5 @@ package enum RequestValidity {
         let known = options.filter { $0.allSatisfy(Token.contains) }.prefix(8)
         let names = known.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
         return Refusal(420, "Bad Extension", header: names.isEmpty ? nil : "Unsupported: \(names)")
-    }
-}
-
-extension SIPMessage {
-    /// CSeq taken apart: its number and the extent of its method; nil when malformed (RFC 3261 §20.16).
-    package var sequence: (number: Int, method: Range<Int>)? {
-        guard let field = first(.cseq) else { return nil }
-        let text = self[field.value]
-        guard let blank = text.firstIndex(where: Blank.contains),
-            let number = DecimalNumber.read(bytes, field.value.lowerBound..<blank)
-        else { return nil }
-        let method = Blank.trimmed(bytes, blank..<field.value.upperBound)
-        return method.isEmpty ? nil : (number, method)
     }
 }

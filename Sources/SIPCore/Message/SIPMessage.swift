@@ -11,6 +11,24 @@ package struct SIPMessage: Sendable {
     package let headers: [HeaderField]
     /// First byte after the empty line.
     package let bodyStart: Int
+    private let landmarks: MessageLandmarks
+
+    init(bytes: [UInt8], startLine: StartLine, headers: [HeaderField], bodyStart: Int) {
+        self.bytes = bytes
+        self.startLine = startLine
+        self.headers = headers
+        self.bodyStart = bodyStart
+        landmarks = MessageLandmarks(bytes, headers)
+    }
+
+    /// The same message without the bytes behind `end`, which must not lie inside its header fields.
+    init(_ message: SIPMessage, endingAt end: Int) {
+        bytes = Array(message.bytes[..<end])
+        startLine = message.startLine
+        headers = message.headers
+        bodyStart = message.bodyStart
+        landmarks = message.landmarks
+    }
 
     /// The first line, taken apart (RFC 3261 §7.1, §7.2).
     package enum StartLine: Hashable, Sendable {
@@ -23,14 +41,25 @@ package struct SIPMessage: Sendable {
     /// Where one header field lies (RFC 3261 §7.3.1).
     package struct HeaderField: Hashable, Sendable {
         package let name: HeaderName
+        private let line: Extent
+        private let inner: Extent
+        private let nameEndPosition: UInt32
+
+        init(name: HeaderName, start: Int, nameEnd: Int, value: Range<Int>, end: Int) {
+            self.name = name
+            line = Extent(start..<end)
+            inner = Extent(value)
+            nameEndPosition = UInt32(nameEnd)
+        }
+
         /// First byte of the line.
-        package let start: Int
+        package var start: Int { line.range.lowerBound }
         /// First byte after the name (which may be followed by white space before the colon).
-        package let nameEnd: Int
+        package var nameEnd: Int { Int(nameEndPosition) }
         /// The value without the white space around it; folds are still in it.
-        package let value: Range<Int>
+        package var value: Range<Int> { inner.range }
         /// First byte of the next line.
-        package let end: Int
+        package var end: Int { line.range.upperBound }
     }
 }
 
@@ -54,24 +83,37 @@ extension SIPMessage {
     }
 
     /// The first field of that name.
-    package func first(_ name: HeaderName) -> HeaderField? {
-        for field in headers where field.name == name { return field }
-        return nil
-    }
+    package func first(_ name: HeaderName) -> HeaderField? { landmarks.position(of: name).map { headers[$0] } }
 
     /// True when a field of that name is there.
-    package func has(_ name: HeaderName) -> Bool { first(name) != nil }
+    package func has(_ name: HeaderName) -> Bool { landmarks.position(of: name) != nil }
+
+    /// The topmost Via and the field it stands in; nil when there is none that can be read.
+    package var topVia: (value: ViaValue, field: HeaderField)? {
+        guard let value = landmarks.topVia, let field = first(.via) else { return nil }
+        return (value, field)
+    }
+
+    /// The parts of From; nil where it is missing.
+    package var from: NameAddressExtent? { landmarks.from }
+
+    /// The parts of To; nil where it is missing.
+    package var to: NameAddressExtent? { landmarks.to }
+
+    /// CSeq taken apart: its number and the extent of its method; nil when malformed (RFC 3261 §20.16).
+    package var sequence: (number: Int, method: Range<Int>)? {
+        landmarks.sequence.map { (Int($0.number), $0.method.range) }
+    }
 
     /// The bytes of a range, shared with the message.
     package subscript(range: Range<Int>) -> ArraySlice<UInt8> { bytes[range] }
 
-    /// The tag parameter of From or To, nil where there is none (RFC 3261 §19.3).
-    package func tag(of name: HeaderName) -> Range<Int>? {
-        guard let field = first(name) else { return nil }
-        let address = NameAddressExtent.scan(bytes, field.value)
-        return HeaderParameters.find("tag", in: bytes, address.parameters)
-    }
+    /// The tag of From, nil where there is none (RFC 3261 §19.3).
+    package var fromTag: Range<Int>? { landmarks.fromTag?.range }
+
+    /// The tag of To, nil where there is none (RFC 3261 §19.3).
+    package var toTag: Range<Int>? { landmarks.toTag?.range }
 
     /// True for a request inside a dialog: its To has a tag (RFC 3261 §12.2).
-    package var isInDialog: Bool { tag(of: .to) != nil }
+    package var isInDialog: Bool { landmarks.toTag != nil }
 }

@@ -65,8 +65,7 @@ extension SIPMessage {
     /// Drops what follows the body that Content-Length announces (RFC 3261 §18.3); a body too short is left to validation.
     private func cutAtContentLength() -> SIPMessage {
         guard let length = contentLength, bodyStart + length < bytes.count else { return self }
-        return SIPMessage(
-            bytes: Array(bytes[..<(bodyStart + length)]), startLine: startLine, headers: headers, bodyStart: bodyStart)
+        return SIPMessage(self, endingAt: bodyStart + length)
     }
 
     /// The value of Content-Length; nil when absent or no number.

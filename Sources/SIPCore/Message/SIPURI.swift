@@ -3,30 +3,51 @@
 import COsip2
 
 /// A sip, sips or tel URI taken apart, by libosip2 where it is not a plain one (RFC 3261 §19.1, RFC 3966 §3).
-package struct SIPURI: Hashable, Sendable {
+///
+/// Its parts lie in the text it was read from, which it keeps; reading a plain one allocates nothing.
+package struct SIPURI: Sendable {
     package enum Scheme: Hashable, Sendable { case sip, sips, tel }
 
     package let scheme: Scheme
-    /// The user of a sip URI without its parameters, or the number of a tel URI; as written, escapes included.
-    package let user: [UInt8]
-    /// Host name or address literal, IPv6 without brackets; empty for tel.
-    package let host: [UInt8]
     /// Port, nil when not written.
     package let port: UInt16?
-    /// Parameters of the user part or of the tel URI: `;phone-context=…;verstat=…`, from the first semicolon on.
-    package let userParameters: [UInt8]
-    /// Parameters of the URI itself: `;lr;transport=udp`.
-    package let parameters: [UInt8]
+    private let text: [UInt8]
+    private let userExtent: Extent
+    private let userParametersExtent: Extent
+    private let hostExtent: Extent
+    private let parametersExtent: Extent
 
-    /// Parses one URI; nil when libosip2 refuses it, when it is too long, or when its scheme is another one.
+    /// The user of a sip URI without its parameters, or the number of a tel URI; as written, escapes included.
+    package var user: ArraySlice<UInt8> { text[userExtent.range] }
+    /// Host name or address literal, IPv6 without brackets; empty for tel.
+    package var host: ArraySlice<UInt8> { text[hostExtent.range] }
+    /// Parameters of the user part or of the tel URI: `;phone-context=…;verstat=…`, from the first semicolon on.
+    package var userParameters: ArraySlice<UInt8> { text[userParametersExtent.range] }
+    /// Parameters of the URI itself: `;lr;transport=udp`.
+    package var parameters: ArraySlice<UInt8> { text[parametersExtent.range] }
+
+    /// Parses the URI in `bytes[range]`, all of them by default.
     ///
-    /// Also nil with a blank, a line end or another control character in it, which no URI has (RFC 3261 §25.1) and which
-    /// would be a line of its own where the URI is written again.
-    package init?(_ bytes: ArraySlice<UInt8>) {
-        guard let read = PlainURI.read(bytes).map({ SIPURI($0, of: bytes) }) ?? SIPURI(grammar: bytes) else {
-            return nil
+    /// Nil when libosip2 refuses it, when it is too long, or when its scheme is another one. Also nil with a blank, a line
+    /// end or another control character in it, which no URI has (RFC 3261 §25.1) and which would be a line of its own
+    /// where the URI is written again.
+    package init?(_ bytes: [UInt8], _ range: Range<Int>? = nil) {
+        let range = range ?? bytes.indices
+        if let parts = PlainURI.read(bytes, range) {
+            self.init(parts, of: bytes)
+        } else {
+            self.init(grammar: bytes[range])
         }
-        self = read
+    }
+
+    private init(_ parts: PlainURI.Parts, of bytes: [UInt8]) {
+        scheme = parts.isSecure ? .sips : .sip
+        port = parts.port
+        text = bytes
+        userExtent = Extent(parts.user)
+        userParametersExtent = Extent(parts.userParameters)
+        hostExtent = Extent(parts.host)
+        parametersExtent = Extent(parts.parameters)
     }
 
     /// The same, always through libosip2.
@@ -35,31 +56,34 @@ package struct SIPURI: Hashable, Sendable {
         self = parsed
     }
 
-    private init(_ parts: PlainURI.Parts, of bytes: ArraySlice<UInt8>) {
-        self.init(
-            scheme: parts.isSecure ? .sips : .sip, user: Array(bytes[parts.user]), host: Array(bytes[parts.host]),
-            port: parts.port, userParameters: Array(bytes[parts.userParameters]),
-            parameters: Array(bytes[parts.parameters]))
-    }
-
+    /// A text of its own for parts that libosip2 gave as copies.
     private init(
-        scheme: Scheme, user: [UInt8], host: [UInt8], port: UInt16?, userParameters: [UInt8], parameters: [UInt8]
+        scheme: Scheme, user: ArraySlice<UInt8>, host: [UInt8], port: UInt16?, userParameters: ArraySlice<UInt8>,
+        parameters: ArraySlice<UInt8>
     ) {
         self.scheme = scheme
-        self.user = user
-        self.host = host
         self.port = port
-        self.userParameters = userParameters
-        self.parameters = parameters
+        var text: [UInt8] = []
+        func add(_ part: some Collection<UInt8>) -> Extent {
+            let start = text.count
+            text.append(contentsOf: part)
+            return Extent(start..<text.count)
+        }
+        userExtent = add(user)
+        userParametersExtent = add(userParameters)
+        hostExtent = add(host)
+        parametersExtent = add(parameters)
+        self.text = text
     }
 
     /// The user with its escapes resolved, as it compares (RFC 3261 §19.1.4); an escape that is none stays as written.
-    package var unescapedUser: [UInt8] {
+    package var unescapedUser: ArraySlice<UInt8> {
+        let user = self.user
         guard user.contains(UInt8(ascii: "%")) else { return user }
         var out: [UInt8] = []
-        var position = 0
-        while position < user.count {
-            if user[position] == UInt8(ascii: "%"), position + 2 < user.count,
+        var position = user.startIndex
+        while position < user.endIndex {
+            if user[position] == UInt8(ascii: "%"), position + 2 < user.endIndex,
                 let byte = UInt8(String(decoding: user[(position + 1)...(position + 2)], as: UTF8.self), radix: 16)
             {
                 out.append(byte)
@@ -69,17 +93,17 @@ package struct SIPURI: Hashable, Sendable {
                 position += 1
             }
         }
-        return out
+        return out[...]
     }
 
     /// The value of a parameter of the user part or tel number, nil where there is none.
     package func userParameter(_ name: StaticString) -> ArraySlice<UInt8>? {
-        HeaderParameters.find(name, in: userParameters, 0..<userParameters.count).map { userParameters[$0] }
+        HeaderParameters.find(name, in: text, userParametersExtent.range).map { text[$0] }
     }
 
     /// The value of a URI parameter, empty for a flag, nil where there is none.
     package func parameter(_ name: StaticString) -> ArraySlice<UInt8>? {
-        HeaderParameters.find(name, in: parameters, 0..<parameters.count).map { parameters[$0] }
+        HeaderParameters.find(name, in: text, parametersExtent.range).map { text[$0] }
     }
 
     private static func parse(_ bytes: ArraySlice<UInt8>) -> SIPURI? {
@@ -121,8 +145,8 @@ package struct SIPURI: Hashable, Sendable {
         let headers = hostPart.firstIndex(of: UInt8(ascii: "?")) ?? hostPart.endIndex
         let parameters = hostPart[..<headers].firstIndex(of: UInt8(ascii: ";")) ?? headers
         return SIPURI(
-            scheme: scheme, user: Array(userPart[..<userEnd]), host: host, port: port,
-            userParameters: Array(userPart[semicolon...]), parameters: Array(hostPart[parameters..<headers]))
+            scheme: scheme, user: userPart[..<userEnd], host: host, port: port,
+            userParameters: userPart[semicolon...], parameters: hostPart[parameters..<headers])
     }
 
     private static func telephone(_ bytes: ArraySlice<UInt8>) -> SIPURI? {
@@ -131,8 +155,8 @@ package struct SIPURI: Hashable, Sendable {
         let semicolon = number.firstIndex(of: UInt8(ascii: ";")) ?? number.endIndex
         guard semicolon > number.startIndex else { return nil }
         return SIPURI(
-            scheme: .tel, user: Array(number[..<semicolon]), host: [], port: nil,
-            userParameters: Array(number[semicolon...]), parameters: [])
+            scheme: .tel, user: number[..<semicolon], host: [], port: nil, userParameters: number[semicolon...],
+            parameters: [])
     }
 
     private static func scheme(_ text: UnsafePointer<CChar>?) -> Scheme? {
@@ -141,5 +165,13 @@ package struct SIPURI: Hashable, Sendable {
         if bytes[...].equalsIgnoringCase("sips") { return .sips }
         if bytes[...].equalsIgnoringCase("tel") { return .tel }
         return nil
+    }
+}
+
+extension SIPURI: Equatable {
+    /// The same parts, wherever they were read from; not the comparison of RFC 3261 §19.1.4.
+    package static func == (left: SIPURI, right: SIPURI) -> Bool {
+        left.scheme == right.scheme && left.port == right.port && left.user == right.user && left.host == right.host
+            && left.userParameters == right.userParameters && left.parameters == right.parameters
     }
 }

@@ -11,12 +11,16 @@ package struct Splices: Sendable {
         let text: Range<Int>
     }
 
+    /// By position; those at one position in the order they were noted.
     private var edits: [Edit] = []
     private var arena: [UInt8] = []
 
-    package init() {
-        edits.reserveCapacity(12)
-        arena.reserveCapacity(512)
+    package init() {}
+
+    /// Forgets all edits and keeps their room for the next message.
+    package mutating func clear() {
+        edits.removeAll(keepingCapacity: true)
+        arena.removeAll(keepingCapacity: true)
     }
 
     /// True when nothing is to be changed.
@@ -25,7 +29,7 @@ package struct Splices: Sendable {
     /// Bytes the message grows by; negative when it shrinks.
     package var growth: Int { edits.reduce(0) { $0 + $1.text.count - $1.range.count } }
 
-    /// The ranges that are replaced, for tests that compare everything else.
+    /// The ranges that are replaced, by position, for tests that compare everything else.
     package var ranges: [Range<Int>] { edits.map(\.range) }
 
     /// Takes a range out.
@@ -40,7 +44,9 @@ package struct Splices: Sendable {
     package mutating func replace(_ range: Range<Int>, _ write: (inout [UInt8]) -> Void) {
         let start = arena.count
         write(&arena)
-        edits.append(Edit(range: range, text: start..<arena.count))
+        var place = edits.count
+        while place > 0, edits[place - 1].range.lowerBound > range.lowerBound { place -= 1 }
+        edits.insert(Edit(range: range, text: start..<arena.count), at: place)
     }
 
     /// The message with all edits made, in one new buffer.
@@ -54,29 +60,18 @@ package struct Splices: Sendable {
 
     /// Appends a part of the message with all edits made; every edit must lie inside that part.
     func append(_ bytes: [UInt8], _ part: Range<Int>, to out: inout [UInt8]) {
-        var order = edits
-        order.sortStably()
-        var position = part.lowerBound
-        for edit in order {
-            if edit.range.lowerBound > position { out.append(contentsOf: bytes[position..<edit.range.lowerBound]) }
-            out.append(contentsOf: arena[edit.text])
-            position = max(position, edit.range.upperBound)
-        }
-        out.append(contentsOf: bytes[position..<part.upperBound])
-    }
-}
-
-extension [Splices.Edit] {
-    /// Insertion sort by position: a dozen edits at the most, nearly in order, and equal ones must not change places.
-    fileprivate mutating func sortStably() {
-        for index in indices.dropFirst() {
-            let edit = self[index]
-            var hole = index
-            while hole > 0, self[hole - 1].range.lowerBound > edit.range.lowerBound {
-                self[hole] = self[hole - 1]
-                hole -= 1
+        bytes.withUnsafeBufferPointer { bytes in
+            arena.withUnsafeBufferPointer { arena in
+                var position = part.lowerBound
+                for edit in edits {
+                    if edit.range.lowerBound > position {
+                        out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[position..<edit.range.lowerBound]))
+                    }
+                    out.append(contentsOf: UnsafeBufferPointer(rebasing: arena[edit.text]))
+                    position = max(position, edit.range.upperBound)
+                }
+                out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[position..<part.upperBound]))
             }
-            self[hole] = edit
         }
     }
 }

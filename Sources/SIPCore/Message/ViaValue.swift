@@ -2,25 +2,29 @@
 
 /// One Via value and where its parts lie (RFC 3261 §20.42, RFC 3581 §3).
 package struct ViaValue: Hashable, Sendable {
-    /// The whole value.
-    package let extent: Range<Int>
-    /// The sent-by host, IPv6 with its brackets.
-    package let host: Range<Int>
+    private let whole: Extent
+    private let sentByHost: Extent
+    private let branchValue: Extent?
+    private let receivedValue: Extent?
+    private let rportValue: Extent?
+
     /// The sent-by port, nil when not written.
     package let port: UInt16?
+    /// The whole value.
+    package var extent: Range<Int> { whole.range }
+    /// The sent-by host, IPv6 with its brackets.
+    package var host: Range<Int> { sentByHost.range }
     /// The branch parameter's value, nil when missing.
-    package let branch: Range<Int>?
+    package var branch: Range<Int>? { branchValue?.range }
     /// The received parameter's value.
-    package let received: Range<Int>?
+    package var received: Range<Int>? { receivedValue?.range }
     /// The rport parameter's value: empty when only asked for, nil when missing.
-    package let rport: Range<Int>?
+    package var rport: Range<Int>? { rportValue?.range }
 
-    /// The topmost Via of a message and the field it stands in; nil when there is none that can be read.
-    package static func top(of message: SIPMessage) -> (value: ViaValue, field: SIPMessage.HeaderField)? {
-        guard let field = message.first(.via) else { return nil }
-        var values = HeaderValues(message.bytes, field.value)
-        guard let first = values.next(), let value = ViaValue(message.bytes, first) else { return nil }
-        return (value, field)
+    /// True when the gateway wrote it: a branch of its form, and a sent-by that names one of its sockets.
+    package func isOwn(in message: SIPMessage, sockets: [LocalSocket]) -> Bool {
+        guard let branch, Branch(message[branch]) != nil else { return false }
+        return sockets.contains { $0.isNamed(host: message[host], port: port) }
     }
 
     /// The second Via value, to which a response goes on; nil when there is only one or it cannot be read.
@@ -55,8 +59,8 @@ package struct ViaValue: Hashable, Sendable {
             let sentBy = Self.sentBy(bytes, (secondSlash + 1)..<head.upperBound),
             let (host, port) = Self.hostAndPort(bytes, sentBy)
         else { return nil }
-        extent = range
-        self.host = host
+        whole = Extent(range)
+        sentByHost = Extent(host)
         self.port = port
         var branch: Range<Int>?
         var received: Range<Int>?
@@ -70,9 +74,9 @@ package struct ViaValue: Hashable, Sendable {
             default: break
             }
         }
-        self.branch = branch
-        self.received = received
-        self.rport = rport
+        branchValue = branch.map(Extent.init)
+        receivedValue = received.map(Extent.init)
+        rportValue = rport.map(Extent.init)
     }
 
     /// What follows the transport token and its white space.
@@ -102,5 +106,27 @@ package struct ViaValue: Hashable, Sendable {
             let port = UInt16(exactly: number), port > 0
         else { return nil }
         return (host, port)
+    }
+}
+
+extension SIPMessage {
+    /// True when `fits` says so of a Via value; it gets them top down, and nil for one that cannot be read.
+    package func anyVia(_ fits: (ViaValue?) -> Bool) -> Bool {
+        for field in headers where field.name == .via {
+            var isEmpty = true
+            var start = field.value.lowerBound
+            // The topmost one has been read already.
+            if let top = topVia, top.field.start == field.start {
+                if fits(top.value) { return true }
+                isEmpty = false
+                start = min(top.value.extent.upperBound + 1, field.value.upperBound)
+            }
+            for value in HeaderValues(bytes, start..<field.value.upperBound) {
+                isEmpty = false
+                if fits(ViaValue(bytes, value)) { return true }
+            }
+            if isEmpty, fits(nil) { return true }
+        }
+        return false
     }
 }

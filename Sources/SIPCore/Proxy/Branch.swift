@@ -24,7 +24,7 @@ package struct Branch: Hashable, Sendable {
             hash.combine(via.port ?? 5060)
         } else {
             hash.combine(message[via.extent])
-            if let tag = message.tag(of: .from) { hash.combine(message[tag]) }
+            if let tag = message.fromTag { hash.combine(message[tag]) }
             hash.combine(message[message.requestURI])
         }
         if let callID = message.first(.callID) { hash.combine(message[callID.value]) }
@@ -37,7 +37,7 @@ package struct Branch: Hashable, Sendable {
         let prefixLength = Self.prefix.utf8CodeUnitCount
         let digits = text.dropFirst(prefixLength)
         guard digits.count == 16 || digits.count == 17, text.prefix(prefixLength).equalsIgnoringCase(Self.prefix),
-            let value = UInt64(String(decoding: digits.prefix(16), as: UTF8.self), radix: 16)
+            let value = Hexadecimal.read(digits.prefix(16))
         else { return nil }
         self.value = value
     }
@@ -45,14 +45,14 @@ package struct Branch: Hashable, Sendable {
     /// Which attempt the branch belongs to: 0 for the first target, 1 for the next and so on.
     package static func attempt(_ text: ArraySlice<UInt8>) -> UInt8 {
         guard text.count == prefix.utf8CodeUnitCount + 17, let digit = text.last else { return 0 }
-        return UInt8(String(decoding: [digit], as: UTF8.self), radix: 16) ?? 0
+        return Hexadecimal.digit(digit) ?? 0
     }
 
     /// Writes the branch parameter's value; each attempt at another target has its own (RFC 3261 §16.6 step 8).
     package func append(attempt: UInt8 = 0, to out: inout [UInt8]) {
         out.append(Self.prefix)
         out.append(hex: value)
-        if attempt > 0 { out.append(contentsOf: String(attempt & 15, radix: 16).utf8) }
+        if attempt > 0 { out.append(Hexadecimal.character(attempt & 15)) }
     }
 }
 

@@ -57,7 +57,7 @@ package enum LocalMessages {
         out.append(" ")
         out.append(contentsOf: invite[invite.requestURI])
         out.append(" SIP/2.0\r\n")
-        if let top = ViaValue.top(of: via) {
+        if let top = via.topVia {
             out.append("Via: ")
             out.append(contentsOf: via[top.value.extent])
             out.append("\r\n")
@@ -85,7 +85,7 @@ package enum LocalMessages {
 
     /// The Via fields of a request, the topmost with received and rport filled in.
     private static func appendVias(of request: SIPMessage, source: PeerAddress, to out: inout [UInt8]) {
-        guard let top = ViaValue.top(of: request) else {
+        guard let top = request.topVia else {
             appendField("Via", request.first(.via), of: request, to: &out)
             return
         }
@@ -106,7 +106,7 @@ package enum LocalMessages {
         guard let field = request.first(.to) else { return }
         out.append("To: ")
         out.append(contentsOf: request[field.value])
-        if let tag, request.tag(of: .to) == nil {
+        if let tag, request.toTag == nil {
             out.append(";tag=hd")
             out.append(hex: tag)
         }

@@ -12,6 +12,8 @@ package struct LocalSocket: Hashable, Sendable {
     package let sentBy: [UInt8]
     private let advertisedHost: [UInt8]
     private let advertisedPort: UInt16
+    /// The advertised address where it is a literal.
+    private let advertised: PeerAddress?
 
     /// Names a socket; `advertisedHost` is an address literal or a host name.
     package init(
@@ -24,6 +26,7 @@ package struct LocalSocket: Hashable, Sendable {
         let host = advertisedHost.map { $0.contains(":") && !$0.hasPrefix("[") ? "[\($0)]" : $0 } ?? address.hostText
         self.advertisedHost = Array(host.utf8)
         self.advertisedPort = advertisedPort ?? address.port
+        advertised = PeerAddress(host: self.advertisedHost[...], port: self.advertisedPort)
         sentBy = Array("\(host):\(self.advertisedPort)".utf8)
     }
 
@@ -41,10 +44,9 @@ package struct LocalSocket: Hashable, Sendable {
     /// True when a host and port out of a header name this socket; a missing port is the usual one (RFC 3261 §19.1.2).
     package func isNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
         let port = port ?? transport.defaultPort
+        guard port == advertisedPort || port == address.port else { return false }
         if port == advertisedPort, host.equalsIgnoringCase(advertisedHost[...]) { return true }
         guard let literal = PeerAddress(host: host, port: port) else { return false }
-        if literal == address { return true }
-        guard let advertised = PeerAddress(host: advertisedHost[...], port: advertisedPort) else { return false }
-        return literal == advertised
+        return literal == address || literal == advertised
     }
 }

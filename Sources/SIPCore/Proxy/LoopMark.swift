@@ -11,34 +11,26 @@ package struct LoopMark: Hashable, Sendable {
     package init(of request: SIPMessage, secret: Secret) {
         var hash = secret.hash()
         hash.combine(request[request.requestURI])
-        for name in [HeaderName.callID, .cseq] {
-            if let field = request.first(name) { hash.combine(request[field.value]) }
-        }
-        for name in [HeaderName.from, .to] {
-            hash.combine(request.tag(of: name).map { request[$0] } ?? [])
-        }
+        if let field = request.first(.callID) { hash.combine(request[field.value]) }
+        if let field = request.first(.cseq) { hash.combine(request[field.value]) }
+        hash.combine(request[request.fromTag ?? 0..<0])
+        hash.combine(request[request.toTag ?? 0..<0])
         for field in request.headers where field.name == .route { hash.combine(request[field.value]) }
         value = hash.finish()
     }
 
     /// True when a Via of the gateway in the request carries the mark.
     package func stands(in request: SIPMessage, sockets: [LocalSocket]) -> Bool {
-        request.headers.contains { field in
-            field.name == .via
-                && HeaderValues(request.bytes, field.value).contains { range in
-                    guard let via = ViaValue(request.bytes, range),
-                        let branch = via.branch, Branch(request[branch]) != nil,
-                        sockets.contains(where: { $0.isNamed(host: request[via.host], port: via.port) })
-                    else { return false }
-                    return Self.text(in: request, via).map { request[$0].elementsEqual(hex) } ?? false
-                }
+        request.anyVia { via in
+            guard let via, via.isOwn(in: request, sockets: sockets) else { return false }
+            return Self.text(in: request, via).map { Hexadecimal.read(request[$0]) == value } ?? false
         }
     }
 
     /// Writes the parameter.
     func append(to out: inout [UInt8]) {
         out.append(";hl=")
-        out.append(contentsOf: hex)
+        out.append(hex: value)
     }
 
     /// The parameter's value in a Via.
@@ -46,10 +38,15 @@ package struct LoopMark: Hashable, Sendable {
         let start = message.bytes.firstIndex(of: UInt8(ascii: ";"), in: via.extent) ?? via.extent.upperBound
         return HeaderParameters.find("hl", in: message.bytes, start..<via.extent.upperBound)
     }
+}
 
-    private var hex: [UInt8] {
-        var out: [UInt8] = []
-        out.append(hex: value)
-        return out
+/// What the gateway's Via says of a request that goes on: the name of its transaction, and the mark that ends loops.
+package struct HopMarks: Sendable {
+    package let branch: Branch
+    package let loop: LoopMark
+
+    package init(branch: Branch, of request: SIPMessage, secret: Secret) {
+        self.branch = branch
+        loop = LoopMark(of: request, secret: secret)
     }
 }

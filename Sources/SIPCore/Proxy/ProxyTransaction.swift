@@ -64,7 +64,7 @@ package final class ProxyTransaction {
         self.targets = targets
         let source = flow.source
         answersTo =
-            ViaValue.top(of: request).map {
+            request.topVia.map {
                 ResponseForwarding.destination(ofAnswersTo: $0.value, from: source, by: transport)
             }
             ?? source

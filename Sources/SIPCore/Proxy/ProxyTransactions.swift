@@ -34,10 +34,10 @@ package final class ProxyTransactions {
         outgoing.reserveCapacity(64)
     }
 
-    /// Gives what waits to be sent and forgets it.
-    package func takeOutgoing() -> [OutgoingMessage] {
-        defer { outgoing = [] }
-        return outgoing
+    /// Moves what waits to be sent to the end of `out`.
+    package func moveOutgoing(to out: inout [OutgoingMessage]) {
+        out.append(contentsOf: outgoing)
+        outgoing.removeAll(keepingCapacity: true)
     }
 
     /// How many transactions are kept.

@@ -13,11 +13,11 @@ package enum RequestForwarding {
         }
         let differs = claimed.map { !$0.hasSameHost(as: source) } ?? true
         if let received = via.received {
-            fill(received, of: message, into: &splices) { $0.append(contentsOf: source.bareHostText.utf8) }
+            fill(received, of: message, into: &splices) { source.appendBareHost(to: &$0) }
         } else if differs || wantsPort {
             splices.insert(at: via.extent.upperBound) { out in
                 out.append(";received=")
-                out.append(contentsOf: source.bareHostText.utf8)
+                source.appendBareHost(to: &out)
             }
         }
     }
@@ -35,12 +35,11 @@ package enum RequestForwarding {
 
     /// Puts the proxy's own Via in front of a field, which must be the topmost Via or stand above it (RFC 3261 §16.6 step 8).
     package static func addVia(
-        _ socket: LocalSocket, branch: Branch, loop: LoopMark? = nil, before field: SIPMessage.HeaderField,
-        into splices: inout Splices
+        _ socket: LocalSocket, _ marks: HopMarks, before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
         splices.insert(at: field.start) { out in
-            appendVia(socket, branch: branch, attempt: 0, to: &out)
-            loop?.append(to: &out)
+            appendVia(socket, branch: marks.branch, attempt: 0, to: &out)
+            marks.loop.append(to: &out)
             out.append("\r\n")
         }
     }
@@ -64,7 +63,7 @@ package enum RequestForwarding {
     package static func readdressed(
         _ request: SIPMessage, branch: Branch, attempt: UInt8, from old: LocalSocket, to new: LocalSocket
     ) -> [UInt8]? {
-        guard let top = ViaValue.top(of: request), let text = top.value.branch, Branch(request[text]) == branch else {
+        guard let top = request.topVia, let text = top.value.branch, Branch(request[text]) == branch else {
             return nil
         }
         var splices = Splices()
@@ -77,7 +76,7 @@ package enum RequestForwarding {
         }
         if old.position != new.position, let route = request.first(.recordRoute) {
             let uri = NameAddressExtent.scan(request.bytes, route.value).uri
-            if let entry = SIPURI(request[uri]), old.isNamed(host: entry.host[...], port: entry.port) {
+            if let entry = SIPURI(request.bytes, uri), old.isNamed(host: entry.host, port: entry.port) {
                 splices.replace(uri) { out in
                     new.appendURI(to: &out)
                     if let note = entry.parameter("hd") {
@@ -153,18 +152,16 @@ package struct DialogNote: Hashable, Sendable {
 
     /// Reads the `hd` parameter of a Route; nil when it is not sealed for this Call-ID by this gateway.
     init?(_ text: ArraySlice<UInt8>, callID: ArraySlice<UInt8>, secret: Secret) {
-        guard text.count > 18, let seal = UInt64(String(decoding: text.suffix(16), as: UTF8.self), radix: 16) else {
-            return nil
-        }
-        let head = Array(text.dropLast(16))
-        guard let trunk = DecimalNumber.read(head, 0..<(head.count - 2)) else { return nil }
+        guard text.count > 18, let seal = Hexadecimal.read(text.suffix(16)) else { return nil }
+        let marks = text.endIndex - 18
+        guard let trunk = DecimalNumber.read(text[..<marks]) else { return nil }
         let isInbound: Bool
-        switch head[head.count - 2] {
+        switch text[marks] {
         case UInt8(ascii: "i"): isInbound = true
         case UInt8(ascii: "o"): isInbound = false
         default: return nil
         }
-        switch head[head.count - 1] {
+        switch text[marks + 1] {
         case UInt8(ascii: "b"): self.init(trunk: trunk, isInbound: isInbound, isBranded: true)
         case UInt8(ascii: "l"): self.init(trunk: trunk, isInbound: isInbound, isBranded: true, isNamed: false)
         case UInt8(ascii: "p"): self.init(trunk: trunk, isInbound: isInbound, isBranded: false)

@@ -44,14 +44,12 @@ package enum ResponseForwarding {
     }
 
     /// Gives a response the From of the request as the trunk sent it (RFC 3261 §8.2.6.2), if both carry the same tag.
-    package static func restoreFrom(_ original: ArraySlice<UInt8>, in message: SIPMessage, into splices: inout Splices)
-    {
-        guard let field = message.first(.from), !message[field.value].elementsEqual(original) else { return }
-        let sent = Array(original)
-        let parameters = NameAddressExtent.scan(sent, sent.indices).parameters
-        let sentTag = HeaderParameters.find("tag", in: sent, parameters).map { sent[$0] } ?? []
-        let tag = message.tag(of: .from).map { message[$0] } ?? []
-        guard tag.elementsEqual(sentTag) else { return }
+    package static func restoreFrom(_ original: [UInt8], in message: SIPMessage, into splices: inout Splices) {
+        guard let field = message.first(.from), message[field.value] != original[...] else { return }
+        let parameters = NameAddressExtent.scan(original, original.indices).parameters
+        let sentTag = HeaderParameters.find("tag", in: original, parameters).map { original[$0] } ?? []
+        let tag = message.fromTag.map { message[$0] } ?? []
+        guard tag == sentTag else { return }
         splices.replace(field.value) { $0.append(contentsOf: original) }
     }
 

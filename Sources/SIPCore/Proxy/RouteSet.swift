@@ -18,12 +18,12 @@ package struct RouteSet: Sendable {
         let values = RouteValue.all(in: message)
         let callID = message.first(.callID).map { message[$0.value] } ?? []
         let requestURI = message[message.requestURI]
-        var requestTarget = SIPURI(requestURI)
+        var requestTarget = SIPURI(message.bytes, message.requestURI)
         var target = requestURI
         var note: DialogNote?
         var left = values[...]
         if let uri = requestTarget, uri.parameter("lr") != nil, Self.isOwn(uri, sockets), let last = left.last,
-            let lastTarget = SIPURI(message[last.uri])
+            let lastTarget = SIPURI(message.bytes, last.uri)
         {
             note = Self.note(in: uri, callID: callID, secret: secret)
             target = message[last.uri]
@@ -32,7 +32,7 @@ package struct RouteSet: Sendable {
         }
         var nextHop: SIPURI?
         while let first = left.first {
-            nextHop = SIPURI(message[first.uri])
+            nextHop = SIPURI(message.bytes, first.uri)
             guard let uri = nextHop, Self.isOwn(uri, sockets) else { break }
             note = note ?? Self.note(in: uri, callID: callID, secret: secret)
             left.removeFirst()
@@ -57,7 +57,7 @@ package struct RouteSet: Sendable {
     }
 
     private static func isOwn(_ uri: SIPURI, _ sockets: [LocalSocket]) -> Bool {
-        sockets.contains { $0.isNamed(host: uri.host[...], port: uri.port) }
+        sockets.contains { $0.isNamed(host: uri.host, port: uri.port) }
     }
 
     private static func note(in uri: SIPURI, callID: ArraySlice<UInt8>, secret: Secret) -> DialogNote? {
@@ -72,7 +72,9 @@ private struct RouteValue {
     let uri: Range<Int>
 
     static func all(in message: SIPMessage) -> [RouteValue] {
+        guard message.has(.route) else { return [] }
         var all: [RouteValue] = []
+        all.reserveCapacity(4)
         for field in message.headers where field.name == .route {
             for extent in HeaderValues(message.bytes, field.value) {
                 let uri = NameAddressExtent.scan(message.bytes, extent).uri

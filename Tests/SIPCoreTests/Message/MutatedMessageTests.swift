@@ -105,15 +105,16 @@ struct MutatedMessageTests {
         _ = RequestValidity.refusal(of: message)
         _ = (message.isInDialog, message.sequence, ViaValue.second(of: message))
         _ = RouteSet(of: message, sockets: [socket], secret: secret, into: &splices)
-        if let via = ViaValue.top(of: message) {
+        if let via = message.topVia {
             let branch = Branch(of: message, via: via.value, secret: secret)
-            RequestForwarding.addVia(socket, branch: branch, before: via.field, into: &splices)
+            let marks = HopMarks(branch: branch, of: message, secret: secret)
+            RequestForwarding.addVia(socket, marks, before: via.field, into: &splices)
             RequestForwarding.noteSource(source, in: message, via: via.value, into: &splices)
             _ = ResponseForwarding.destination(of: via.value, in: message)
             _ = via.value.branch.flatMap { Branch(message[$0]) }
             var back = Splices()
             ResponseForwarding.removeTopVia(via.value, field: via.field, of: message, into: &back)
-            ResponseForwarding.restoreFrom(Array("<sip:a@b>;tag=1".utf8)[...], in: message, into: &back)
+            ResponseForwarding.restoreFrom(Array("<sip:a@b>;tag=1".utf8), in: message, into: &back)
             ResponseForwarding.replaceStatus("500 Server Internal Error", in: message, into: &back)
             _ = back.applied(to: message.bytes)
         }

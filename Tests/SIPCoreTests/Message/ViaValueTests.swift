@@ -35,7 +35,7 @@ struct ViaValueTests {
     ])
     func `the parts of a value are found`(row: Row) throws {
         let message = try WireMessage.message(["OPTIONS sip:a@b SIP/2.0", "Via: \(row.via)"])
-        let via = try #require(ViaValue.top(of: message)).value
+        let via = try #require(message.topVia).value
         #expect(message.text(via.extent) == row.via)
         #expect(message.text(via.host) == row.host)
         #expect(via.port == row.port)
@@ -53,7 +53,7 @@ struct ViaValueTests {
     ])
     func `a malformed value is none`(via: String) throws {
         let message = try WireMessage.message(["OPTIONS sip:a@b SIP/2.0", "Via: \(via)"])
-        #expect(ViaValue.top(of: message) == nil)
+        #expect(message.topVia == nil)
     }
 
     @Test(arguments: [
@@ -63,7 +63,7 @@ struct ViaValueTests {
     ])
     func `the second value stands on the same line or the next`(lines: [String]) throws {
         let message = try WireMessage.message(["SIP/2.0 200 OK"] + lines.map { "v: \($0)" })
-        let top = try #require(ViaValue.top(of: message))
+        let top = try #require(message.topVia)
         #expect(message.text(top.value.host) == "a")
         #expect(top.field == message.headers[0])
         let second = try #require(ViaValue.second(of: message))

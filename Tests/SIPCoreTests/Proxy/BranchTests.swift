@@ -9,7 +9,7 @@ struct BranchTests {
 
     static func branch(_ changes: [(name: String, line: String?)] = [], secret: Secret = secret) throws -> Branch {
         let message = try WireMessage.message(WireMessage.invite(changes))
-        return Branch(of: message, via: try #require(ViaValue.top(of: message)).value, secret: secret)
+        return Branch(of: message, via: try #require(message.topVia).value, secret: secret)
     }
 
     @Test(arguments: ["ACK", "CANCEL"])

@@ -33,7 +33,7 @@ struct LocalMessagesTests {
             to: request, status: 403, phrase: "Forbidden", toTag: 0xabc, header: "Retry-After: 5", source: Self.source)
         let message = try SIPMessage.index(response)
         #expect(message.status == 403)
-        #expect(message.tag(of: .to).map(message.text) == "hd0000000000000abc")
+        #expect(message.toTag.map(message.text) == "hd0000000000000abc")
         #expect(text(response).contains("\r\nRetry-After: 5\r\nContent-Length: 0\r\n\r\n"))
         #expect(!message.has(.timestamp))
     }
@@ -42,7 +42,7 @@ struct LocalMessagesTests {
         let request = try WireMessage.message(WireMessage.invite([("To", "To: <sip:a@b>;tag=314")]))
         let response = try SIPMessage.index(
             LocalMessages.response(to: request, status: 481, phrase: "Gone", toTag: 1, source: Self.source))
-        #expect(response.tag(of: .to).map(response.text) == "314")
+        #expect(response.toTag.map(response.text) == "314")
     }
 
     @Test func `a request with nothing in it can still be answered`() throws {
@@ -80,12 +80,12 @@ struct LocalMessagesTests {
         let answer = try WireMessage.message(["SIP/2.0 486 Busy", "t: <sip:+4930987654@192.0.2.10>;tag=314"])
         let ack = try SIPMessage.index(LocalMessages.acknowledgement(of: invite, answeredBy: answer))
         #expect(ack.method == .ack)
-        #expect(ack.tag(of: .to).map(ack.text) == "314")
-        #expect(ack.tag(of: .from).map(ack.text) == "1928301774")
+        #expect(ack.toTag.map(ack.text) == "314")
+        #expect(ack.fromTag.map(ack.text) == "1928301774")
         let sequence = try #require(ack.sequence)
         #expect(sequence.number == 314_159)
         #expect(ack.text(sequence.method) == "ACK")
-        let via = try #require(ViaValue.top(of: ack)).value
+        let via = try #require(ack.topVia).value
         #expect(via.branch.map(ack.text) == "z9hG4bK776asdhds")
         #expect(RequestValidity.refusal(of: ack) == nil)
     }

@@ -53,7 +53,7 @@ struct ProxyRun {
             ("INVITE", "\(method) sip:+4930987654@192.0.2.10 SIP/2.0"), ("CSeq", "CSeq: 1 \(method)"),
         ]
         request = try WireMessage.message(WireMessage.invite(changes + more))
-        let via = try #require(ViaValue.top(of: request))
+        let via = try #require(request.topVia)
         let branch = Branch(of: request, via: via.value, secret: Secret(key0: 1, key1: 2))
         transaction = ProxyTransaction(
             branch: branch, request: request, flow: Flow(source: Self.source, socket: 0),
@@ -261,7 +261,7 @@ struct ProxyTransactionsTests {
         let run = try ProxyRun()
         #expect(!run.table.isFull())
         let other = try WireMessage.message(WireMessage.invite([("Call-ID", "Call-ID: other")]))
-        let via = try #require(ViaValue.top(of: other))
+        let via = try #require(other.topVia)
         let second = ProxyTransaction(
             branch: Branch(of: other, via: via.value, secret: Secret(key0: 1, key1: 2)), request: other,
             flow: Flow(source: ProxyRun.source, socket: 0), note: run.transaction.note, call: (0, 0), originalFrom: [])

@@ -35,7 +35,7 @@ struct RequestForwardingTests {
         let message = try WireMessage.message(lines)
         var splices = Splices()
         RequestForwarding.noteSource(
-            Self.source, in: message, via: try #require(ViaValue.top(of: message)).value, into: &splices)
+            Self.source, in: message, via: try #require(message.topVia).value, into: &splices)
         let expected = WireMessage.invite([("Via", "Via: \(noted)")])
         #expect(splices.applied(to: message.bytes) == WireMessage.bytes(expected))
     }
@@ -49,7 +49,7 @@ struct RequestForwardingTests {
         let message = try WireMessage.message(WireMessage.invite([("Via", "Via: \(via)")]))
         var splices = Splices()
         RequestForwarding.noteSource(
-            Self.source6, in: message, via: try #require(ViaValue.top(of: message)).value, into: &splices)
+            Self.source6, in: message, via: try #require(message.topVia).value, into: &splices)
         #expect(message.text(with: splices).contains("\r\nVia: \(noted)\r\n"))
     }
 
@@ -78,16 +78,17 @@ struct RequestForwardingTests {
         let message = try WireMessage.message(
             ["INVITE sip:a@b SIP/2.0", "Record-Route: <sip:198.51.100.7;lr>"] + lines)
         let top = message.headers[0]
-        let branch = Branch(of: message, via: try #require(ViaValue.top(of: message)).value, secret: Self.secret)
+        let branch = Branch(of: message, via: try #require(message.topVia).value, secret: Self.secret)
         let note = DialogNote(trunk: 7, isInbound: true, isBranded: false)
         let callID = try #require(message.first(.callID))
         let entry = RecordRoute(socket: Self.socket, note: note, callID: message[callID.value], secret: Self.secret)
         var splices = Splices()
-        RequestForwarding.addVia(Self.socket, branch: branch, before: top, into: &splices)
+        let marks = HopMarks(branch: branch, of: message, secret: Self.secret)
+        RequestForwarding.addVia(Self.socket, marks, before: top, into: &splices)
         RequestForwarding.addRecordRoute(entry, before: top, into: &splices)
         let forwarded = try SIPMessage.index(splices.applied(to: message.bytes))
         #expect(forwarded.headers.prefix(4).map(\.name) == [.via, .recordRoute, .recordRoute, .via])
-        let via = try #require(ViaValue.top(of: forwarded)).value
+        let via = try #require(forwarded.topVia).value
         #expect(forwarded.text(via.host) == "192.0.2.10")
         #expect(via.port == 5060)
         #expect(via.branch.flatMap { Branch(forwarded[$0]) } == branch)

@@ -19,7 +19,7 @@ struct ResponseForwardingTests {
     ])
     func `the topmost Via is taken off`(lines: [String], left: [String]) throws {
         let message = try Self.response(lines)
-        let top = try #require(ViaValue.top(of: message))
+        let top = try #require(message.topVia)
         var splices = Splices()
         ResponseForwarding.removeTopVia(top.value, field: top.field, of: message, into: &splices)
         #expect(splices.applied(to: message.bytes) == (try Self.response(left)).bytes)
@@ -38,7 +38,7 @@ struct ResponseForwardingTests {
     ])
     func `a Via says where a response goes`(via: String, destination: String?) throws {
         let message = try Self.response(["Via: \(via)"])
-        let top = try #require(ViaValue.top(of: message)).value
+        let top = try #require(message.topVia).value
         #expect(ResponseForwarding.destination(of: top, in: message)?.description == destination)
     }
 
@@ -50,7 +50,7 @@ struct ResponseForwardingTests {
     func `own answers go where the sender listens`(via: String, destination: String) throws {
         // RFC 3261 §18.2.2: the source address, with the port of sent-by; RFC 3581 §4: the source port when asked for.
         let message = try Self.response(["Via: \(via)"])
-        let top = try #require(ViaValue.top(of: message)).value
+        let top = try #require(message.topVia).value
         let source = PeerAddress(ipv4: 0xc633_6407, port: 40_000)
         #expect(ResponseForwarding.destination(ofAnswersTo: top, from: source).description == destination)
     }
@@ -65,7 +65,7 @@ struct ResponseForwardingTests {
     func `From goes back as the trunk wrote it`(original: String, forwarded: String, isRestored: Bool) throws {
         let message = try Self.response(["From: \(forwarded)", "To: \(forwarded)"])
         var splices = Splices()
-        ResponseForwarding.restoreFrom(Array(original.utf8)[...], in: message, into: &splices)
+        ResponseForwarding.restoreFrom(Array(original.utf8), in: message, into: &splices)
         let expected = try Self.response(["From: \(isRestored ? original : forwarded)", "To: \(forwarded)"])
         #expect(splices.applied(to: message.bytes) == expected.bytes)
         #expect(splices.isEmpty == !isRestored)

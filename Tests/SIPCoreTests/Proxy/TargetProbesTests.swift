@@ -77,7 +77,7 @@ struct TargetProbesTests {
         let message = try SIPMessage.index(bytes, limits: SIPLimits())
         #expect(RequestValidity.refusal(of: message) == nil)
         #expect(message.method == .options)
-        let via = try #require(ViaValue.top(of: message)?.value)
+        let via = try #require(message.topVia?.value)
         #expect(via.transport(in: message) == transport)
         let branch = try #require(via.branch)
         #expect(ProbeRequest.number(ofBranch: message[branch], secret: Self.secret) == 7)

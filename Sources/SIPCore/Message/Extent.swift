@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A range of positions in a message, in half the room of `Range<Int>`.
+///
+/// A message has some twenty header fields and its landmarks, and is kept with its transaction. Positions are below 2^32.
+struct Extent: Hashable, Sendable {
+    private let lower: UInt32
+    private let upper: UInt32
+
+    init(_ range: Range<Int>) {
+        lower = UInt32(range.lowerBound)
+        upper = UInt32(range.upperBound)
+    }
+
+    var range: Range<Int> { Range(uncheckedBounds: (Int(lower), Int(upper))) }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What nearly every stop of a message's walk asks for, found once when the message is indexed.
+///
+/// Says where things lie, not whether they may be so: that is `RequestValidity`. No allocation.
+struct MessageLandmarks: Sendable {
+    /// Position of the first field of each name in the list of fields, plus one; 0 where there is none.
+    private var firsts = InlineArray<26, UInt16>(repeating: 0)
+    /// The topmost Via; nil when it is missing or cannot be read.
+    private(set) var topVia: ViaValue?
+    /// The parts of From and To; nil where the field is missing.
+    private(set) var from: NameAddressExtent?
+    private(set) var to: NameAddressExtent?
+    /// The tags of From and To (RFC 3261 §19.3).
+    private(set) var fromTag: Extent?
+    private(set) var toTag: Extent?
+    /// CSeq taken apart; nil when malformed.
+    private(set) var sequence: (number: UInt32, method: Extent)?
+
+    init(_ bytes: [UInt8], _ headers: [SIPMessage.HeaderField]) {
+        for position in headers.indices {
+            let name = Int(headers[position].name.rawValue)
+            if firsts[name] == 0 { firsts[name] = UInt16(truncatingIfNeeded: min(position + 1, Int(UInt16.max))) }
+        }
+        if let position = position(of: .via) {
+            var values = HeaderValues(bytes, headers[position].value)
+            topVia = values.next().flatMap { ViaValue(bytes, $0) }
+        }
+        if let position = position(of: .from) {
+            let extent = NameAddressExtent.scan(bytes, headers[position].value)
+            from = extent
+            fromTag = HeaderParameters.find("tag", in: bytes, extent.parameters).map(Extent.init)
+        }
+        if let position = position(of: .to) {
+            let extent = NameAddressExtent.scan(bytes, headers[position].value)
+            to = extent
+            toTag = HeaderParameters.find("tag", in: bytes, extent.parameters).map(Extent.init)
+        }
+        if let position = position(of: .cseq) { sequence = Self.sequence(bytes, headers[position].value) }
+    }
+
+    /// Position of the first field of a name in the list of fields; nil where there is none.
+    func position(of name: HeaderName) -> Int? {
+        let first = firsts[Int(name.rawValue)]
+        return first == 0 ? nil : Int(first) - 1
+    }
+
+    private static func sequence(_ bytes: [UInt8], _ value: Range<Int>) -> (number: UInt32, method: Extent)? {
+        var blank = value.lowerBound
+        while blank < value.upperBound, !Blank.contains(bytes[blank]) { blank += 1 }
+        guard blank < value.upperBound, let number = DecimalNumber.read(bytes, value.lowerBound..<blank) else {
+            return nil
+        }
+        let method = Blank.trimmed(bytes, blank..<value.upperBound)
+        return method.isEmpty ? nil : (UInt32(number), Extent(method))
+    }
+}
