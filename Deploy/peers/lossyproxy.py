@@ -8,6 +8,15 @@ import threading
 ADDRESS = ("127.0.0.41", 8088)
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """Says nothing of clients that are killed in the middle of a request."""
+
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        pass
+
+
 class LossyProxy:
     """Hands requests on and answers back, but drops a share of the answers to events with their connection."""
 
@@ -17,8 +26,7 @@ class LossyProxy:
         self.chance = random.Random(seed)
         self.lock = threading.Lock()
         self.answered = self.lost = self.events_lost = 0
-        self.server = http.server.ThreadingHTTPServer(ADDRESS, self.handler())
-        self.server.daemon_threads = True
+        self.server = Server(ADDRESS, self.handler())
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     url = f"http://{ADDRESS[0]}:{ADDRESS[1]}"
