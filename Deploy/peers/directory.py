@@ -14,13 +14,20 @@ ADDRESS = "127.0.0.40:8088"
 class Directory:
     """herald-directory with Acme's number and as many others as wanted."""
 
-    def __init__(self, folder):
+    def __init__(self, folder, rate_limit=None):
+        """`rate_limit`: requests a minute it takes of gateways, if not as many as usual."""
         self.folder = folder
         self.state = os.path.join(folder, "directory")
         self.key = os.path.join(folder, "api-key")
         self.program = os.environ["HERALD_DIRECTORY"]
         self.child = None
         os.makedirs(folder, exist_ok=True)
+        self.options = []
+        if rate_limit:
+            path = os.path.join(folder, "herald-directory.yaml")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(f"rate_limits: {{herald: {rate_limit}}}\n")
+            self.options = ["--config", path]
 
     def command(self, *arguments, seconds=600):
         done = subprocess.run(
@@ -48,7 +55,8 @@ class Directory:
             os.remove(path)
 
     def start(self):
-        self.child = Child("directory", [self.program, "run", "--listen", ADDRESS, "--state", self.state], self.folder)
+        command = [self.program, "run", *self.options, "--listen", ADDRESS, "--state", self.state]
+        self.child = Child("directory", command, self.folder)
         wait_until(lambda: self.answers() or not self.child.is_running(), 30, f"no answer; see {self.child.log}")
         if not self.child.is_running():
             raise Failed(f"herald-directory ended with {self.child.process.returncode}:\n{self.child.tail()}")

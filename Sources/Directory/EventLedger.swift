@@ -69,16 +69,16 @@ package struct EventLedger: Sendable {
             response.reason = reason?.rawValue
             response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
             let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-            try database.execute(
+            let insert = try database.cachedStatement(
                 sql: """
                     INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
                     meta, counted, reason, received, branding_request_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
-                    account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
-                    event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
-                    event.brandingRequestID,
-                ])
+                    """)
+            try insert.execute(arguments: [
+                account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
+                event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
+                event.brandingRequestID,
+            ])
             try DayOutcomes.add(
                 account, brandID: standing.brandID, outcome: event.outcome, reason: reason, now: now, database)
             if reason == nil { try MonthUsage.add(to: account, now: now, database) }
@@ -99,9 +99,8 @@ package struct EventLedger: Sendable {
     /// What was answered when the key came first; nil when it has not come yet, or there is none.
     private static func known(_ key: String?, _ account: AccountID, _ database: Database) throws -> EventResponse? {
         guard let key else { return nil }
-        return try Row.fetchOne(
-            database, sql: "SELECT * FROM event WHERE account = ? AND event_key = ?", arguments: [account.row, key]
-        ).map { row in
+        let select = try database.cachedStatement(sql: "SELECT * FROM event WHERE account = ? AND event_key = ?")
+        return try Row.fetchOne(select, arguments: [account.row, key]).map { row in
             var response = EventResponse(success: true)
             response.eventID = row["event_id"]
             response.outcome = row["outcome"]

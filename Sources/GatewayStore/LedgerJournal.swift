@@ -63,18 +63,19 @@ struct LedgerJournal {
     private var failed: [RedialPair: LedgerCall] = [:]
     private var lastSweep: Int64 = 0
 
-    /// Goes on with the open calls and row numbers the ledger was left with.
+    /// Goes on with the calls and row numbers the ledger was left with.
     init(
-        calls: [LedgerCall], nextCall: Int64, nextEvent: Int64, position: UInt64, minter: EventMinter,
-        limits: OutcomeMachine.Limits, trunks: [UInt16: String]
+        _ state: LedgerState, position: UInt64, minter: EventMinter, limits: OutcomeMachine.Limits,
+        trunks: [UInt16: String]
     ) {
-        for call in calls {
+        for call in state.calls {
             open[call.name] = call
             if call.machine.isOpenToRedial, let pair = RedialPair(call.machine.record) { failed[pair] = call }
         }
         batch = LedgerBatch(position: position)
-        self.nextCall = nextCall
-        self.nextEvent = nextEvent
+        nextCall = state.nextCall
+        nextEvent = state.nextEvent
+        ended = state.ended
         self.minter = minter
         self.limits = limits
         self.trunks = trunks
@@ -104,8 +105,7 @@ struct LedgerJournal {
         lastSweep = now
         for call in open.values { note(call.machine.expire(now: now, limits: limits), of: call) }
         failed = failed.filter { $0.value.machine.isOpenToRedial }
-        // 64 × T1: nobody repeats an INVITE for longer, RFC 3261 §17.1.1.2.
-        ended = ended.filter { now - $0.value < 32_000_000 }
+        ended = ended.filter { now - $0.value < OutcomeMachine.Limits.repetition }
     }
 
     /// Forgets the batch: it is stored.

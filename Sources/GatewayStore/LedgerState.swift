@@ -7,6 +7,8 @@ import Gateway
 /// What the ledger was left with: open calls, the next row numbers, the position in the ring.
 struct LedgerState {
     var calls: [LedgerCall] = []
+    /// When calls ended whose INVITE may still be repeated.
+    var ended: [CallIdentifier: Int64] = [:]
     var nextCall: Int64 = 1
     var nextEvent: Int64 = 1
     /// Nil when the ledger has never read this ring.
@@ -14,8 +16,10 @@ struct LedgerState {
 
     /// Reads it all; called once, at start.
     ///
-    /// - Parameter awaitsRedial: calls that ended before any phone rang wait for another try by the carrier.
-    init(_ database: Database, ringID: Int64, awaitsRedial: Bool) throws {
+    /// - Parameters:
+    ///   - awaitsRedial: calls that ended before any phone rang wait for another try by the carrier.
+    ///   - now: microseconds since 1970.
+    init(_ database: Database, ringID: Int64, awaitsRedial: Bool, now: Int64) throws {
         nextCall = try Self.largest("SELECT max(id) FROM call", database) + 1
         nextEvent = try Self.largest("SELECT max(id) FROM event", database) + 1
         let select = try LedgerStatement(database, "SELECT sequence FROM ring_position WHERE ring_id = ?1")
@@ -25,11 +29,34 @@ struct LedgerState {
         while let call = try open.row({ Self.call($0, awaitsRedial: awaitsRedial) }) {
             if let call { calls.append(call) }
         }
+        try readEnded(database, since: now - OutcomeMachine.Limits.repetition)
+    }
+
+    /// Reads backwards from the newest call to those too old for a repetition.
+    private mutating func readEnded(_ database: Database, since: Int64) throws {
+        let newest = try LedgerStatement(database, Self.callsBefore)
+        var (before, isDone) = (nextCall, false)
+        while !isDone {
+            newest.bind(1, before)
+            // To the end of each step: a statement left in the middle would hold on to an old state of the file.
+            isDone = true
+            while let (row, invite, end, names) = try newest.row({
+                ($0.integer(0) ?? 0, $0.integer(1) ?? 0, $0.integer(2), [$0.text(3), $0.text(4)])
+            }) {
+                (before, isDone) = (row, invite < since)
+                guard !isDone, let end else { continue }
+                for name in names.compactMap({ $0 }).compactMap(CallIdentifier.init) { ended[name] = end }
+            }
+        }
     }
 
     private static func largest(_ sql: String, _ database: Database) throws -> Int64 {
         try LedgerStatement(database, sql).firstRow { $0.integer(0) }?.map { $0 } ?? 0
     }
+
+    private static let callsBefore = """
+        SELECT id, invite_at, ended_at, call_id, attempt_call_id FROM call WHERE id < ?1 ORDER BY id DESC LIMIT 500
+        """
 
     private static let openCalls = """
         SELECT id, call_id, direction, sip_call_id, trunk, caller, destination, subscriber, brand_id, brand_name,

@@ -36,7 +36,7 @@ extension LedgerCallRow {
 }
 
 /// Gives calls when they have ended, each once: `herald calls --follow`.
-package struct CallFollower {
+package struct CallFollower: Sendable {
     private let reader: LedgerReader
     private let filter: LedgerReader.CallFilter
     private var newest: Int64

@@ -95,10 +95,10 @@ package final class OutcomeRecorder: Sendable {
         let (claimed, released) = (ring.claimed, ring.released)
         journal = Mutex(
             try database.ledger.read { database in
-                let state = try LedgerState(database, ringID: ringID, awaitsRedial: settings.limits.redial > 0)
+                let state = try LedgerState(
+                    database, ringID: ringID, awaitsRedial: settings.limits.redial > 0, now: now())
                 return LedgerJournal(
-                    calls: state.calls, nextCall: state.nextCall, nextEvent: state.nextEvent,
-                    position: min(state.position ?? released, claimed), minter: minter, limits: settings.limits,
+                    state, position: min(state.position ?? released, claimed), minter: minter, limits: settings.limits,
                     trunks: settings.trunks)
             })
     }

@@ -44,7 +44,7 @@ extension EventSender {
             guard answer.results.count == sent.count else {
                 throw .badAnswer(reason: "it has \(answer.results.count) results for \(sent.count) operations")
             }
-            for (pending, result) in zip(sent, answer.results) { await settle(pending, result) }
+            await together(Array(zip(sent, answer.results))) { await self.settle($0.0, $0.1) }
         } catch {
             await settle(sent, error)
         }
@@ -59,9 +59,18 @@ extension EventSender {
             for pending in sent where !isStopping && !hasFailed { await send(pending) }
         case .unauthorised:
             await publisher.closeUnauthorised()
-            for pending in sent { await postpone(pending, error) }
+            await together(sent) { await self.postpone($0, error) }
         case .unavailable, .badAnswer, .notKept:
-            for pending in sent { await postpone(pending, error) }
+            await together(sent) { await self.postpone($0, error) }
+        }
+    }
+
+    /// Does the same to all at once: the outbox stores together what comes together.
+    private func together<Element: Sendable>(
+        _ elements: [Element], _ work: @escaping @Sendable (Element) async -> Void
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            for element in elements { group.addTask { await work(element) } }
         }
     }
 

@@ -97,16 +97,18 @@ package final class EventSender: Service, Sendable {
         // Slowing down before the directory has to refuse: no attempt is counted.
         let wait = client.pace.pause(now: time.now())
         guard wait == .zero else { return wait }
+        // A full request where the directory counts requests, so that an outage of days is made up for in hours.
+        let limit = max(schedule.batch, batchSize)
         let events: [PendingEvent]
         do {
-            events = try await outbox.dueEvents(limit: schedule.batch, now: time.now())
+            events = try await outbox.dueEvents(limit: limit, now: time.now())
         } catch {
             note(failure: "the outbox cannot be read: \(error)")
             return pause()
         }
         guard !events.isEmpty else { return schedule.idle }
         if await !sendTogether(events) { await sendSingly(events) }
-        return pause(otherwise: events.count < schedule.batch ? schedule.idle : .zero)
+        return pause(otherwise: events.count < limit ? schedule.idle : .zero)
     }
 
     private func sendSingly(_ events: [PendingEvent]) async {

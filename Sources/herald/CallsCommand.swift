@@ -7,6 +7,7 @@ import Foundation
 import Gateway
 import GatewayAdmin
 import GatewayStore
+import UnixSignals
 
 /// `herald calls`: what became of the latest calls, or the whole story of one.
 struct CallsCommand: AsyncParsableCommand {
@@ -84,15 +85,31 @@ struct CallsCommand: AsyncParsableCommand {
         if let show { return try tell(show, reader) }
         let output = options.json ? CallsOutput.json : csv ? .csv : .table
         // Before the list, so that no call ends unseen between the two.
-        var follower = follow ? try CallFollower(reader, filter) : nil
+        let follower = follow ? try CommandFailure.reported { try CallFollower(reader, filter) } : nil
         let calls = try CommandFailure.reported { try reader.calls(matching: filter, limit: limit) }
         if calls.isEmpty, output == .table, !follow { return Output.write("no calls\n") }
         // Newest last: next to the prompt, and as they happened.
         try output.write(follow ? calls.reversed().filter { $0.outcome != nil } : calls.reversed(), titles: true)
-        while follower != nil {
-            try await Task.sleep(for: .milliseconds(500))
-            let ended = try CommandFailure.reported { try follower?.next() ?? [] }
-            if !ended.isEmpty { try output.write(ended, titles: false) }
+        if let follower { try await go(on: follower, output) }
+    }
+
+    /// Lists each call when it has ended, until Ctrl-C or SIGTERM.
+    private func go(on follower: CallFollower, _ output: CallsOutput) async throws {
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in signals { return }
+            }
+            group.addTask {
+                var follower = follower
+                while true {
+                    try await Task.sleep(for: .milliseconds(500))
+                    let ended = try CommandFailure.reported { try follower.next() }
+                    if !ended.isEmpty { try output.write(ended, titles: false) }
+                }
+            }
+            try await group.next()
+            group.cancelAll()
         }
     }
 

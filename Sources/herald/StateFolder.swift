@@ -33,7 +33,9 @@ enum StateFolder {
         guard
             FileManager.default.createFile(
                 atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
-        else { throw CommandFailure("\(path) cannot be written; may this user write to the folder?") }
+        else {
+            throw CommandFailure("\(path) cannot be written; may this user write to the folder, and has its disk room?")
+        }
         return secret(from: bytes)
     }
 

@@ -107,6 +107,21 @@ struct LedgerCrashTests {
         #expect(row.events.count == 2)
     }
 
+    @Test func `after a restart an INVITE that is repeated late begins no second call`() throws {
+        let busy = LedgerPlay(ledger.ring, 1)
+        busy.invite()
+        busy.failed(486, at: 0)
+        try ledger.recorder.drain()
+        try ledger.restart()
+        ledger.clock.advance(seconds: 2)
+        let repeated = LedgerPlay(ledger.ring, 1)
+        repeated.invite(at: 2)
+        repeated.failed(486, at: 2)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == ["BUSY"])
+        #expect(try ledger.keys() == ["missed:\(busy.id)"])
+    }
+
     @Test func `a new ring after a power cut does not confuse the old position`() throws {
         LedgerPlay(ledger.ring, 1).missed()
         try ledger.recorder.drain()

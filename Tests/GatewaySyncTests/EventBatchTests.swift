@@ -52,6 +52,15 @@ struct EventBatchTests {
         await gateway.client.shutdown()
     }
 
+    @Test func `a backlog goes in requests as large as the directory takes`() async throws {
+        let (gateway, peer) = try await Self.gateway(Self.remote(batch: 500), events: 700, Self.taken)
+        let sender = gateway.sender()
+        await sender.sendBatch()
+        await sender.sendBatch()
+        #expect(peer.requests.map { Self.keys($0).count } == [500, 200])
+        await gateway.client.shutdown()
+    }
+
     @Test(arguments: [nil, remote(batch: 10, offered: false), remote(batch: 10, offered: nil), remote(batch: 1)])
     func `without the offer events go singly`(remote: RemoteConfiguration?) async throws {
         let (gateway, peer) = try await Self.gateway(remote, events: 3, Self.taken)

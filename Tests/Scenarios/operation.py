@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Situations of running a gateway: targets that fail, limits, reload, drain, several workers.
+"""Situations of running a gateway: targets that fail, limits, reload, drain, several workers, commands.
 
 Each is a function of the house, a folder for its files and the runner; each leaves the usual gateway behind.
 """
 import os
 import time
 
+import commands
 import torture
 from loopback import HOST, OTHER_TRUNK_HOST, Failed, House, Skipped, tail, wait_until
 
@@ -196,5 +197,6 @@ OPERATION = (
     ("several workers", several_workers),
     ("TCP on either side", over_tcp),
     ("IPv6 and IPv4", over_ipv6),
+    ("herald calls and herald events", commands.accounts),
     ("RFC 4475", torture_messages),
 )

@@ -140,13 +140,29 @@ struct CallReporter {
     func cancelled(_ transaction: ProxyTransaction, by cancel: SIPMessage, at now: Moment) {
         guard transaction.call != (0, 0), transaction.reported & 0x80 == 0 else { return }
         transaction.reported |= 0x80
+        cancelled(
+            CallIdentifier(high: transaction.call.high, low: transaction.call.low), by: cancel,
+            direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded,
+            at: now)
+    }
+
+    /// A CANCEL of an INVITE that memory does not know, after a restart: the message itself names the call.
+    ///
+    /// Only it says that another phone took the call; the 487 that follows does not.
+    func cancelledWithoutMemory(_ cancel: SIPMessage, fromTrunk: Bool, at now: Moment) {
+        let direction = fromTrunk ? CallSignal.Direction.inbound : .outbound
+        cancelled(
+            identifier(of: cancel, direction: direction), by: cancel, direction: direction, isBranded: true, at: now)
+    }
+
+    private func cancelled(
+        _ call: CallIdentifier, by cancel: SIPMessage, direction: CallSignal.Direction, isBranded: Bool, at now: Moment
+    ) {
         let causes = ReasonCauses(of: cancel)
         signals.append(
             CallSignal(
-                kind: .cancelled, direction: transaction.note.isInbound ? .inbound : .outbound,
-                call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
-                wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
-                reason: transaction.note.isBranded ? nil : .noMatch))
+                kind: .cancelled, direction: direction, call: call, wallMicroseconds: now.wallMicroseconds,
+                q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch))
     }
 
     /// A BYE names its call by the originator's tag, which is in From or in To: without a note both are given.

@@ -21,7 +21,10 @@ extension SIPGateway {
         switch request.method {
         case .ack where OwnAnswer.isAcknowledged(by: request, secret: settings.secret): return
         // RFC 3261 §16.10 and §16.11: what memory does not know goes on without a transaction.
-        case .ack, .cancel: forwardStatelessly(arrival, marks, from: peer)
+        case .ack: forwardStatelessly(arrival, marks, from: peer)
+        case .cancel:
+            reporter.cancelledWithoutMemory(request, fromTrunk: peer.isTrunk, at: arrival.now)
+            forwardStatelessly(arrival, marks, from: peer)
         case .options where isForGateway(request): answerOptions(arrival)
         default: open(arrival, marks, from: peer)
         }

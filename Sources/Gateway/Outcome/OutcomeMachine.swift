@@ -31,6 +31,8 @@ package struct OutcomeMachine: Hashable, Sendable {
 
     /// How long to wait for words that may never come, in microseconds.
     package struct Limits: Hashable, Sendable {
+        /// How long an INVITE is repeated at most: 64 × T1, RFC 3261 §17.1.1.2.
+        package static let repetition: Int64 = 32_000_000
         /// After a challenge, for the INVITE that answers it.
         package var retry: Int64 = 32_000_000  // 64 × T1, RFC 3261 §17.1.1.2
         /// After an end before any phone rang, for another try by the carrier with a new Call-ID; 0 for none.

@@ -130,6 +130,18 @@ struct CallStoryTests {
         #expect(after.counters.count(.responsesDropped) == 1)
     }
 
+    @Test func `a CANCEL nobody remembers goes on and still tells who took the call`() throws {
+        let before = try gateway()
+        _ = before.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        let after = try gateway()
+        let cancel = request("CANCEL", extra: "Reason: SIP;cause=200;text=\"Call completed elsewhere\"\n")
+        #expect(after.receive(cancel, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).count == 1)
+        let signal = try #require(after.signals().first)
+        #expect(signal.kind == .cancelled)
+        #expect(signal.sipCause == 200)
+        #expect(signal.call == before.signals().first?.call)
+    }
+
     @Test func `a stranger is refused and counted, and leads no response anywhere`() throws {
         let gateway = try gateway()
         let out = gateway.receive(request("INVITE"), from: GatewayUnderTest.stranger)

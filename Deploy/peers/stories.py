@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of ten and more kinds in random order, each to a number of its own, by which all accounts of it are found."""
+import os
+from typing import NamedTuple
+
+from gateway import CARRIER, GATEWAY, PBX, Failed
+from sipp import Sipp
+from tally import say
+
+# What the called number shows the PBX of each kind; see scenarios/story-pbx.xml.
+KINDS = {
+    "hung-up-by-carrier": "01",
+    "hung-up-by-pbx": "02",
+    "gives-up": "03",  # the caller, while it rings
+    "busy": "04",  # 486, and nothing rang
+    "declined": "05",  # 603 after ringing
+    "unknown-number": "06",  # 404
+    "forwarded": "07",  # 181, then answered
+    "voicemail": "08",  # shown by a header of the answer
+    "elsewhere": "09",  # CANCEL with Reason: SIP;cause=200
+    "nobody": "10",  # a stranger, or a withheld number of a brand; answered
+    "tried-again": "11",  # 500, then a new Call-ID; answered
+    "returned": "12",  # the caller gives up and is called back
+    "rings-out": "13",  # 480 after ringing
+}
+BRANDS = 50
+# Seconds from a call to the call back: its story is over by then, whatever was killed.
+BACK_AFTER = 30
+
+
+class Call(NamedTuple):
+    kind: str
+    caller: str
+    called: str
+    is_withheld: bool
+
+
+def brand(position):
+    return f"+49891000{position % BRANDS:02}", f"Company {position % BRANDS}"
+
+
+def brands():
+    """Rows for the directory."""
+    for position in range(BRANDS):
+        number, name = brand(position)
+        yield number, name, "https://logos.example/c.png", "Your appointment"
+
+
+def plan(total, chance):
+    """`total` calls, of each kind as many, in random order."""
+    kinds = [list(KINDS)[position % len(KINDS)] for position in range(total)]
+    chance.shuffle(kinds)
+    calls = []
+    for position, kind in enumerate(kinds):
+        called = f"+4930{KINDS[kind]}{position:06}"
+        is_withheld = kind == "nobody" and chance.random() < 0.5
+        is_stranger = kind == "nobody" and not is_withheld
+        caller = f"+49401{position:06}" if is_stranger else brand(chance.randrange(BRANDS))[0]
+        calls.append(Call(kind, caller, called, is_withheld))
+    return calls
+
+
+class Stories:
+    """Carrier and PBX of all calls, and of the calls back."""
+
+    def __init__(self, folder, calls, rate):
+        os.makedirs(folder, exist_ok=True)
+        self.calls, self.rate, self.folder = calls, rate, folder
+        self.backs = [call for call in calls if call.kind == "returned"]
+        self.limit = int(len(calls) / rate) + 240
+        words = {"linger": 12000, "folder": folder, "limit": self.limit}
+        lines = os.path.join(folder, "calls.inf")
+        with open(lines, "w", encoding="ascii") as file:
+            file.write("SEQUENTIAL\n")
+            for call in calls:
+                privacy = "Privacy: id" if call.is_withheld else "Subject: none"
+                file.write(f"{call.kind};{call.caller};{call.called};{privacy}\n")
+        self.words = words
+        self.pbx = Sipp("pbx", "story-pbx.xml", PBX, calls=len(calls), **words).listens()
+        self.taker = Sipp(
+            "called-back", "back-carrier.xml", CARRIER, calls=len(self.backs), **words).listens()
+        self.carrier = Sipp(
+            "carrier", "story-carrier.xml", CARRIER, remote=GATEWAY, port=5061, calls=len(calls), rate=rate,
+            options=("-inf", lines), **words)
+        self.caller_back = None
+
+    @property
+    def seconds(self):
+        """How long calls are placed, with those back."""
+        return len(self.calls) / self.rate + BACK_AFTER
+
+    def call_back(self):
+        """Begins the calls back; `BACK_AFTER` seconds after the first call."""
+        lines = os.path.join(self.folder, "backs.inf")
+        with open(lines, "w", encoding="ascii") as file:
+            file.write("SEQUENTIAL\n" + "".join(f"{call.called};{call.caller}\n" for call in self.backs))
+        self.caller_back = Sipp(
+            "back", "back-pbx.xml", PBX, remote=GATEWAY, port=5061, calls=len(self.backs),
+            rate=max(1, self.rate * len(self.backs) / len(self.calls)), options=("-inf", lines), **self.words)
+
+    def sides(self):
+        return [side for side in (self.carrier, self.caller_back, self.pbx, self.taker) if side]
+
+    def wait(self, report):
+        """Waits until every side is through; a line for each that did not complete every call."""
+        for side in self.sides():
+            side.wait(self.limit + 10)
+            placed = len(self.calls if side in (self.carrier, self.pbx) else self.backs)
+            report.equal(f"SIPp, {side.name}: calls that completed", side.counted("SuccessfulCall"), placed)
+        say("repeated by SIPp: " + ", ".join(
+            f"{side.name} {side.counted('Retransmissions')}" for side in self.sides()))
+
+    def stop(self):
+        for side in self.sides():
+            side.child.stop(1)
+
+    def said(self):
+        """What the carrier and the PBX said of each called number: a set of words, those of the PBX after `pbx:`."""
+        words = {call.called: set() for call in self.calls}
+        for side, mark in ((self.carrier, ""), (self.pbx, "pbx:"), (self.caller_back, "")):
+            for word, number in side.said():
+                if number not in words:
+                    raise Failed(f"{side.name} tells of {number}, whom nobody called")
+                words[number].add(mark + word)
+        return words

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operator's commands beside a running gateway: herald calls and herald events."""
+import csv
+import json
+import os
+import signal
+import subprocess
+
+from loopback import HOST, Failed, read_json, wait_until
+
+from situations import CAUSE_16, GAVE_UP, SEEN, answered, both, brand
+
+
+class Follower:
+    """`herald calls --follow --json` of one number, until it is interrupted."""
+
+    def __init__(self, house, number, folder):
+        self.path = os.path.join(folder, "followed.jsonl")
+        with open(self.path, "wb") as output:
+            # SIGINT as in a terminal, whatever started this run made of it.
+            self.process = subprocess.Popen(
+                [house.herald_binary, "calls", "--follow", "--json", "--number", number, "--config", house.config],
+                stdout=output, stdin=subprocess.DEVNULL,
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+
+    def outcomes(self):
+        with open(self.path, encoding="utf-8") as file:
+            return [call["outcome"] for call in read_json(file.read())] if os.path.getsize(self.path) else []
+
+    def interrupt(self):
+        """The exit status after Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(10)
+
+    def stop(self):
+        self.process.kill()
+        self.process.wait()
+
+
+def expect(what, found, expected):
+    if found != expected:
+        raise Failed(f"{what}: expected {expected}, found {found}")
+
+
+def accounts(house, folder, run):
+    """Filters, shapes and the story of a call; follow lists what ends meanwhile; events say what became of them."""
+    number = brand(1056)
+    run.place(answered(), number, os.path.join(folder, "before"))
+    wait_until(lambda: outcomes(house, "--number", number) == ["ANSWERED"], 10, "the first call is not in the ledger")
+    follower = Follower(house, number, folder)
+    try:
+        wait_until(lambda: follower.outcomes() == ["ANSWERED"], 10, "follow does not list what was there")
+        run.place(both("missed", reason=CAUSE_16), number, os.path.join(folder, "missed"))
+        run.place(answered(), number, os.path.join(folder, "after"))
+        wait_until(lambda: len(follower.outcomes()) >= 3, 10, f"follow listed {follower.outcomes()}")
+        expect("follow", follower.outcomes(), ["ANSWERED", "MISSED", "ANSWERED"])
+        expect("exit status of follow after Ctrl-C", follower.interrupt(), 0)
+    finally:
+        follower.stop()
+    run.expect_events(house, number, SEEN * 2 + GAVE_UP)
+    filters(house, number)
+    shapes(house, number)
+    events(house, number)
+
+
+def outcomes(house, *options):
+    return [call["outcome"] for call in listed(house, "calls", "--json", *options)]
+
+
+def listed(house, command, *options):
+    return read_json(house.command(house.herald_binary, command, *options, "--config", house.config))
+
+
+def filters(house, number):
+    own = ("--number", number)
+    for options, expected in (
+            (("--outcome", "missed"), ["MISSED"]), (("--outcome", "answered", "--limit", "1"), ["ANSWERED"]),
+            (("--outcome", "open"), []), (("--trunk", "carrier"), ["ANSWERED", "MISSED", "ANSWERED"]),
+            (("--trunk", "open"), []), (("--no-branded",), []), (("--branded",), ["ANSWERED", "MISSED", "ANSWERED"]),
+            (("--since", "2099-01-01"), []), (("--until", "2000-01-01T00:00:00Z"), [])):
+        expect(f"herald calls {' '.join(options)}", outcomes(house, *own, *options), expected)
+
+
+def shapes(house, number):
+    calls = ("calls", "--number", number, "--config", house.config)
+    rows = list(csv.DictReader(house.command(house.herald_binary, *calls, "--csv").splitlines()))
+    expect("outcomes in CSV", [row["outcome"] for row in rows], ["ANSWERED", "MISSED", "ANSWERED"])
+    expect("events in CSV", rows[1]["events"], "displayed=delivered missed=delivered")
+    call = rows[0]["sip_call_id"]
+    for name in (call, rows[0]["call_id"]):
+        story = house.command(house.herald_binary, "calls", "--show", name, "--config", house.config)
+        for line in (call, "180, the phone rings", "ended: ANSWERED", "event displayed: delivered and counted"):
+            if line not in story:
+                raise Failed(f"the story of {name} does not tell '{line}':\n{story}")
+    told = json.loads(house.command(house.herald_binary, "calls", "--show", call, "--json", "--config", house.config))
+    expect("moments of the story", told["timeline"][0]["what"], "INVITE sent on with the brand")
+    refused(house, "calls", "--show", "nobody@" + HOST, word="there is no call nobody@" + HOST)
+
+
+def events(house, number):
+    own = [event for event in listed(house, "events", "--json", "--limit", "1000") if event["number"] == number]
+    expect("events", sorted(event["outcome"] for event in own), [
+        "call_seen", "call_seen", "displayed", "displayed", "displayed", "missed"])
+    expect("states of the events", {event["state"] for event in own}, {"delivered"})
+    expect("waiting events", listed(house, "events", "--json", "--state", "waiting"), [])
+    refused(house, "events", "--retry", own[0]["key"], word="there is no refused event")
+
+
+def refused(house, *arguments, word):
+    """A command that must fail and say why."""
+    done = subprocess.run(
+        [house.herald_binary, *arguments, "--config", house.config], capture_output=True, text=True, timeout=60,
+        check=False)
+    if done.returncode == 0 or word not in done.stderr:
+        raise Failed(f"herald {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr}")
