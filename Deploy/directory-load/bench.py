@@ -7,6 +7,7 @@ polls   200 gateways with keys of their own ask for changes, each every 2 s, whi
 events  single events at the rate, then in batches of 100; one in 20 is sent again with its key
 both    polls and single events at the same time
 mixed   both, and full answers one after the other
+crash   the directory is killed while events come
 """
 import argparse
 import json
@@ -19,9 +20,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "peers"))
 
 from directory import Failed  # noqa: E402
+from loopback import end_on_signals  # noqa: E402
 from measured import FullSync, Cost, Load, MeasuredDirectory  # noqa: E402
 
-SCENARIOS = ("full", "polls", "events", "both", "mixed")
+SCENARIOS = ("full", "polls", "events", "both", "mixed", "crash")
 
 
 class Changes(threading.Thread):
@@ -152,15 +154,32 @@ class Bench:
         """Every key that was answered 200 stands in the ledger once, and no other does."""
         self.check("events are answered 200", set(found["statuses"]) == {"200"} and not found["lost"], json.dumps(found))
         self.check("a key has one event", found["contradictions"] == 0, f"{found['contradictions']} have two")
-        count, keys = self.directory.query(
-            f"SELECT count(*), count(DISTINCT event_key) FROM event WHERE event_key LIKE '{self.prefix}-%'")[0]
+        count, keys = self.ledger()
         self.check("events in the ledger", count == keys == found["stored"],
                    f"{count} events, {keys} keys, {found['stored']} answered")
-        counted, = self.directory.query("SELECT count(*) FROM event WHERE counted = 1")[0]
-        usage, = self.directory.query("SELECT coalesce(sum(counted), 0) FROM month_usage")[0]
-        days, = self.directory.query("SELECT sum(events) FROM day_outcome WHERE reason = ''")[0]
-        self.check("the month and the days", counted == usage == (days or 0), f"{counted}, {usage}, {days}")
-        return {**chosen(found, "stored", "repeated")}
+        return chosen(found, "stored", "repeated")
+
+    def ledger(self):
+        """Events and keys of the last run; the counters of the month and of the days must fit all events."""
+        count, keys, counted, usage, days = self.directory.query(f"""
+            SELECT count(*), count(DISTINCT event_key), (SELECT count(*) FROM event WHERE counted = 1),
+                (SELECT coalesce(sum(counted), 0) FROM month_usage),
+                (SELECT coalesce(sum(events), 0) FROM day_outcome WHERE reason = '')
+            FROM event WHERE event_key LIKE '{self.prefix}-%'""")[0]
+        self.check("the month and the days", counted == usage == days, f"{counted}, {usage}, {days}")
+        return count, keys
+
+    def crash(self):
+        """Killed while events come: what was answered 200 is there, and nothing is there twice or by half."""
+        killer = threading.Timer(min(5, self.options.seconds / 2), self.directory.child.kill)
+        killer.start()
+        found = self.send_events(self.options.seconds, self.options.rate, 1)
+        killer.join()
+        self.directory.start()
+        count, keys = self.ledger()
+        self.check("events after a kill", found["stored"] <= count == keys,
+                   f"{count} events, {keys} keys, {found['stored']} answered")
+        self.keep("crash", stored=found["stored"], in_ledger=count, statuses=found["statuses"])
 
     def both(self):
         self.together("both", self.options.seconds, None)
@@ -201,6 +220,7 @@ def main():
     parser.add_argument("--interval", type=float, default=2, help="seconds between two polls of a gateway")
     parser.add_argument("--json", help="a file for the results")
     options = parser.parse_args()
+    end_on_signals()
     names = options.only.split(",")
     if unknown := set(names) - set(SCENARIOS):
         parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {', '.join(SCENARIOS)}")

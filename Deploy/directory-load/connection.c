@@ -20,18 +20,19 @@ double now(void) {
     return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
 }
 
-void connection_open(struct connection *c, const char *host, int port) {
+bool connection_open(struct connection *c, const char *host, int port) {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((unsigned short)port)};
     int one = 1;
     c->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (c->fd < 0 || inet_pton(AF_INET, host, &address.sin_addr) != 1
         || connect(c->fd, (struct sockaddr *)&address, sizeof address) != 0) {
-        fprintf(stderr, "error: no connection to %s:%d: %s\n", host, port, strerror(errno));
-        exit(1);
+        c->busy = false;
+        return false;
     }
     setsockopt(c->fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     fcntl(c->fd, F_SETFL, O_NONBLOCK);
     c->busy = false;
+    return true;
 }
 
 static void make_room(char **buffer, size_t *room, size_t wanted) {

@@ -26,8 +26,8 @@ struct connection {
 
 // Seconds of the monotonic clock.
 double now(void);
-// Ends the program with a message when there is no connection to be had.
-void connection_open(struct connection *c, const char *host, int port);
+// False when there is no connection to be had.
+bool connection_open(struct connection *c, const char *host, int port);
 // Room for a request of so many bytes; write into it and set request_length.
 char *connection_request(struct connection *c, size_t room);
 // Sends what can be sent; false when the other end is gone.

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 struct client {
-    char cursor[64], tag[80], next_tag[80];
+    char cursor[64], tag[80];
 };
 
 static const char *host;
@@ -32,6 +32,8 @@ static const char *prefix;
 
 static struct connection *connections;
 static struct client *clients;
+// True when the server is gone and nothing more will be answered.
+static bool is_over;
 // What was answered to each event key: a hash of its event_id, 0 while nothing was.
 static uint64_t *answered;
 static double *latencies;
@@ -203,7 +205,10 @@ static void reopen(int poll, size_t index) {
     struct connection *c = &connections[index];
     lost += c->busy;
     close(c->fd);
-    connection_open(c, host, port);
+    if (!connection_open(c, host, port)) {
+        is_over = true;
+        return;
+    }
     struct epoll_event want = {.events = EPOLLIN, .data.u64 = index};
     epoll_ctl(poll, EPOLL_CTL_ADD, c->fd, &want);
 }
@@ -215,12 +220,12 @@ static void drive(bool is_polling) {
     answered = calloc(total * (batch ? batch : 1) + 1, sizeof *answered);
     int poll = epoll_create1(EPOLL_CLOEXEC);
     for (size_t i = 0; i < connection_count; i++) {
-        connection_open(&connections[i], host, port);
+        if (!connection_open(&connections[i], host, port)) fail("the directory takes no connection");
         struct epoll_event want = {.events = EPOLLIN, .data.u64 = i};
         epoll_ctl(poll, EPOLL_CTL_ADD, connections[i].fd, &want);
     }
     double begin = now(), patience = begin + seconds + 30;
-    while (latency_count + lost < total && now() < patience) {
+    while (!is_over && latency_count + lost < total && now() < patience) {
         double due = begin + (double)asked * period;
         bool is_stuck = false;
         while (asked < total && due <= now()) {
@@ -238,7 +243,7 @@ static void drive(bool is_polling) {
         struct timespec timeout = {.tv_sec = (time_t)wait, .tv_nsec = (long)((wait - (double)(time_t)wait) * 1e9)};
         struct epoll_event ready[64];
         int count = epoll_pwait2(poll, ready, 64, &timeout, NULL);
-        for (int i = 0; i < count; i++) {
+        for (int i = 0; i < count && !is_over; i++) {
             struct connection *c = &connections[ready[i].data.u64];
             if (ready[i].events & EPOLLOUT) {
                 connection_send(c);
