@@ -151,7 +151,7 @@ let package = Package(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
             name: "DirectoryTests",
-            dependencies: ["Directory", "herald-directory", "BrandingAPI", "Branding", grdb, crypto, log],
+            dependencies: ["Directory", "herald-directory", "BrandingAPI", "Branding", grdb, crypto, log, nio],
             swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),

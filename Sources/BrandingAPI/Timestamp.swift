@@ -7,7 +7,15 @@ import Foundation
 package enum Timestamp {
     /// Writes seconds since 1970, such as `2026-01-31T09:05:00Z`.
     package static func string(from seconds: Int64) -> String {
-        Date(timeIntervalSince1970: Double(seconds)).formatted(.iso8601)
+        var (time, parts) = (time_t(seconds), tm())
+        gmtime_r(&time, &parts)
+        // By hand: Foundation's formatter takes microseconds, and each event and entry has a time.
+        func padded(_ number: Int32, _ width: Int = 2) -> String {
+            let digits = String(number)
+            return String(repeating: "0", count: max(width - digits.count, 0)) + digits
+        }
+        return "\(padded(parts.tm_year + 1900, 4))-\(padded(parts.tm_mon + 1))-\(padded(parts.tm_mday))T"
+            + "\(padded(parts.tm_hour)):\(padded(parts.tm_min)):\(padded(parts.tm_sec))Z"
     }
 
     /// Reads whole seconds since 1970, a fraction cut off; nil when it is no such time.

@@ -81,8 +81,8 @@ package struct AccountStore: Sendable {
         of account: AccountID, device: String? = nil, now: Int64, _ database: Database
     ) throws -> DirectoryConfig {
         var config = DirectoryConfig()
-        let select = try database.cachedStatement(sql: "SELECT * FROM account WHERE id = ?")
-        guard let row = try Row.fetchOne(select, arguments: [account.row]) else { return config }
+        let statement = try database.cachedStatement(sql: "SELECT * FROM account WHERE id = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [account.row]) else { return config }
         config.mode = row["mode"]
         config.brandingEnabled = row["branding_enabled"]
         config.voipDialerEnabled = row["voip_dialer_enabled"]

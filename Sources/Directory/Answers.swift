@@ -36,11 +36,8 @@ enum Answers {
 
     /// Reads a JSON object whose fields are all known.
     static func value<Value: Decodable>(_ type: Value.Type, of data: Data, fields: Set<String>) throws -> Value {
-        guard case .object(let object) = try? JSONDecoder().decode(JSONValue.self, from: data) else {
-            throw Refusal.badRequest("The body must be a JSON object")
-        }
-        if let unknown = object.keys.filter({ !fields.contains($0) }).min() {
-            throw Refusal.badRequest("Unknown field \(String(unknown.prefix(64)))")
+        if let unknown = try object(data).keys.filter({ !fields.contains($0) }).min() {
+            throw Refusal.unknownField(unknown)
         }
         do {
             return try JSONDecoder().decode(Value.self, from: data)
@@ -50,8 +47,21 @@ enum Answers {
             DecodingError.dataCorrupted(let context)
         {
             let field = context.codingPath.map(\.stringValue).joined(separator: ".")
-            throw Refusal.badRequest("Wrong type of field \(String(field.prefix(64)))")
+            throw Refusal.wrongType(field)
         }
+    }
+
+    /// Reads a JSON body of at most 1 MiB as an object.
+    static func object(of request: Request) async throws -> [String: JSONValue] {
+        var request = request
+        return try object(Data(try await collect(&request).readableBytesView))
+    }
+
+    private static func object(_ data: Data) throws -> [String: JSONValue] {
+        guard let object = try? JSONDecoder().decode([String: JSONValue].self, from: data) else {
+            throw Refusal.badRequest("The body must be a JSON object")
+        }
+        return object
     }
 
     /// Reads the body of at most 1 MiB, and keeps it in the request.

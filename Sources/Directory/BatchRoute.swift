@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import Foundation
 import HTTPTypes
 import Hummingbird
 
@@ -10,19 +9,18 @@ struct BatchRoute: Sendable {
     let database: DirectoryDatabase
     let now: @Sendable () -> Int64
 
-    private struct Body: Decodable {
-        let operations: [JSONValue]
-    }
-
     /// An event that can be stored, or why not.
     private typealias Judged = Result<EventRequest, Refusal>
 
     func batch(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let body = try await Answers.body(Body.self, of: request, fields: ["operations"])
-        guard (1...FieldLimit.batch).contains(body.operations.count) else {
+        let body = try await Answers.object(of: request)
+        if let unknown = body.keys.filter({ $0 != "operations" }).min() { throw Refusal.unknownField(unknown) }
+        guard let value = body["operations"] else { throw Refusal.badRequest("Missing field operations") }
+        guard case .array(let operations) = value else { throw Refusal.wrongType("operations") }
+        guard (1...FieldLimit.batch).contains(operations.count) else {
             throw Refusal.badRequest("operations must have 1 to \(FieldLimit.batch) entries")
         }
-        let judged = body.operations.map(Self.judge)
+        let judged = operations.map(Self.judge)
         var stored = try await EventLedger(database, account: context.account).record(
             judged.compactMap { try? $0.get() }, now: now())[...]
         let results = judged.map { judged in
@@ -40,13 +38,15 @@ struct BatchRoute: Sendable {
                 throw Refusal.badRequest("An operation must be a JSON object")
             }
             if let unknown = fields.keys.filter({ !["type", "resource", "data"].contains($0) }).min() {
-                throw Refusal.badRequest("Unknown field \(String(unknown.prefix(64)))")
+                throw Refusal.unknownField(unknown)
             }
             guard fields["type"] == .string("create"), fields["resource"] == .string("event") else {
                 throw Refusal.badRequest("Operations create an event: type must be create, and resource event")
             }
-            let data = try JSONEncoder().encode(fields["data"] ?? .null)
-            let event = try Answers.value(EventRequest.self, of: data, fields: EventCheck.fields)
+            guard case .object(let data) = fields["data"] else {
+                throw Refusal.badRequest("The body must be a JSON object")
+            }
+            let event = try EventRequest(data)
             try EventCheck.check(event)
             return .success(event)
         } catch let refusal as Refusal {

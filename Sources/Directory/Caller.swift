@@ -18,22 +18,20 @@ struct Caller: Hashable, Sendable {
     /// The owner of a key; nil when it is unknown, revoked or past its end.
     ///
     /// It is found by its hash, so that the time it takes tells nothing of other keys.
-    static func ofKey(_ key: String, now: Int64, in database: DirectoryDatabase) async throws -> Caller? {
+    static func ofKey(_ key: String, now: Int64, in database: DirectoryDatabase) throws -> Caller? {
         let hash = SecretHash.of(key)
-        let caller = try await database.pool.read { try ofKey(hash: hash, now: now, $0) }
+        let caller = try database.keys.read { try ofKey(hash: hash, now: now, $0) }
         if caller != nil { database.keyUsage.note(hash, now: now) }
         return caller
     }
 
     static func ofKey(hash: Data, now: Int64, _ database: Database) throws -> Caller? {
-        try Row.fetchOne(
-            database,
+        let statement = try database.cachedStatement(
             sql: """
                 SELECT account, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
                 WHERE hash = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
-                """,
-            arguments: [hash, now]
-        ).map { row in
+                """)
+        return try Row.fetchOne(statement, arguments: [hash, now]).map { row in
             let id: String? = row["api_id"]
             return Caller(
                 account: AccountID(row: row["account"]), keyHash: hash,

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import GRDB
+import NIOCore
 
 /// One sync answer's walk through the entries, page by page, over one unchanging state of the database.
 ///
@@ -11,73 +12,73 @@ struct ChangeFeed: Sendable {
     /// Where the client may go on next time.
     let cursor: SyncCursor
     let config: DirectoryConfig
-    private let snapshot: DatabaseSnapshot
     private let account: AccountID
-    private let range: Range
+    /// Entries whose last change is this one or before are not asked for.
+    private let start: Int64
+    /// Seconds since 1970 before which entries are not asked for.
+    private let since: Int64?
     private let includesInactive: Bool
-
-    /// Which entries are asked for.
-    private enum Range {
-        case active
-        case after(change: Int64)
-        case since(seconds: Int64)
-    }
+    private let isFull: Bool
 
     private static let pageSize = 1000
 
-    /// Takes the state; `now` is seconds since 1970, `since` where the client stands.
-    init(
-        _ database: DirectoryDatabase, account: AccountID, device: String? = nil, since: SyncCursor?,
-        includesInactive: Bool = false, now: Int64
-    ) async throws {
-        let snapshot = try database.pool.makeSnapshot()
-        let (last, config) = try await snapshot.read { database in
-            let last = try Int64.fetchOne(
-                database, sql: "SELECT last_change FROM account WHERE id = ?", arguments: [account.row])
-            return (last ?? 0, try AccountStore.config(of: account, device: device, now: now, database))
-        }
-        self.snapshot = snapshot
-        self.account = account
-        self.config = config
-        self.includesInactive = includesInactive
-        cursor = SyncCursor(seconds: now, change: last)
-        range =
-            switch since {
-            case nil: .active
-            case let since? where since.change.map { $0 <= last } ?? false: .after(change: since.change ?? 0)
-            // A cursor from the future is of a database that was there before this one: only its time still means something.
-            case let since?: .since(seconds: since.seconds)
-            }
+    /// Which entries a client asks for, and what it is told beside them.
+    struct Question: Sendable {
+        let account: AccountID
+        var device: String?
+        /// Where the client stands; nil for a full answer.
+        var since: SyncCursor?
+        var includesInactive = false
+        /// Seconds since 1970.
+        let now: Int64
     }
 
-    /// The entries behind the last one of the page before, which is nil for the first; empty at the end.
-    func page(after previous: Position?) async throws -> (items: [BrandingItem], last: Position?) {
-        let (condition, bound) = condition
-        let (account, from) = (account, previous?.change ?? -1)
-        return try await snapshot.read { database in
-            let rows = try Row.fetchAll(
-                database,
-                sql: """
-                    SELECT * FROM brand_number WHERE account = ? AND change > ? AND \(condition)
-                    ORDER BY change LIMIT \(Self.pageSize)
-                    """,
-                arguments: [account.row, from, bound])
-            return (rows.map(BrandEntries.item), rows.last.map { Position(change: $0["change"]) })
-        }
+    /// Entries as JSON objects with commas between them.
+    struct Page: Sendable {
+        var text = ByteBuffer()
+        var entries = 0
+        /// Where the next page goes on; nil when there is none.
+        fileprivate(set) var last: Int64?
     }
 
-    /// Where a page ends.
-    struct Position: Sendable {
-        fileprivate let change: Int64
+    /// Takes the state; every page must be read from the same one.
+    init(_ question: Question, _ database: Database) throws {
+        let last = try FeedTouch.last(question.account, database)
+        (account, includesInactive) = (question.account, question.includesInactive)
+        config = try AccountStore.config(of: account, device: question.device, now: question.now, database)
+        cursor = SyncCursor(seconds: question.now, change: last)
+        switch question.since {
+        case nil: (start, since) = (-1, nil)
+        case let asked? where asked.change.map { $0 <= last } ?? false: (start, since) = (asked.change ?? 0, nil)
+        // A cursor from the future is of a database that was there before this one: only its time still means something.
+        case let asked?: (start, since) = (-1, asked.seconds)
+        }
+        isFull = question.since == nil
     }
 
-    private var activity: String { includesInactive ? "" : "active = 1 AND " }
+    /// One bound on the change only: with two SQLite may enter the index at the wrong one and read a million rows.
+    static func pageQuery(_ condition: String) -> String {
+        """
+        SELECT \(EntryText.columns), change FROM brand_number WHERE account = ? AND change > ? \(condition)
+        ORDER BY change LIMIT \(pageSize)
+        """
+    }
 
-    private var condition: (sql: String, bound: Int64) {
-        switch range {
-        case .active: ("active = ?", 1)
-        case .after(let change): (activity + "change > ?", change)
-        case .since(let seconds): (activity + "updated >= ?", seconds)
+    /// The entries behind the page before, which is nil for the first.
+    func page(after previous: Page? = nil, logoBase: String?, _ database: Database) throws -> Page {
+        let activity = isFull || !includesInactive ? "AND active = 1" : ""
+        let statement = try database.cachedStatement(
+            sql: Self.pageQuery(activity + (since == nil ? "" : " AND updated >= ?")))
+        let rows = try Row.fetchCursor(
+            statement, arguments: [account.row, previous?.last ?? start] + (since.map { [$0] } ?? []))
+        var (page, last, text) = (Page(), Int64(0), EntryText(logoBase: logoBase))
+        while let row = try rows.next() {
+            if page.entries > 0 { page.text.writeInteger(UInt8(ascii: ",")) }
+            text.write(row, to: &page.text)
+            last = row[EntryText.columnCount]
+            page.entries += 1
         }
+        page.last = page.entries == Self.pageSize ? last : nil
+        return page
     }
 }

@@ -64,24 +64,23 @@ package struct DebugRequests: Sendable {
     }
 
     static func open(_ account: AccountID, now: Int64, _ database: Database) throws -> [Open] {
-        try Row.fetchAll(
-            database, sql: "SELECT * FROM debug_request WHERE account = ? AND expires > ? ORDER BY id",
-            arguments: [account.row, now]
-        ).map(read)
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM debug_request WHERE account = ? AND expires > ? ORDER BY id")
+        return try Row.fetchAll(statement, arguments: [account.row, now]).map(read)
     }
 
     /// The request a device has not answered yet; its own goes before one for all.
     static func open(
         _ account: AccountID, device: String, now: Int64, _ database: Database
     ) throws -> Open? {
-        let select = try database.cachedStatement(
+        let statement = try database.cachedStatement(
             sql: """
                 SELECT * FROM debug_request AS asked WHERE account = ? AND expires > ?
                 AND (device_id = ? OR device_id IS NULL) AND NOT EXISTS
                 (SELECT 1 FROM debug_upload WHERE request = asked.id AND device_id = ?)
                 ORDER BY device_id IS NULL, id DESC LIMIT 1
                 """)
-        return try Row.fetchOne(select, arguments: [account.row, now, device, device]).map(read)
+        return try Row.fetchOne(statement, arguments: [account.row, now, device, device]).map(read)
     }
 
     /// The `debug_ui` object of a device's answers; all closed without a device or a request.

@@ -15,7 +15,7 @@ struct DeviceList: Sendable {
 
     /// Notes a device; registering again refreshes what is known of it.
     func register(_ device: DeviceRegistration, now: Int64) async throws {
-        try await database.pool.write { [account] database in
+        try await database.commits.write { [account] database in
             try database.execute(
                 sql: """
                     INSERT INTO device
@@ -35,7 +35,7 @@ struct DeviceList: Sendable {
 
     /// Brings a device up to date; false when it never registered.
     func update(_ device: DeviceUpdate, now: Int64) async throws -> Bool {
-        try await database.pool.write { [account] database in
+        try await database.commits.write { [account] database in
             try database.execute(
                 sql: """
                     UPDATE device SET platform = ?, os_version = coalesce(?, os_version),
@@ -52,7 +52,7 @@ struct DeviceList: Sendable {
 
     /// Notes a sign of life; false when the device never registered.
     func notePresence(_ presence: Presence, now: Int64) async throws -> Bool {
-        try await database.pool.write { [account] database in
+        try await database.commits.write { [account] database in
             try database.execute(
                 sql: """
                     UPDATE device SET last_seen = ?, last_synced_at = coalesce(?, last_synced_at)

@@ -11,6 +11,10 @@ package final class DirectoryDatabase: Sendable {
     /// The state folder, where uploads lie beside the file.
     let folder: String
     let keyUsage = KeyUsage()
+    /// Small writes of requests, many in a transaction.
+    let commits: GroupCommit
+    /// A connection of its own for the question every request begins with.
+    let keys: KeyReader
 
     /// Opens the file and brings it to the present schema.
     ///
@@ -33,9 +37,14 @@ package final class DirectoryDatabase: Sendable {
             }
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             // An event that was answered must outlive a power cut, because its sender forgets it then.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            // The writer alone gets a large cache, because events touch the same pages of their indexes again and again.
+            try pool.writeWithoutTransaction {
+                try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384")
+            }
             try Self.migrator.migrate(pool)
             self.pool = pool
+            commits = GroupCommit(pool)
+            keys = try KeyReader(path: path)
         } catch let error as DirectoryDatabaseError {
             throw error
         } catch {
@@ -59,6 +68,8 @@ package final class DirectoryDatabase: Sendable {
         // The merge of a million numbers holds the writer for some seconds, also that of a command beside the server.
         configuration.busyMode = .timeout(60)
         configuration.foreignKeysEnabled = true
+        // KiB. Each long sync answer has a connection of its own, so that this bounds the memory of a hundred of them.
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -512") }
         return configuration
     }
 

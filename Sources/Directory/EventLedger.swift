@@ -44,12 +44,12 @@ package struct EventLedger: Sendable {
     ///
     /// - Parameter now: seconds since 1970.
     package func record(_ event: EventRequest, now: Int64) async throws -> EventResponse {
-        try await database.pool.write { [account] in try Self.record(event, account, now: now, $0) }
+        try await database.commits.write { [account] in try Self.record(event, account, now: now, $0) }
     }
 
     /// Records several in one transaction, each as if it came alone; a key that stands here twice counts once.
     func record(_ events: [EventRequest], now: Int64) async throws -> [EventResponse] {
-        try await database.pool.write { [account] database in
+        try await database.commits.write { [account] database in
             try events.map { try Self.record($0, account, now: now, database) }
         }
     }
@@ -57,34 +57,46 @@ package struct EventLedger: Sendable {
     private static func record(
         _ event: EventRequest, _ account: AccountID, now: Int64, _ database: Database
     ) throws -> EventResponse {
+        var config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
+        let standing = try BrandNumbers.standing(of: E164Number(event.phoneNumber), account, database)
+        let reason = UncountedReason.of(event, of: standing, config)
         var response = EventResponse(success: true)
-        if let known = try known(event.eventKey, account, database) {
-            response = known
-        } else {
-            let standing = try BrandNumbers.standing(of: E164Number(event.phoneNumber), account, database)
-            let reason = try UncountedReason.of(event, of: standing, account, now: now, database)
-            response.eventID = UUID().uuidString.lowercased()
-            response.outcome = event.outcome
-            response.counted = reason == nil
-            response.reason = reason?.rawValue
-            response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
-            let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
-            let insert = try database.cachedStatement(
-                sql: """
-                    INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
-                    meta, counted, reason, received, branding_request_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                    """)
-            try insert.execute(arguments: [
-                account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
-                event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
-                event.brandingRequestID,
-            ])
+        response.eventID = EventID.make(now: now)
+        response.outcome = event.outcome
+        response.counted = reason == nil
+        response.reason = reason?.rawValue
+        response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
+        if try insert(event, as: response, account, now: now, database) {
             try DayOutcomes.add(
                 account, brandID: standing.brandID, outcome: event.outcome, reason: reason, now: now, database)
-            if reason == nil { try MonthUsage.add(to: account, now: now, database) }
+            if reason == nil {
+                try MonthUsage.add(to: account, now: now, database)
+                config.usedThisMonth = (config.usedThisMonth ?? 0) + 1
+            }
+        } else {
+            response = try known(event.eventKey, account, database)
         }
-        response.config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
+        response.config = config
         return response
+    }
+
+    /// False when the key has an event already.
+    private static func insert(
+        _ event: EventRequest, as response: EventResponse, _ account: AccountID, now: Int64, _ database: Database
+    ) throws -> Bool {
+        let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
+                meta, counted, reason, received, branding_request_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (account, event_key) DO NOTHING
+                """)
+        try statement.execute(arguments: [
+            account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
+            event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
+            event.brandingRequestID,
+        ])
+        return database.changesCount > 0
     }
 
     static func recorded(_ row: Row) throws -> Recorded {
@@ -96,18 +108,18 @@ package struct EventLedger: Sendable {
             counted: row["counted"], reason: row["reason"], receivedAt: Timestamp.string(from: row["received"]))
     }
 
-    /// What was answered when the key came first; nil when it has not come yet, or there is none.
-    private static func known(_ key: String?, _ account: AccountID, _ database: Database) throws -> EventResponse? {
-        guard let key else { return nil }
-        let select = try database.cachedStatement(sql: "SELECT * FROM event WHERE account = ? AND event_key = ?")
-        return try Row.fetchOne(select, arguments: [account.row, key]).map { row in
-            var response = EventResponse(success: true)
-            response.eventID = row["event_id"]
-            response.outcome = row["outcome"]
-            response.counted = row["counted"]
-            response.reason = row["reason"]
-            response.displayedAt = row["displayed_at"]
-            return response
+    /// What was answered when the key came first.
+    private static func known(_ key: String?, _ account: AccountID, _ database: Database) throws -> EventResponse {
+        let statement = try database.cachedStatement(sql: "SELECT * FROM event WHERE account = ? AND event_key = ?")
+        guard let row = try Row.fetchOne(statement, arguments: [account.row, key]) else {
+            throw DatabaseError(message: "an event's key is taken, and its event is not there")
         }
+        var response = EventResponse(success: true)
+        response.eventID = row["event_id"]
+        response.outcome = row["outcome"]
+        response.counted = row["counted"]
+        response.reason = row["reason"]
+        response.displayedAt = row["displayed_at"]
+        return response
     }
 }

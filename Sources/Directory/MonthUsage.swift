@@ -9,18 +9,18 @@ import GRDB
 enum MonthUsage {
     /// - Parameter now: seconds since 1970; its month is meant.
     static func counted(by account: AccountID, now: Int64, _ database: Database) throws -> Int {
-        let select = try database.cachedStatement(
+        let statement = try database.cachedStatement(
             sql: "SELECT counted FROM month_usage WHERE account = ? AND month = ?")
-        return try Int.fetchOne(select, arguments: [account.row, month(of: now)]) ?? 0
+        return try Int.fetchOne(statement, arguments: [account.row, month(of: now)]) ?? 0
     }
 
     static func add(to account: AccountID, now: Int64, _ database: Database) throws {
-        let add = try database.cachedStatement(
+        let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO month_usage (account, month, counted) VALUES (?, ?, 1)
                 ON CONFLICT (account, month) DO UPDATE SET counted = counted + 1
                 """)
-        try add.execute(arguments: [account.row, month(of: now)])
+        try statement.execute(arguments: [account.row, month(of: now)])
     }
 
     /// Such as `2026-01`.

@@ -21,7 +21,7 @@ struct ReportRoutes: Sendable {
     }
 
     func event(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let event = try await Answers.body(EventRequest.self, of: request, fields: EventCheck.fields)
+        let event = try EventRequest(try await Answers.object(of: request))
         try EventCheck.check(event)
         return try Answers.json(try await EventLedger(database, account: context.account).record(event, now: now()))
     }

@@ -61,16 +61,16 @@ package struct SyncDeliveries: Sendable {
     func noteUnchanged(now: Int64) async throws { try await note(0, 0, 1, now) }
 
     private func note(_ delivered: Int, _ entries: Int, _ unchanged: Int, _ now: Int64) async throws {
-        try await database.pool.write { [account] database in
-            try database.execute(
+        try await database.commits.write { [account] database in
+            let statement = try database.cachedStatement(
                 sql: """
                     INSERT INTO sync_delivery (account, day, delivered, entries, unchanged) VALUES (?, ?, ?, ?, ?)
                     ON CONFLICT (account, day) DO UPDATE SET delivered = delivered + excluded.delivered,
                     entries = entries + excluded.entries, unchanged = unchanged + excluded.unchanged
-                    """,
-                arguments: [
-                    account.row, String(Timestamp.string(from: now).prefix(10)), delivered, entries, unchanged,
-                ])
+                    """)
+            try statement.execute(arguments: [
+                account.row, String(Timestamp.string(from: now).prefix(10)), delivered, entries, unchanged,
+            ])
         }
     }
 }

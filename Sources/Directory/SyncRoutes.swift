@@ -3,6 +3,7 @@
 import Branding
 import BrandingAPI
 import Foundation
+import GRDB
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -19,58 +20,39 @@ struct SyncRoutes: Sendable {
     /// `is_active`, which the published schema does not have; they learn it from their next full answer.
     func sync(_ request: Request, _ context: AccountContext) async throws -> Response {
         let query = try SyncQuery(request)
-        let now = now()
-        let state = try await SyncState.current(
-            database, account: context.account, logoBase: logos.base(), now: now)
-        let tag = state.tag(query: query.parts)
+        let (now, base) = (now(), logos.base())
+        let question = ChangeFeed.Question(
+            account: context.account, device: query.device, since: query.since,
+            includesInactive: query.includesInactive, now: now)
+        // All in one read: most answers are empty or small, and a gateway polls often.
+        var (state, start) = try await database.pool.read { database -> (SyncState, FeedStart?) in
+            let state = try SyncState.current(context.account, logoBase: base, now: now, database)
+            let isHeld = state.isNoted && state.isHeld(by: request, query, now: now)
+            return (state, isHeld ? nil : try FeedStart(question, logoBase: base, database))
+        }
+        if !state.isNoted { state = try await state.noted(for: context.account, database, now: now) }
         // Kept by clients, asked for again each time: a closed gate must be seen at once.
-        var headers: HTTPFields = [.eTag: tag, .cacheControl: "private, no-cache", .vary: "Accept-Encoding"]
-        let modified = state.modified <= now ? state.modified : nil
-        headers[.lastModified] = modified.map(HTTPDate.text)
+        var headers: HTTPFields = [
+            .eTag: state.tag(query: query.parts), .cacheControl: "private, no-cache", .vary: "Accept-Encoding",
+        ]
+        headers[.lastModified] = state.visibleTime(now: now).map(HTTPDate.text)
         let deliveries = SyncDeliveries(database, account: context.account)
-        if ConditionalRequest.holds(tag, modified: modified, request) {
+        guard let found = start, !state.isHeld(by: request, query, now: now) else {
             try await deliveries.noteUnchanged(now: now)
             return Response(status: .notModified, headers: headers)
         }
-        let feed = try await ChangeFeed(
-            database, account: context.account, device: query.device, since: query.since,
-            includesInactive: query.includesInactive, now: now)
+        let answer = try await FeedAnswer(found, question, logoBase: base, database)
         headers[.contentType] = Answers.jsonType
         let isPacked = AcceptEncoding.takesGzip(request)
         if isPacked { headers[.contentEncoding] = "gzip" }
         return Response(
             status: .ok, headers: headers,
-            body: .init { [self] writer in
+            body: .init { writer in
                 var writer: any ResponseBodyWriter = isPacked ? try GzipWriter(writer) : writer
-                let entries = try await write(feed, to: &writer)
+                let entries = try await answer.write(to: &writer)
                 try await writer.finish(nil)
                 try await deliveries.noteDelivered(entries: entries, now: now)
             })
-    }
-
-    /// Writes an answer page by page.
-    ///
-    /// - Returns: how many entries it had.
-    @concurrent
-    private func write(_ feed: ChangeFeed, to writer: inout any ResponseBodyWriter) async throws -> Int {
-        var entries = 0
-        let encoder = Answers.encoder()
-        var buffer = ByteBuffer(string: #"{"success":true,"synced_at":"\#(feed.cursor.text)","config":"#)
-        buffer.writeBytes(try encoder.encode(feed.config))
-        buffer.writeString(#","branding":["#)
-        var page = try await feed.page(after: nil)
-        while !page.items.isEmpty {
-            entries += page.items.count
-            // The page as an array, without its brackets.
-            buffer.writeBytes(try encoder.encode(page.items.map(logos.resolved)).dropFirst().dropLast())
-            page = try await feed.page(after: page.last)
-            if !page.items.isEmpty { buffer.writeString(",") }
-            try await writer.write(buffer)
-            buffer.clear()
-        }
-        buffer.writeString("]}")
-        try await writer.write(buffer)
-        return entries
     }
 
     /// The optional acknowledgement; it is answered and changes nothing.
@@ -105,9 +87,13 @@ struct LogoAddress: Sendable {
     let base: @Sendable () -> String?
 
     func resolved(_ item: BrandingItem) -> BrandingItem {
-        guard let logo = item.logoURL, !logo.contains("://") else { return item }
         var item = item
-        item.logoURL = base().map { "\($0)/logos/\(logo)" }
+        item.logoURL = Self.resolved(item.logoURL, base: base())
         return item
+    }
+
+    static func resolved(_ logo: String?, base: String?) -> String? {
+        guard let logo, !logo.utf8.contains("://".utf8) else { return logo }
+        return base.map { "\($0)/logos/\(logo)" }
     }
 }

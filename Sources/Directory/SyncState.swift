@@ -5,6 +5,7 @@ import Crypto
 import Foundation
 import GRDB
 import HTTPTypes
+import Hummingbird
 
 /// What an account's sync answers are made of, as a validator: it changes when an answer would say something new.
 ///
@@ -17,32 +18,44 @@ struct SyncState: Sendable {
     /// Seconds since 1970 from which this state was seen, no two states of an account at the same second; in the future
     /// for a state that followed too fast.
     let modified: Int64
+    /// False for a state that nobody has seen yet.
+    let isNoted: Bool
 
-    /// The state of now, noted when it is new; `now` is seconds since 1970.
+    /// The state of now; `now` is seconds since 1970.
+    static func current(
+        _ account: AccountID, logoBase: String?, now: Int64, _ database: Database
+    ) throws -> SyncState {
+        let digest = try Self.digest(of: account, logoBase: logoBase, now: now, database)
+        if let seen = try stored(account, database), seen.digest == digest { return seen }
+        return SyncState(digest: digest, modified: now, isNoted: false)
+    }
+
+    /// The state with the time from which on it was seen.
     ///
     /// A time alone would let a client miss a gate, because closing one is no change of an entry. So the moment at which
     /// a state was first seen is kept, and steps on by a second at least.
-    static func current(
-        _ database: DirectoryDatabase, account: AccountID, logoBase: String?, now: Int64
-    ) async throws -> SyncState {
-        let (digest, seen) = try await database.pool.read { database in
-            let digest = try Self.digest(of: account, logoBase: logoBase, now: now, database)
-            return (digest, try stored(account, database))
-        }
-        if let seen, seen.digest == digest { return seen }
-        return try await database.pool.write { database in
-            let known = try stored(account, database)
+    func noted(for account: AccountID, _ database: DirectoryDatabase, now: Int64) async throws -> SyncState {
+        try await database.commits.write { [digest] database in
+            let known = try Self.stored(account, database)
             if let known, known.digest == digest { return known }
-            let state = SyncState(digest: digest, modified: max(now, (known?.modified ?? 0) + 1))
+            let modified = max(now, (known?.modified ?? 0) + 1)
             try database.execute(
                 sql: """
                     INSERT INTO sync_state (account, digest, modified) VALUES (?, ?, ?)
                     ON CONFLICT (account) DO UPDATE SET digest = excluded.digest, modified = excluded.modified
                     """,
-                arguments: [account.row, digest, state.modified])
-            return state
+                arguments: [account.row, digest, modified])
+            return SyncState(digest: digest, modified: modified, isNoted: true)
         }
     }
+
+    /// True when the client that asks has this state already.
+    func isHeld(by request: Request, _ query: SyncQuery, now: Int64) -> Bool {
+        ConditionalRequest.holds(tag(query: query.parts), modified: visibleTime(now: now), request)
+    }
+
+    /// What `Last-Modified` says; nil while it would be in the future.
+    func visibleTime(now: Int64) -> Int64? { modified <= now ? modified : nil }
 
     /// The entity tag of the answer to one query.
     func tag(query: [String]) -> String {
@@ -55,8 +68,7 @@ struct SyncState: Sendable {
     private static func digest(
         of account: AccountID, logoBase: String?, now: Int64, _ database: Database
     ) throws -> Data {
-        let last = try Int64.fetchOne(
-            database, sql: "SELECT last_change FROM account WHERE id = ?", arguments: [account.row])
+        let last = try FeedTouch.last(account, database)
         var config = try AccountStore.config(of: account, now: now, database)
         let used = config.usedThisMonth ?? 0
         config.usedThisMonth = nil
@@ -64,19 +76,20 @@ struct SyncState: Sendable {
         let encoder = Answers.encoder()
         encoder.outputFormatting.insert(.sortedKeys)
         var hash = SHA256()
-        hash.update(data: Data("\(account.row) \(last ?? 0) \(isCapReached) \(logoBase ?? "")\n".utf8))
+        hash.update(data: Data("\(account.row) \(last) \(isCapReached) \(logoBase ?? "")\n".utf8))
         hash.update(data: try encoder.encode(config))
         // Uploads close a request for their device, so they count too.
-        let uploads = try Int.fetchOne(
-            database, sql: "SELECT count(*) FROM debug_upload WHERE account = ?", arguments: [account.row])
+        let statement = try database.cachedStatement(sql: "SELECT count(*) FROM debug_upload WHERE account = ?")
+        let uploads = try Int.fetchOne(statement, arguments: [account.row])
         hash.update(data: try encoder.encode(try DebugRequests.open(account, now: now, database)))
         hash.update(data: Data("\(uploads ?? 0)".utf8))
         return Data(hash.finalize())
     }
 
     private static func stored(_ account: AccountID, _ database: Database) throws -> SyncState? {
-        try Row.fetchOne(
-            database, sql: "SELECT digest, modified FROM sync_state WHERE account = ?", arguments: [account.row]
-        ).map { SyncState(digest: $0["digest"], modified: $0["modified"]) }
+        let statement = try database.cachedStatement(sql: "SELECT digest, modified FROM sync_state WHERE account = ?")
+        return try Row.fetchOne(statement, arguments: [account.row]).map {
+            SyncState(digest: $0["digest"], modified: $0["modified"], isNoted: true)
+        }
     }
 }

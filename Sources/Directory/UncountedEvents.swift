@@ -2,7 +2,6 @@
 
 import Branding
 import BrandingAPI
-import GRDB
 
 /// Why an event does not count, of the contract's nine reasons those that can happen in this directory:
 ///
@@ -19,13 +18,11 @@ extension UncountedReason {
     ///
     /// - Parameters:
     ///   - standing: how the event's number stands.
-    ///   - now: seconds since 1970.
+    ///   - config: the account's state before the event.
     static func of(
-        _ event: EventRequest, of standing: (brandID: String?, reason: UncountedReason?), _ account: AccountID,
-        now: Int64, _ database: Database
-    ) throws -> UncountedReason? {
+        _ event: EventRequest, of standing: (brandID: String?, reason: UncountedReason?), _ config: DirectoryConfig
+    ) -> UncountedReason? {
         guard event.outcome == "displayed" else { return .analyticsOnly }
-        let config = try AccountStore.config(of: account, now: now, database)
         if config.accountStatus != "active", config.accountStatus != "trial" { return .accountSuspended }
         if config.brandingEnabled == false { return .disabled }
         if let reason = standing.reason { return reason }

@@ -3,6 +3,8 @@
 import Branding
 import BrandingAPI
 import Foundation
+import GRDB
+import NIOCore
 import Synchronization
 import Testing
 
@@ -16,21 +18,64 @@ struct ChangeFeedTests {
         let entries = BrandEntries(database)
         let all = try (0..<1500).map { try entry("+6149157\(1000 + $0)", "before") }
         _ = try entries.put(all, now: 1)
-        let feed = try await ChangeFeed(database, account: .first, since: nil, now: 2)
-        let first = try await feed.page(after: nil)
-        #expect(first.items.count == 1000)
+        let state = try database.pool.makeSnapshot()
+        let (feed, first) = try await state.read { try Self.start(since: nil, $0) }
+        #expect(first.entries == 1000)
         _ = try entries.put([entry("+61491572499", "after"), entry("+61491570999", "new")], now: 3)
         #expect(try entries.deactivate(#require(E164Number("+61491572400")), now: 3))
-        let second = try await feed.page(after: first.last)
-        #expect(second.items.count == 500)
-        #expect((first.items + second.items).allSatisfy { $0.brandName == "before" && $0.isActive == nil })
-        #expect(try await feed.page(after: second.last).items.isEmpty)
+        let second = try await state.read { try feed.page(after: first, logoBase: nil, $0) }
+        #expect(second.entries == 500)
+        let walked = try Self.items(first) + Self.items(second)
+        #expect(walked.allSatisfy { $0.brandName == "before" && $0.isActive == nil })
+        #expect(second.last == nil)
 
-        let next = try await ChangeFeed(
-            database, account: .first, since: SyncCursor(feed.cursor.text), includesInactive: true, now: 4)
-        let changed = try await next.page(after: nil).items
+        let changed = try Self.items(
+            await database.pool.read {
+                try Self.start(since: SyncCursor(feed.cursor.text), includesInactive: true, $0).page
+            })
         #expect(changed.map(\.phoneNumber) == ["+61491570999", "+61491572499", "+61491572400"])
         #expect(changed.map(\.isActive) == [nil, nil, false])
+    }
+
+    private static func start(
+        since: SyncCursor?, includesInactive: Bool = false, _ database: Database
+    ) throws -> (feed: ChangeFeed, page: ChangeFeed.Page) {
+        let question = ChangeFeed.Question(account: .first, since: since, includesInactive: includesInactive, now: 2)
+        let start = try FeedStart(question, logoBase: nil, database)
+        return (start.feed, start.page)
+    }
+
+    private static func items(_ page: ChangeFeed.Page) throws -> [BrandingItem] {
+        try JSONDecoder().decode([BrandingItem].self, from: Data("[\(String(buffer: page.text))]".utf8))
+    }
+
+    @Test(arguments: [
+        ("Acme \"Bank\" \\ \u{1}\u{1f}\n\t", "https://logos.example/a.png", "Grüße 🏦 \u{2028} / \u{7f}"),
+        ("", "acme.png", ""), ("e\u{301}\u{fffd}", nil, nil),
+    ])
+    func `an entry is written as JSON that means its row`(name: String, logo: String?, reason: String?) throws {
+        let database = try DirectoryDatabase(folder: try TemporaryFolder().path)
+        _ = try BrandEntries(database).put([entry("+61491570156", name, logo: logo, reason: reason)], now: 951_782_399)
+        let start = try database.pool.read {
+            try FeedStart(.init(account: .first, now: 2), logoBase: "https://brands.example", $0)
+        }
+        let resolved = logo.map { $0.contains("://") ? $0 : "https://brands.example/logos/\($0)" }
+        #expect(
+            try Self.items(start.page) == [
+                BrandingItem(
+                    phoneNumber: "+61491570156", brandName: name, brandID: "acme", updatedAt: "2000-02-28T23:59:59Z",
+                    logoURL: resolved, callReason: reason)
+            ])
+    }
+
+    @Test func `the place after which changes are asked for is where the index is entered`() throws {
+        let database = try DirectoryDatabase(folder: try TemporaryFolder().path)
+        let plan = try database.pool.read { database in
+            try Row.fetchAll(
+                database, sql: "EXPLAIN QUERY PLAN " + ChangeFeed.pageQuery("AND active = 1"), arguments: [1, 5])
+        }.map { $0["detail"] as String }
+        #expect(plan.first?.contains("brand_number_change (account=? AND change>?)") == true, "\(plan)")
+        #expect(plan.count == 1)
     }
 
     @Test func `with writers at work no version of an entry comes twice and none is missed`() async throws {

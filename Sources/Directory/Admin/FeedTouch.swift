@@ -34,9 +34,10 @@ enum FeedTouch {
 
     /// The number of the account's last change.
     static func last(_ account: AccountID, _ database: Database) throws -> Int64 {
-        let last = try Int64.fetchOne(
-            database, sql: "SELECT last_change FROM account WHERE id = ?", arguments: [account.row])
-        guard let last else { throw DatabaseError(message: "there is no account \(account.row)") }
+        let statement = try database.cachedStatement(sql: "SELECT last_change FROM account WHERE id = ?")
+        guard let last = try Int64.fetchOne(statement, arguments: [account.row]) else {
+            throw DatabaseError(message: "there is no account \(account.row)")
+        }
         return last
     }
 
