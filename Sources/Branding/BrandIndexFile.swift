@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 extension BrandIndex {
     /// Saves the index, so that the next start need not build it.
     ///
@@ -25,25 +27,44 @@ extension BrandIndex {
         try file.commit()
     }
 
-    /// Loads a saved index into memory and checks all of it.
-    ///
-    /// The file is read, not mapped: a mapped page could be gone from memory when a call needs it, or change under the
-    /// index. Blocks for the disk; never on the call path.
+    /// Removes a saved index that is of no use; nothing happens when there is none.
+    package static func removeSaved(at path: String) { unlink(path) }
+
+    /// Loads a saved index into memory and checks all of it, as `SavedBrandIndex` does.
     ///
     /// - Throws: when there is no file, it is of another generation or profile, or anything in it is wrong; the index
     ///   is built from the cache then.
     package static func load(
         from path: String, generation: Int64, profile: RenderingProfile
     ) throws(BrandIndexFileError) -> BrandIndex {
+        let index = try SavedBrandIndex(path: path).index(profile: profile)
+        guard index.generation == generation else {
+            throw .otherGeneration(path: path, found: index.generation, expected: generation)
+        }
+        return index
+    }
+}
+
+/// A saved index in memory, whole and checked, of which it is not yet known whether it is the one wanted.
+package struct SavedBrandIndex: Sendable {
+    private let path: String
+    private let header: BrandIndexHeader
+    private let table: NumberTable
+    private let brands: RenderedBrands
+
+    /// Reads the file and checks all of it.
+    ///
+    /// The file is read, not mapped: a mapped page could be gone from memory when a call needs it, or change under the
+    /// index. Blocks for the disk; never on the call path.
+    ///
+    /// - Throws: when there is no file, or anything in it is wrong.
+    package init(path: String) throws(BrandIndexFileError) {
         let file = try WholeFile(reading: path)
         let header = try BrandIndexHeader(words: file.readArray(of: UInt64.self, BrandIndexHeader.wordCount))
         guard header[.magic] == BrandIndexHeader.magic, header[.version] == BrandIndexHeader.version else {
             throw .otherFormat(path: path)
         }
         guard let length = header.fileLength, length == file.length else { throw .damaged(path: path) }
-        guard header[.profile] == profile.fingerprint else { throw .otherProfile(path: path) }
-        let found = Int64(bitPattern: header[.generation])
-        guard found == generation else { throw .otherGeneration(path: path, found: found, expected: generation) }
         let keys = try file.readArray(of: UInt64.self, Int(header[.slots]))
         let values = try file.readArray(of: UInt32.self, Int(header[.slots]))
         let rows = try file.readArray(of: RenderedBrands.Row.self, Int(header[.brands]))
@@ -53,12 +74,22 @@ extension BrandIndex {
                 keys: keys, values: values, count: Int(header[.numbers]), valueLimit: rows.count),
             let brands = RenderedBrands(rows: rows, arena: arena)
         else { throw .damaged(path: path) }
-        return BrandIndex(generation: generation, profile: profile, table: table, brands: brands)
+        self.path = path
+        self.header = header
+        self.table = table
+        self.brands = brands
+    }
+
+    /// The index, if it was rendered by these rules.
+    package func index(profile: RenderingProfile) throws(BrandIndexFileError) -> BrandIndex {
+        guard header[.profile] == profile.fingerprint else { throw .otherProfile(path: path) }
+        return BrandIndex(
+            generation: Int64(bitPattern: header[.generation]), profile: profile, table: table, brands: brands)
     }
 }
 
 /// The first 80 bytes of a saved index: ten integers in the machine's byte order, which the first one shows.
-private struct BrandIndexHeader {
+private struct BrandIndexHeader: Sendable {
     enum Field: Int { case magic, version, generation, profile, numbers, slots, brands, arena, checksum, reserved }
 
     static let wordCount = 10

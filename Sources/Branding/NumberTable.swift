@@ -35,7 +35,8 @@ struct NumberTable: Sendable {
         self.count = count
     }
 
-    static func capacity(for count: Int) -> Int { max(count, 4) * 10 / 7 + 2 }
+    /// Slots for that many numbers and one in sixty more, so that a small change does not mean another table.
+    static func capacity(for count: Int) -> Int { max(count + count / 64, 4) * 10 / 7 + 2 }
 
     private static func limit(of capacity: Int) -> Int { capacity * 7 / 10 }
 
@@ -94,6 +95,18 @@ struct NumberTable: Sendable {
         keys[hole] = 0
         values[hole] = 0
         count -= 1
+    }
+
+    /// Says of each value below `limit` whether a number has it.
+    func marks(below limit: Int) -> [Bool] {
+        var marks = [Bool](repeating: false, count: limit)
+        for slot in keys.indices where keys[slot] != 0 { marks[Int(values[slot])] = true }
+        return marks
+    }
+
+    /// Files under every number what `places` holds at its value.
+    mutating func mapValues(by places: [UInt32]) {
+        for slot in keys.indices where keys[slot] != 0 { values[slot] = places[Int(values[slot])] }
     }
 
     private func next(_ slot: Int) -> Int { slot + 1 == keys.count ? 0 : slot + 1 }

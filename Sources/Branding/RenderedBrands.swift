@@ -80,6 +80,15 @@ struct RenderedBrands: Sendable {
         rows.append(row)
     }
 
+    /// Adds a brand as another collection holds it.
+    mutating func append(_ row: Row, of other: RenderedBrands) {
+        var row = row
+        let bytes = other.arena[Int(row.start)..<Int(row.end)]
+        row.start = UInt64(arena.count)
+        arena.append(contentsOf: bytes)
+        rows.append(row)
+    }
+
     private mutating func added(_ write: (inout [UInt8]) -> Void) -> UInt16 {
         let before = arena.count
         write(&arena)

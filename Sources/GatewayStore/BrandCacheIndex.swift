@@ -4,7 +4,7 @@ package import Branding
 import GRDB
 import Gateway
 
-/// The in-memory index, built from the stored records.
+/// The in-memory index, made from the stored records.
 extension BrandCacheStore {
     /// Builds the index from the rows of one instant, read one by one, so that memory holds the index and no copy.
     ///
@@ -12,22 +12,34 @@ extension BrandCacheStore {
     /// - Throws: a database error. A row that cannot be a record is left out, because one does not stop the others.
     package func loadIndex(profile: RenderingProfile) async throws -> BrandIndex {
         try await database.read { database in
-            let state = try Self.state(in: database)
-            let count = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM brand") ?? 0
             var builder = BrandIndexBuilder(
-                profile: profile, generation: state.generation, expectedCount: count, numbersAreUnique: true)
+                profile: profile, generation: try Self.state(in: database).generation,
+                expectedCount: try BrandChangeLog(database: database).recordCount(), numbersAreUnique: true)
             let rows = try Row.fetchCursor(
                 database, sql: "SELECT \(BrandMerge.columns) FROM brand ORDER BY number")
             while let row = try rows.next() {
-                guard let digits = UInt64(exactly: row[0] as Int64), let number = E164Number(digits: digits) else {
-                    continue
-                }
-                builder.add(
-                    BrandRecord(
-                        number: number, name: row[1], brandID: row[2], logoURL: row[3], callReason: row[4],
-                        updatedAt: row[5]))
+                guard let number = BrandMerge.number(of: row) else { continue }
+                builder.add(BrandMerge.record(of: number, row))
             }
             return builder.finish()
+        }
+    }
+
+    /// Brings an index up to date by the numbers that changed after it: milliseconds where building it takes seconds.
+    ///
+    /// - Returns: the index of the rows of this instant, and how many numbers changed; nil when it is not known which.
+    /// - Throws: a database error.
+    package func update(_ index: BrandIndex) async throws -> (index: BrandIndex, changes: Int)? {
+        try await database.read { database in
+            let log = BrandChangeLog(database: database)
+            guard try log.reaches(index.generation) else { return nil }
+            let generation = try Self.state(in: database).generation
+            if generation == index.generation { return (index, 0) }
+            var builder = BrandIndexBuilder(changing: index, generation: generation)
+            let changes = try log.forEach(after: index.generation) { number, record in
+                if let record { builder.add(record) } else { builder.remove(number) }
+            }
+            return (builder.finish(), changes)
         }
     }
 }

@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+import Dispatch
 import Gateway
 package import Logging
+import Synchronization
 
-/// The saved copy of the index, `brands.index` in the state folder, which makes a restart instant.
+/// The index of the stored records and its saved copy, `brands.index` in the state folder, which makes a restart instant.
 ///
-/// It is only ever a copy: missing, damaged or of another generation it is built again from the stored records. Safe
-/// from any thread; never called on the call path.
-package struct BrandCacheIndexFile: Sendable {
+/// The file is only ever a copy: an older one is brought up to date by the numbers that changed since; a missing, damaged
+/// or foreign one is removed and the index built from the stored records. It is written in the background, and only after
+/// as many changes as are worth a whole file. One task at a time; never called on the call path.
+package final class BrandCacheIndexFile: Sendable {
     private let cache: BrandCacheStore
     private let path: String
     private let baseProfile: RenderingProfile
     private let logos: LogoStore?
     private let logger: Logger
+    private let state = Mutex(State())
+
+    private struct State {
+        /// The index that was handed out last.
+        var last: BrandIndex?
+        /// Numbers that changed since the saved copy; nil where there is no good one.
+        var unsavedChanges: Int?
+        var saving: Task<Void, Never>?
+    }
 
     /// - Parameter logos: the gateway's own copies of logos, where it serves any.
     package init(
@@ -21,44 +33,59 @@ package struct BrandCacheIndexFile: Sendable {
     ) {
         self.cache = cache
         self.logos = logos
-        path = folder + "/brands.index"
+        path = Self.path(in: folder)
         baseProfile = profile
         self.logger = logger
     }
 
-    /// The index to start with: the saved copy if it fits the stored records, else a new one.
+    /// Reads the saved copy on a thread of its own, before anything is known of the records it belongs to.
+    package static func reading(in folder: String) -> Task<SavedBrandIndex, any Error> {
+        Task.detached { try SavedBrandIndex(path: path(in: folder)) }
+    }
+
+    private static func path(in folder: String) -> String { folder + "/brands.index" }
+
+    /// The index to start with: the saved copy with the changes since, else a new one.
     ///
-    /// - Throws: a database error, if a new one is needed and the records cannot be read.
-    package func load() async throws -> BrandIndex {
-        let generation = try await cache.syncState().generation
+    /// - Parameter copy: the saved copy, if it is being read already.
+    /// - Throws: a database error, if the records are needed and cannot be read.
+    package func load(_ copy: Task<SavedBrandIndex, any Error>? = nil) async throws -> BrandIndex {
         let profile = try await profile()
+        let copy = await (copy ?? Task { [path] in try SavedBrandIndex(path: path) }).result
         do throws(BrandIndexFileError) {
-            return try BrandIndex.load(from: path, generation: generation, profile: profile)
+            let saved = try copy.mapError { $0 as? BrandIndexFileError ?? .damaged(path: path) }.get()
+                .index(profile: profile)
+            state.withLock { $0.unsavedChanges = 0 }
+            if let index = try? await updated(saved) { return index }
+            let generation = (try? await cache.syncState().generation) ?? 0
+            throw .otherGeneration(path: path, found: saved.generation, expected: generation)
         } catch {
             // At the first start there is none, and nothing is wrong with that.
-            if case .missing = error { return try await rebuild() }
+            if case .missing = error { return try await build(profile) }
             logger.notice(
                 "the saved brand index is not usable and is built again from the stored records",
                 metadata: ["reason": "\(error)"])
-            return try await rebuild()
+            // What does not fit now must not seem to fit after the next sync.
+            BrandIndex.removeSaved(at: path)
+            return try await build(profile)
         }
     }
 
-    /// Builds the index from the stored records and saves it.
+    /// The index of the records stored now: the last one with what changed since, or a new one.
     ///
-    /// A copy that cannot be saved is logged and costs the next start some time, nothing else.
+    /// Returns as soon as calls can use it. A copy that cannot be saved afterwards is logged and costs the next start some
+    /// time, nothing else.
     /// - Throws: a database error, if the records cannot be read.
     package func rebuild() async throws -> BrandIndex {
-        let index = try await cache.loadIndex(profile: profile())
-        do throws(BrandIndexFileError) {
-            try index.save(to: path)
-        } catch {
-            logger.warning(
-                "the brand index could not be saved, the next start will take longer",
-                metadata: ["reason": "\(error)"])
+        let profile = try await profile()
+        if let last = state.withLock({ $0.last }), last.profile == profile, let index = try await updated(last) {
+            return index
         }
-        return index
+        return try await build(profile)
     }
+
+    /// Waits for the copy that is being written, if one is.
+    package func saved() async { await state.withLock { $0.saving }?.value }
 
     /// The profile with the logos that are there at this instant.
     private func profile() async throws -> RenderingProfile {
@@ -66,5 +93,51 @@ package struct BrandCacheIndexFile: Sendable {
         var profile = baseProfile
         profile.logos = try await logos.hosted()
         return profile
+    }
+
+    private func build(_ profile: RenderingProfile) async throws -> BrandIndex {
+        let index = try await cache.loadIndex(profile: profile)
+        handOut(index) { _ in nil }
+        return index
+    }
+
+    /// Nil when it is not known what changed.
+    private func updated(_ index: BrandIndex) async throws -> BrandIndex? {
+        guard let next = try await cache.update(index) else { return nil }
+        handOut(next.index) { $0.map { $0 + next.changes } }
+        return next.index
+    }
+
+    /// Notes the index in use, and begins to save it if that is due.
+    private func handOut(_ index: BrandIndex, unsavedChanges: (Int?) -> Int?) {
+        state.withLock { state in
+            state.last = index
+            state.unsavedChanges = unsavedChanges(state.unsavedChanges)
+            // The log must still reach back to the copy after this many changes, with room for the next sync.
+            let worthAFile = min(index.count / 50, BrandChanges.limit / 4)
+            if let unsaved = state.unsavedChanges, unsaved == 0 || unsaved < worthAFile { return }
+            state.unsavedChanges = 0
+            state.saving = Task { [before = state.saving] in
+                await before?.value
+                await self.save(index)
+            }
+        }
+    }
+
+    /// Writes the file on a thread that may wait for the disk.
+    private func save(_ index: BrandIndex) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .background).async { [self] in
+                do throws(BrandIndexFileError) {
+                    try index.save(to: path)
+                } catch {
+                    state.withLock { $0.unsavedChanges = nil }
+                    logger.warning(
+                        "the brand index could not be saved, the next start will take longer",
+                        metadata: ["reason": "\(error)"])
+                }
+                continuation.resume()
+            }
+        }
     }
 }

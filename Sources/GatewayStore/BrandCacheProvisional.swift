@@ -2,6 +2,7 @@
 
 package import Branding
 import GRDB
+import Gateway
 
 extension BrandCacheStore {
     /// Stores a record that a lookup brought, unless the number is there already.
@@ -10,17 +11,20 @@ extension BrandCacheStore {
     /// - Returns: true if it was written; the generation has grown then.
     package func addProvisional(_ record: BrandRecord) async throws -> Bool {
         try await database.write { database in
-            try database.execute(
-                sql: """
-                    INSERT OR IGNORE INTO brand (number, name, brand_id, logo_url, call_reason, updated_at)
-                    VALUES (?, ?, ?, ?, ?, ?)
-                    """,
-                arguments: [
-                    Int64(record.number.digits), record.name, record.brandID, record.logoURL, record.callReason,
-                    record.updatedAt,
-                ])
-            guard database.changesCount > 0 else { return false }
+            let (_, changes) = try BrandChanges.during(database) {
+                try database.execute(
+                    sql: """
+                        INSERT OR IGNORE INTO brand (number, name, brand_id, logo_url, call_reason, updated_at)
+                        VALUES (?, ?, ?, ?, ?, ?)
+                        """,
+                    arguments: [
+                        Int64(record.number.digits), record.name, record.brandID, record.logoURL, record.callReason,
+                        record.updatedAt,
+                    ])
+            }
+            guard changes.growth > 0 else { return false }
             try database.execute(sql: "UPDATE sync_state SET generation = generation + 1 WHERE id = 1")
+            try BrandChangeLog(database: database).note(changes, generation: try Self.state(in: database).generation)
             return true
         }
     }

@@ -30,10 +30,7 @@ package struct BrandCacheReader: Sendable {
                 profile: profile, generation: state.generation, expectedCount: 1, numbersAreUnique: true)
             let sql = "SELECT \(BrandMerge.columns) FROM brand WHERE number = ?"
             if let row = try Row.fetchOne(database, sql: sql, arguments: [Int64(number.digits)]) {
-                builder.add(
-                    BrandRecord(
-                        number: number, name: row[1], brandID: row[2], logoURL: row[3], callReason: row[4],
-                        updatedAt: row[5]))
+                builder.add(BrandMerge.record(of: number, row))
             }
             return builder.finish()
         }

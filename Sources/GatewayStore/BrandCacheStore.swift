@@ -39,10 +39,14 @@ package struct BrandCacheStore: BrandCache {
             var applied: AppliedSync?
             try database.inTransaction(.immediate) {
                 let merge = BrandMerge(database: database)
-                let (written, removed) = try change.isFull ? merge.replace() : merge.merge()
+                let ((written, removed), changes) = try BrandChanges.during(database) {
+                    try change.isFull ? merge.replace() : merge.merge()
+                }
                 let state = try Self.note(change, rowsChanged: written + removed > 0, in: database)
-                let total = try Int.fetchOne(database, sql: "SELECT COUNT(*) FROM brand") ?? 0
-                applied = AppliedSync(written: written, removed: removed, total: total, generation: state.generation)
+                let log = BrandChangeLog(database: database)
+                if written + removed > 0 { try log.note(changes, generation: state.generation) }
+                applied = AppliedSync(
+                    written: written, removed: removed, total: try log.recordCount(), generation: state.generation)
                 return .commit
             }
             return applied

@@ -12,6 +12,17 @@ struct BrandMerge {
     /// The columns of a record, in the order everything here reads and writes them.
     static let columns = "number, name, brand_id, logo_url, call_reason, updated_at"
 
+    /// The number of a row of those columns; nil when it cannot be one.
+    static func number(of row: Row) -> E164Number? {
+        UInt64(exactly: row[0] as Int64).flatMap { E164Number(digits: $0) }
+    }
+
+    /// The record of a row of those columns.
+    static func record(of number: E164Number, _ row: Row) -> BrandRecord {
+        BrandRecord(
+            number: number, name: row[1], brandID: row[2], logoURL: row[3], callReason: row[4], updatedAt: row[5])
+    }
+
     /// Reads `updated_at` in SQL, so that times written in different ways compare.
     static let updateTime = DatabaseFunction("update_time", argumentCount: 1, pure: true) { values in
         UpdateTime(String.fromDatabaseValue(values[0]) ?? "").microseconds

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 package import GRDB
+import Synchronization
 
 /// The gateway's two SQLite files in its state folder, opened and brought up to date.
 ///
@@ -26,8 +28,21 @@ package final class HeraldDatabase: Sendable {
             throw HeraldDatabaseError(path: folder, problem: .folder("\(error.localizedDescription)"))
         }
         self.folder = folder
+        // Both at once: after a crash SQLite reads through each write-ahead log.
+        let brandsPath = Self.brandsPath(in: folder)
+        let opened = Mutex<Result<any DatabaseWriter, HeraldDatabaseError>>(
+            .failure(HeraldDatabaseError(path: brandsPath, problem: .missing)))
+        let opening = DispatchGroup()
+        DispatchQueue.global().async(group: opening) {
+            let result = Result { () throws(HeraldDatabaseError) in
+                try Self.pool(path: brandsPath, durability: "NORMAL", migrator: Migrations.brands)
+            }
+            opened.withLock { $0 = result }
+        }
+        defer { opening.wait() }
         ledger = try Self.pool(path: Self.ledgerPath(in: folder), durability: "FULL", migrator: Migrations.ledger)
-        brands = try Self.pool(path: Self.brandsPath(in: folder), durability: "NORMAL", migrator: Migrations.brands)
+        opening.wait()
+        brands = try opened.withLock { $0 }.get()
     }
 
     /// Opens the ledger of a gateway, running or not, for reading only: the operator's commands.

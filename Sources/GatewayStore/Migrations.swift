@@ -115,6 +115,7 @@ enum Migrations {
     /// `sync_state` holds exactly one row, present from the start; `gates` is the JSON of `BrandingGates`, NULL before
     /// the first answer of the directory; the validators are the JSON of `SyncValidator`. `logo` has a row for each URL the
     /// brands name, `logo_file` one for each file made of a picture; `hash` is the picture's SHA-256 and joins them.
+    /// `records` is the count of `brand`; `brand_change` and `changes_since` belong to `BrandChangeLog`.
     static var brands: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("brands 1") { database in
@@ -175,6 +176,17 @@ enum Migrations {
                         unneeded_at INTEGER
                     );
                     CREATE INDEX logo_file_hash ON logo_file (hash);
+                    """)
+        }
+        migrator.registerMigration("brands 4") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE brand_change (
+                        generation INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (generation, number)
+                    ) WITHOUT ROWID;
+                    ALTER TABLE sync_state ADD COLUMN changes_since INTEGER NOT NULL DEFAULT 0;
+                    ALTER TABLE sync_state ADD COLUMN records INTEGER NOT NULL DEFAULT 0;
+                    UPDATE sync_state SET changes_since = generation, records = (SELECT COUNT(*) FROM brand);
                     """)
         }
         return migrator

@@ -54,11 +54,13 @@ package struct DirectoryTrust: Sendable {
                 throw DirectoryTrustError(file: key, problem: "holds no private key in PEM form that can be read")
             }
         }
-        do {
-            _ = try NIOSSLContext(configuration: configuration)
-        } catch {
-            throw DirectoryTrustError(
-                file: certificate ?? roots ?? "the TLS library", problem: "cannot be used for TLS")
+        // The system's own roots need no check, and reading them takes longer than the rest of a start.
+        if let file = certificate ?? roots {
+            do {
+                _ = try NIOSSLContext(configuration: configuration)
+            } catch {
+                throw DirectoryTrustError(file: file, problem: "cannot be used for TLS")
+            }
         }
         self.configuration = configuration
     }

@@ -28,6 +28,8 @@ struct RunningGateway {
         self.logger = logger
         try StateFolder.prepare(configuration.state)
         try StateFolder.prepare(configuration.runtime)
+        // The longest part of a start goes on beside all the others.
+        let savedIndex = configuration.brandsFile == nil ? BrandCacheIndexFile.reading(in: configuration.state) : nil
         let secret = try StateFolder.secret(in: configuration.state)
         var transport = try OpenTransport(configuration)
         try await transport.start()
@@ -42,7 +44,7 @@ struct RunningGateway {
         let database = try HeraldDatabase(folder: configuration.state)
         self.database = database
         let logos = configuration.logos.map { LogoHouse($0, database, stateFolder: configuration.state) }
-        let brands = try await LoadedBrands(configuration, database, logos: logos, logger: logger)
+        let brands = try await LoadedBrands(configuration, database, savedIndex, logos: logos, logger: logger)
         let ring = try SignalRing(
             path: configuration.runtime + "/signals.ring", capacity: configuration.outcomes.ringSlots,
             producers: configuration.workers)
@@ -119,7 +121,8 @@ struct LoadedBrands {
     let indexFile: BrandCacheIndexFile
 
     init(
-        _ configuration: HeraldConfiguration, _ database: HeraldDatabase, logos: LogoHouse?, logger: Logger
+        _ configuration: HeraldConfiguration, _ database: HeraldDatabase,
+        _ savedIndex: Task<SavedBrandIndex, any Error>?, logos: LogoHouse?, logger: Logger
     ) async throws {
         store = BrandCacheStore(database)
         let profile = configuration.renderingProfile
@@ -130,7 +133,7 @@ struct LoadedBrands {
             current = CurrentBranding(BrandingSnapshot(index: try file.loadIndex(), gates: BrandingGates()))
         } else {
             let gates = try await store.syncState().gates
-            current = CurrentBranding(BrandingSnapshot(index: try await indexFile.load(), gates: gates))
+            current = CurrentBranding(BrandingSnapshot(index: try await indexFile.load(savedIndex), gates: gates))
         }
     }
 }
