@@ -6,6 +6,7 @@ readonly ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # What building and testing need from Debian, beside a Swift toolchain.
 readonly BUILD_PACKAGES=(pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev zlib1g-dev)
 readonly RUN_PACKAGES=(sip-tester python3 openssl)
+readonly BENCH_PACKAGES=(gcc libc6-dev binutils iproute2)
 
 # A crashing program must not sit in the backtracer for minutes.
 export SWIFT_BACKTRACE=enable=no
