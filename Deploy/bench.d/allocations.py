@@ -9,6 +9,7 @@ import subprocess
 import time
 
 import processes
+import report
 from load import Load
 from subjects import Herald
 
@@ -187,4 +188,4 @@ def run(options):
     for name, binary in options.herald:
         results.append(measure(name, binary, options))
         print("\n".join(lines(results[-1])), flush=True)
-    return {"allocations": results}
+    report.write(options, "allocations", {"machine": processes.machine(), "results": results}, [])

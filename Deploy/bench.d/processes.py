@@ -52,18 +52,15 @@ def thread_names(process):
 
 
 def memory(processes):
-    """(proportional, private and written) bytes in memory; pages that several share count once in the first."""
-    sums = {"Pss:": 0, "Anonymous:": 0}
+    """Bytes in memory; a page that several of them share counts once."""
+    total = 0
     for process in processes:
         try:
             with open(f"/proc/{process}/smaps_rollup", encoding="ascii") as file:
-                for line in file:
-                    name, *rest = line.split()
-                    if name in sums:
-                        sums[name] += int(rest[0]) * 1024
+                total += next(int(line.split()[1]) * 1024 for line in file if line.startswith("Pss:"))
         except OSError:
             pass
-    return sums["Pss:"], sums["Anonymous:"]
+    return total
 
 
 def written_bytes(processes):
@@ -95,8 +92,9 @@ def busy_core_seconds():
 def machine():
     """A line on what this was measured on."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
-        model = next((line.split(":", 1)[1].strip() for line in file if line.startswith("model name")), "unknown CPU")
+        text = file.read()
+    model = next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")), "CPU")
     with open("/proc/meminfo", encoding="ascii") as file:
         gigabytes = int(file.readline().split()[1]) / 1024 ** 2
-    virtual = ", virtual" if os.path.exists("/proc/cpuinfo") and "hypervisor" in open("/proc/cpuinfo").read() else ""
+    virtual = " (virtual)" if " hypervisor" in text else ""
     return f"{os.cpu_count()} cores of {model}{virtual}, {gigabytes:.0f} GB, Linux {os.uname().release}"

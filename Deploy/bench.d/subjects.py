@@ -24,16 +24,18 @@ class Subject:
 
     def __init__(self, name, folder):
         self.name = name
-        self.folder = os.path.join(folder, name)
+        self.folder = os.path.join(folder, "run", name)
         self.child = None
         self.started = 0.0
 
     def command(self):
         raise NotImplementedError
 
-    def start(self):
-        shutil.rmtree(self.folder, ignore_errors=True)
-        os.makedirs(self.folder)
+    def start(self, fresh=True):
+        """`fresh`: with nothing left of an earlier run."""
+        if fresh:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.makedirs(self.folder)
         command = [*self.under, *self.command()]
         self.started = time.monotonic()
         self.child = Child("output", command, self.folder, outlives_us=True)
@@ -46,6 +48,11 @@ class Subject:
         for process in processes:
             if process in session_of(self.child.pid):
                 os.kill(process, signal.SIGKILL)
+        self.child = None
+
+    def crash(self):
+        """Ends it with no chance to tidy up."""
+        self.child.kill()
         self.child = None
 
     def processes(self):
@@ -69,17 +76,16 @@ class Herald(Subject):
     def __init__(self, name, folder, binary, data, workers=1, environment=()):
         super().__init__(name, folder)
         self.binary, self.data, self.workers = os.path.abspath(binary), data, workers
+        # As documented, the ring is in memory and the ledger on a disk.
+        self.runtime = os.path.join("/dev/shm", f"herald-bench-{os.getpid()}")
         if environment:
             self.under = ("env", *environment)
 
     def command(self):
-        # As documented, the ring is in memory and the ledger on a disk.
-        runtime = os.path.join("/dev/shm", f"herald-bench-{os.getpid()}")
-        shutil.rmtree(runtime, ignore_errors=True)
         config = os.path.join(self.folder, "herald.yaml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(f"""\
-gateway: {{state: {self.folder}, runtime: {runtime}, workers: {self.workers}, drain: 0s}}
+gateway: {{state: {self.folder}, runtime: {self.runtime}, workers: {self.workers}, drain: 0s}}
 listen:
   - {{name: sip, address: "{HOST}:{SUBJECT}"}}
 trunks:
@@ -97,7 +103,6 @@ admin: {{listen: "{ADMIN}"}}
 limits: {{max_transactions: 1000000}}
 log: {{level: notice}}
 """)
-        self.runtime = runtime
         return [self.binary, "run", "--config", config]
 
     def stop(self):
