@@ -104,7 +104,8 @@ def readable(names):
     """{mangled: as a person writes it}"""
     names = sorted(names)
     text = subprocess.run(
-        ["swift", "demangle", "--compact", "--simplified"], input="\n".join(names), capture_output=True, text=True).stdout
+        ["swift", "demangle", "--compact", "--simplified"], input="\n".join(names), capture_output=True, text=True
+    ).stdout
     swift = text.splitlines() if len(text.splitlines()) == len(names) else names
     text = subprocess.run(["c++filt"], input="\n".join(swift), capture_output=True, text=True).stdout
     return dict(zip(names, text.splitlines() if len(text.splitlines()) == len(names) else swift))
@@ -126,7 +127,8 @@ def callers(table, process, depth):
 
 
 def difference(before, after):
-    return {thread: [b - a for a, b in zip(before.get(thread, (0, 0, 0, 0)), values)] for thread, values in after.items()}
+    return {thread: [late - early for early, late in zip(before.get(thread, (0, 0, 0, 0)), values)]
+            for thread, values in after.items()}
 
 
 def measure(name, binary, options):
@@ -161,10 +163,10 @@ def measure(name, binary, options):
             row = sums.setdefault(names.get(thread, "ended threads"), [0.0] * 4)
             for column in range(4):
                 row[column] += (values[column] - share[column]) / counts["answered"]
-        top = callers(table, herald.child.pid, options.depth) if options.stacks else []
+        top = callers(table, herald.child.pid, options.depth)[:options.top] if options.stacks else []
+        factor = options.stacks / counts["answered"]
         return {"name": name, "calls": counts["answered"], "failed": counts["failed"], "threads": sums,
-                "callers": [(times * options.stacks / counts["answered"], size * options.stacks / counts["answered"], names)
-                            for times, size, names in top[:options.top]]}
+                "callers": [(times * factor, size * factor, names) for times, size, names in top]}
     finally:
         herald.stop()
         os.remove(path)

@@ -12,8 +12,12 @@ sys.path[1:1] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "pee
 
 import allocations  # noqa: E402
 import compare  # noqa: E402
+import overload  # noqa: E402
+import scale  # noqa: E402
 from loopback import Failed  # noqa: E402
 from dataset import Data  # noqa: E402
+
+MODES = {"compare": compare, "overload": overload, "scale": scale, "allocations": allocations}
 
 
 def named_binary(text):
@@ -29,7 +33,7 @@ def numbers(text):
 
 def parser():
     words = argparse.ArgumentParser(prog="Deploy/bench", allow_abbrev=False)
-    words.add_argument("mode", nargs="?", default="compare", choices=["compare", "allocations"], help="%(default)s if left out")
+    words.add_argument("mode", nargs="?", default="compare", choices=list(MODES), help="%(default)s if left out")
     words.add_argument("--cache", default="/tmp/herald-bench", help="folder of data, tools and results (%(default)s)")
     words.add_argument("--herald", action="append", type=named_binary, metavar="[NAME=]PROGRAM",
                        help="a built gateway instead of this repository's release; several are compared")
@@ -38,18 +42,23 @@ def parser():
     group.add_argument("--rates", type=numbers, default=[500, 1000, 2000], help="calls a second (500,1000,2000)")
     group.add_argument("--rounds", type=int, default=1, help="turns of each program (%(default)s)")
     group.add_argument("--seconds", type=float, default=5, help="of calls for a figure (%(default)g)")
-    group.add_argument("--delay-rate", type=int, default=500, help="calls a second while the delay is taken (%(default)s)")
+    group.add_argument("--delay-rate", type=int, default=500,
+                       help="calls a second while the delay is taken (%(default)s)")
     group.add_argument("--steps", type=numbers, default=[], metavar="RATES",
                        help="seeks the highest rate: steps such as 3000,4000,6000 until two are too much")
     group.add_argument("--no-linger", action="store_true",
                        help="leaves out what is still done for calls once they are over (33 s a figure)")
     group.add_argument("--full", action="store_true", help="3 rounds of 15 s with steps to 12000; about 35 minutes")
+    group = words.add_argument_group("scale", "workers, calls in progress, and the ledger at 2000 calls/s")
+    group.add_argument("--parts", type=lambda text: text.split(","), default=["workers", "calls", "store"],
+                       metavar="LIST", help="some of workers,calls,store")
+    group.add_argument("--sustain", type=int, default=60, help="seconds of calls for the ledger (%(default)s)")
     group = words.add_argument_group("allocations", "allocations a call makes, by thread")
     group.add_argument("--rate", type=int, default=500, help="calls a second (%(default)s)")
     group.add_argument("--calls", type=int, default=5000, help="calls that are counted (%(default)s)")
     group.add_argument("--warm", type=int, default=5000, help="calls before that (%(default)s)")
     group.add_argument("--stacks", type=int, default=0, metavar="N",
-                       help="shows who makes them, from the call stack of each Nth; 1 for all, then use a --rate of 100")
+                       help="shows who makes them, by the call stack of each Nth; with 1 use a --rate of 100")
     group.add_argument("--top", type=int, default=25, help="how many of these (%(default)s)")
     group.add_argument("--depth", type=int, default=4, help="functions of each stack that are told apart (%(default)s)")
     return words
@@ -66,7 +75,7 @@ def main():
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     options.data = Data(os.path.join(options.cache, "data")).make()
     try:
-        {"compare": compare, "allocations": allocations}[options.mode].run(options)
+        MODES[options.mode].run(options)
     except Failed as failure:
         raise SystemExit(f"error: {failure}") from failure
 

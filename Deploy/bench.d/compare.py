@@ -175,12 +175,12 @@ def tables(results):
     all_ = results["summaries"]
     rates = list(all_[0]["cost"])
 
-    def told(value, format_, factor=1.0):
-        return "–" if value is None else format(value * factor, format_)
+    def told(value, format_, unit="", factor=1.0):
+        return "–" if value is None else format(value * factor, format_) + unit
 
     cost = [["", *(f"µs a call at {rate}/s" for rate in rates), *(f"by {BASELINE} at {rate}/s" for rate in rates)]]
-    other = [["", f"added delay at {all_[0]['delay_rate']}/s, p50", "p99", "start to branded call", "after a crash", "memory, 1 M numbers",
-              "after the calls", "highest rate", "retransmissions", "disk a call"]]
+    other = [["", f"added delay at {all_[0]['delay_rate']}/s, p50", "p99", "start to branded call", "after a crash",
+              "memory, 1 M numbers", "after the calls", "highest rate", "retransmissions", "disk a call"]]
     for one in all_:
         spans = [one["cost"][rate] for rate in rates]
         cost.append([
@@ -188,12 +188,11 @@ def tables(results):
             *(f"{span[0]:.0f} ({span[1]:.0f}–{span[2]:.0f})" if span else "–" for span in spans),
             *(ratio(one, all_, rate) for rate in rates)])
         other.append([
-            one["subject"], told(one["p50"], ".0f") + " µs", told(one["p99"], ".0f") + " µs",
-            told(one["start_seconds"], ".2f") + " s",
-            told(one["restart_seconds"], ".2f") + " s" if one["restart_seconds"] else "–", told(one["memory_bytes"], ".0f", 1e-6) + " MB",
-            told(one["memory_after_bytes"], ".0f", 1e-6) + " MB",
-            told(one["highest"], ".0f") + "/s" if one["highest"] is not None else "–",
-            "+".join(told(one["retransmissions"][rate], ".0f") for rate in rates), told(one["written_bytes"], ".0f") + " B"])
+            one["subject"], told(one["p50"], ".0f", " µs"), told(one["p99"], ".0f", " µs"),
+            told(one["start_seconds"], ".2f", " s"), told(one["restart_seconds"], ".2f", " s"),
+            told(one["memory_bytes"], ".0f", " MB", 1e-6), told(one["memory_after_bytes"], ".0f", " MB", 1e-6),
+            told(one["highest"], ".0f", "/s"), "+".join(told(one["retransmissions"][rate], ".0f") for rate in rates),
+            told(one["written_bytes"], ".0f", " B")])
     return [("CPU time of a call, median (lowest–highest)", cost), ("Delay, start, memory, highest rate", other)]
 
 
@@ -204,8 +203,8 @@ def drawing(results):
     panels = [
         bars("CPU time of a call", "µs, all threads, lower is better", [f"{rate} calls/s" for rate in rates], [
             (one["subject"], [one["cost"][rate][0] if one["cost"][rate] else None for rate in rates]) for one in all_]),
-        bars(f"Delay added to the INVITE at {all_[0]['delay_rate']} calls/s", "µs, lower is better", ["median", "99th percentile"], [
-            (one["subject"], [one["p50"], one["p99"]]) for one in all_]),
+        bars(f"Delay added to the INVITE at {all_[0]['delay_rate']} calls/s", "µs, lower is better",
+             ["median", "99th percentile"], [(one["subject"], [one["p50"], one["p99"]]) for one in all_]),
         bars("Memory with 1,000,000 numbers", "MB", names, [("", [(one["memory_bytes"] or 0) / 1e6 for one in all_])]),
         bars("Start to the first branded call", "s", names, [("", [one["start_seconds"] for one in all_])]),
     ]

@@ -11,7 +11,7 @@ FORMAT = "1"
 # North American numbers +1 AXX BXX XXXX with A and B from 2 to 9; a step prime to their count visits each once.
 SPACE = 800 * 800 * 10_000
 STEP = 2_654_435_761
-KINDS = "Bank,Clinic,Couriers,Dental,Energy,Freight,Garage,Hotel,Insurance,Legal,Library,Optics,Pharmacy,School".split(",")
+KINDS = "Bank,Clinic,Courier,Dental,Energy,Freight,Garage,Hotel,Insurance,Legal,Optics,Pharmacy,School,Tyres".split(",")
 PLACES = "Amber,Birch,Coral,Dune,Elm,Fjord,Grove,Harbour,Inlet,Lake,Mesa,North,Orchard,Prairie,Quarry,River".split(",")
 
 

@@ -3,8 +3,8 @@
 import math
 from html import escape
 
-WIDTH, HEIGHT = 560, 300
-LEFT, RIGHT, TOP, BOTTOM = 62, 18, 62, 44
+WIDTH, HEIGHT = 560, 320
+LEFT, RIGHT, TOP, BOTTOM = 62, 18, 88, 44
 COLOURS = ["#2563a8", "#e08a1e", "#7a9a3a", "#9aa3ad", "#8a4f9e", "#c2473d"]
 INK, PALE, LINE = "#1f2933", "#6b7785", "#e3e7ec"
 
@@ -41,19 +41,19 @@ class Axes:
         self.parts = [text(LEFT - 44, 24, title, 15, weight=600), text(LEFT - 44, 42, unit, 12, PALE)]
         for mark in self.marks:
             place = self.y(mark)
-            self.parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{place:.1f}" y2="{place:.1f}" stroke="{LINE}"/>')
+            self.parts.append(f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{place:.1f}" y2="{place:.1f}" '
+                              f'stroke="{LINE}"/>')
             self.parts.append(text(LEFT - 8, place + 4, plain(mark), 11, PALE, "end"))
 
     def y(self, value):
         return HEIGHT - BOTTOM - (HEIGHT - BOTTOM - TOP) * min(value / self.marks[-1], 1)
 
     def legend(self, names):
-        place = WIDTH - RIGHT
-        for number, name in reversed(list(enumerate(names))):
-            place -= 7 * len(name) + 8
-            self.parts.append(text(place, 42, name, 11, INK))
-            self.parts.append(f'<rect x="{place - 15}" y="33" width="10" height="10" rx="2" fill="{COLOURS[number % 6]}"/>')
-            place -= 22
+        place = LEFT - 44
+        for number, name in enumerate(names):
+            self.parts.append(f'<rect x="{place}" y="53" width="10" height="10" rx="2" fill="{COLOURS[number % 6]}"/>')
+            self.parts.append(text(place + 15, 62, name, 11, INK))
+            place += 6.4 * len(name) + 34
 
     def panel(self):
         return "".join(self.parts)
@@ -107,8 +107,8 @@ def page(title, note, panels):
     columns = min(2, len(panels))
     lines = math.ceil(len(panels) / columns)
     width, height = columns * WIDTH + 40, lines * (HEIGHT + 16) + 84
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-             'font-family="system-ui, Segoe UI, Roboto, Helvetica, Arial, sans-serif">',
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" '
+             f'height="{height}" font-family="system-ui, Segoe UI, Roboto, Helvetica, Arial, sans-serif">',
              f'<rect width="{width}" height="{height}" fill="#ffffff"/>',
              text(38, 36, title, 21, weight=700), text(38, 58, note, 12, PALE)]
     for number, panel in enumerate(panels):
