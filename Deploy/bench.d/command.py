@@ -12,12 +12,14 @@ sys.path[1:1] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "pee
 
 import allocations  # noqa: E402
 import compare  # noqa: E402
+import instructions  # noqa: E402
 import overload  # noqa: E402
 import scale  # noqa: E402
 from loopback import Failed  # noqa: E402
 from dataset import Data  # noqa: E402
 
-MODES = {"compare": compare, "overload": overload, "scale": scale, "allocations": allocations}
+MODES = {"compare": compare, "overload": overload, "scale": scale, "allocations": allocations,
+         "instructions": instructions}
 
 
 def named_binary(text):
@@ -61,6 +63,9 @@ def parser():
                        help="shows who makes them, by the call stack of each Nth; with 1 use a --rate of 100")
     group.add_argument("--top", type=int, default=25, help="how many of these (%(default)s)")
     group.add_argument("--depth", type=int, default=4, help="functions of each stack that are told apart (%(default)s)")
+    group = words.add_argument_group("instructions", "instructions a call takes, counted under emulation")
+    group.add_argument("--emulated-rate", type=int, default=10, help="calls a second (%(default)s)")
+    group.add_argument("--emulated-calls", type=int, default=300, help="calls that are counted (%(default)s)")
     return words
 
 

@@ -33,8 +33,8 @@ def brand(place):
 class Data:
     """Files of the data in a folder; made when they are missing, which takes some seconds."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, listed=LISTED):
+        self.folder, self.listed = folder, listed
         self.brands = os.path.join(folder, "brands.psv")
         self.callers = os.path.join(folder, "callers.csv")
         self.database = os.path.join(folder, "brands.sqlite")
@@ -42,7 +42,7 @@ class Data:
     def make(self):
         os.makedirs(self.folder, exist_ok=True)
         stamp = os.path.join(self.folder, "made")
-        wanted = f"{FORMAT} {LISTED} {CALLERS} {BRANDS}\n"
+        wanted = f"{FORMAT} {self.listed} {CALLERS} {BRANDS}\n"
         if os.path.exists(stamp):
             with open(stamp, encoding="ascii") as file:
                 if file.read() == wanted:
@@ -57,7 +57,7 @@ class Data:
     def write_brands(self):
         """What Herald reads: number|name|logo."""
         with open(self.brands, "w", encoding="ascii") as file:
-            for place in range(LISTED):
+            for place in range(self.listed):
                 name, logo = brand(place)
                 file.write(f"{number(place)}|{name}|{logo}\n")
 
@@ -66,7 +66,7 @@ class Data:
         with open(self.callers, "w", encoding="ascii") as file:
             file.write("SEQUENTIAL\n")
             for place in range(0, CALLERS, 2):
-                file.write(f"{number(place * 10)}\n{number(LISTED + place)}\n")
+                file.write(f"{number(place * self.listed // CALLERS)}\n{number(LISTED + place)}\n")
 
     def write_database(self):
         """What Kamailio's htable module reads: key_value holds name|logo."""
@@ -83,6 +83,6 @@ class Data:
             """)
         database.executemany(
             "INSERT INTO brands (key_name, key_value) VALUES (?, ?)",
-            ((number(place), "|".join(brand(place))) for place in range(LISTED)))
+            ((number(place), "|".join(brand(place))) for place in range(self.listed)))
         database.commit()
         database.close()

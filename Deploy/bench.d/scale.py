@@ -54,11 +54,12 @@ def by_calls(options, held):
     """Memory each call in progress takes, and CPU a call while so many others are."""
     herald = started(options)
     try:
-        with Offer(options, [(HOLD_RATE, 5, 200)]) as offer:
+        rate = min(HOLD_RATE, held / 5)
+        # The same calls first without holding them, so that what their transactions take is there before.
+        with Offer(options, [(rate, held / rate, 200)]) as offer:
             offer.wait()
         time.sleep(SETTLE_SECONDS)
         before = processes.memory(herald.processes())
-        rate = min(HOLD_RATE, held)
         steps = [(rate, held / rate, FOREVER_MS), (0, SETTLE_SECONDS, 0), (BASE_RATE, options.seconds, 200)]
         with Offer(options, steps) as offer:
             began = time.monotonic()
@@ -69,7 +70,7 @@ def by_calls(options, held):
             cpu = herald.cpu_seconds()
             lines, _ = offer.wait()
             cpu = herald.cpu_seconds() - cpu
-        return {"held": held, "in_progress": in_progress, "bytes": memory / held,
+        return {"held": held, "in_progress": in_progress, "bytes": memory / max(1, in_progress),
                 "microseconds": cpu / max(1, sums(lines, 2)["ended"]) * 1e6}
     finally:
         herald.stop()
