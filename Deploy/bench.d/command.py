@@ -14,12 +14,13 @@ import allocations  # noqa: E402
 import compare  # noqa: E402
 import instructions  # noqa: E402
 import overload  # noqa: E402
+import parts  # noqa: E402
 import scale  # noqa: E402
 from loopback import Failed  # noqa: E402
 from dataset import Data  # noqa: E402
 
 MODES = {"compare": compare, "overload": overload, "scale": scale, "allocations": allocations,
-         "instructions": instructions}
+         "parts": parts, "instructions": instructions}
 
 
 def named_binary(text):
