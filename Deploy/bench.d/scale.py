@@ -23,7 +23,11 @@ def started(options, workers=1):
     name, binary = options.herald[0]
     herald = Herald(name, options.cache, binary, options.data, workers=workers)
     herald.start()
-    prove(herald)
+    try:
+        prove(herald)
+    except BaseException:
+        herald.stop()
+        raise
     return herald
 
 
