@@ -159,3 +159,16 @@ let package = Package(
     ],
     cxxLanguageStandard: .cxx17
 )
+
+// What calls cost piece by piece, for `Deploy/bench parts`: a target only where it is asked for, so that nobody else fetches
+// the package that measures it. Of its traits none: they replace malloc.
+if Context.environment["HERALD_BENCHMARKS"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []))
+    package.targets.append(
+        .executableTarget(
+            name: "CallPath",
+            dependencies: ["SIPCore", "Branding", "Gateway", .product(name: "Benchmark", package: "benchmark")],
+            path: "Tests/Benchmarks/CallPath",
+            swiftSettings: strict,
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]))
+}

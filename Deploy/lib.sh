@@ -6,6 +6,8 @@ readonly ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 # What building and testing need from Debian, beside a Swift toolchain.
 readonly BUILD_PACKAGES=(pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev zlib1g-dev)
 readonly RUN_PACKAGES=(sip-tester python3 openssl)
+readonly BENCH_PACKAGES=(gcc libc6-dev binutils iproute2)
+readonly BENCH_PEER_PACKAGES=(kamailio kamailio-sqlite-modules)
 
 # A crashing program must not sit in the backtracer for minutes.
 export SWIFT_BACKTRACE=enable=no
@@ -38,6 +40,17 @@ install_packages() {
         fail "apt could not install ${missing[*]}; install them as root and run this again"
     fi
     rm -f "$log"
+}
+
+# Runs a command while no package it installs may start a service.
+without_services() {
+    local policy=/usr/sbin/policy-rc.d status=0
+    [ ! -e "$policy" ] || { "$@"; return; }
+    printf '#!/bin/sh\nexit 101\n' >"$policy"
+    chmod 755 "$policy"
+    ("$@") || status=$?
+    rm -f "$policy"
+    return "$status"
 }
 
 # Stops unless Swift 6.2 or newer is on the path.

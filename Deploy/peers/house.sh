@@ -3,17 +3,6 @@
 
 house=
 
-# Runs a command while no package it installs may start a service.
-without_services() {
-    local policy=/usr/sbin/policy-rc.d status=0
-    [ ! -e "$policy" ] || { "$@"; return; }
-    printf '#!/bin/sh\nexit 101\n' >"$policy"
-    chmod 755 "$policy"
-    ("$@") || status=$?
-    rm -f "$policy"
-    return "$status"
-}
-
 # Fetches what a step's peers need, on the machine's own network; each part is kept for the next run.
 prepare_peers() {
     local part

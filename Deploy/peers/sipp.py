@@ -13,9 +13,10 @@ class Sipp:
     """One SIPp; words in @…@ of its scenario are replaced, since SIPp takes no keywords in pauses."""
 
     def __init__(self, name, script, address, folder, remote=None, calls=1, rate=10, port=5060, inside=None,
-                 limit=600, program=("sipp",), options=(), remote_port=5060, **words):
+                 limit=600, program=("sipp",), options=(), remote_port=5060, at_once=60_000, **words):
         """`inside`: a namespace of its own; `limit`: seconds until SIPp ends by itself. TRACE=1 keeps messages.
 
+        `script`: a file of this folder's scenarios, or an absolute path. `at_once`: calls in progress at most.
         `program` and `options`: another SIPp than Debian's, and what only it understands.
         """
         os.makedirs(folder, exist_ok=True)
@@ -35,7 +36,7 @@ class Sipp:
         command += [*program] + ([f"{remote}:{remote_port}"] if remote else []) + [*options]
         # -nd: a message that comes twice or late is not the end of the call; that is the network's right.
         command += [
-            "-sf", path + ".xml", "-i", address, "-p", str(port), "-m", str(calls), "-r", str(rate), "-l", "60000",
+            "-sf", path + ".xml", "-i", address, "-p", str(port), "-m", str(calls), "-r", str(rate), "-l", str(at_once),
             "-nd", "-nostdin", "-timeout", str(limit), "-skip_rlimit", "-buff_size", "4194304", "-max_retrans", "12",
             "-max_invite_retrans", "8", "-trace_stat", "-stf", self.statistics, "-fd", "2",
             "-trace_logs", "-log_file", self.log, "-trace_err", "-error_file", self.errors]

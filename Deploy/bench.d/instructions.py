@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions a call takes in the whole process, in user space, counted while QEMU emulates it; slow, but repeatable."""
+import mmap
+import os
+import struct
+import time
+
+import processes
+import report
+from dataset import Data
+from load import Load
+from loopback import Failed
+from proof import prove
+from subjects import Herald
+
+SIZE, LINE = 65536, 64
+# The emulated program loads its numbers thirty times slower; what a call takes does not depend on how many there are.
+NUMBERS = 20_000
+# Messages sent again by a call, above which its work is no longer what it should be.
+TOO_MANY_AGAIN = 0.05
+IDLE_SECONDS, SETTLE_SECONDS = 10, 36
+
+
+def total(counters):
+    return sum(struct.unpack_from("Q", counters, place)[0] for place in range(0, SIZE, LINE))
+
+
+def measure(name, binary, options, data):
+    path = os.path.join(options.cache, "instructions.table")
+    with open(path, "wb") as file:
+        file.truncate(SIZE)
+    with open(path, "r+b") as file:
+        counters = mmap.mmap(file.fileno(), SIZE)
+    herald = Herald(name, options.cache, binary, data)
+    herald.under = ("env", f"BENCH_INSTRUCTIONS={path}", "qemu-x86_64", "-cpu", "max", "-plugin",
+                    os.path.join(options.cache, "instructions.so"))
+    folder = os.path.join(options.cache, "sipp")
+    herald.start()
+    try:
+        prove(herald)
+        with Load(folder, data, options.emulated_rate, options.emulated_calls) as load:
+            load.wait()
+        time.sleep(SETTLE_SECONDS)
+        before, began = total(counters), time.monotonic()
+        time.sleep(IDLE_SECONDS)
+        idle = (total(counters) - before) / IDLE_SECONDS
+        before, began = total(counters), time.monotonic()
+        with Load(folder, data, options.emulated_rate, options.emulated_calls) as load:
+            load.wait()
+        time.sleep(SETTLE_SECONDS)
+        used = total(counters) - before - idle * (time.monotonic() - began)
+        counts = load.counts()
+        if counts["failed"] or counts["retransmissions"] > counts["ended"] * TOO_MANY_AGAIN:
+            raise Failed(f"{name}: {counts['failed']} calls failed, {counts['retransmissions']} messages were sent "
+                         "again; take a lower --emulated-rate")
+        return {"name": name, "calls": counts["ended"], "instructions": used / counts["ended"], "idle": idle,
+                "again": counts["retransmissions"]}
+    finally:
+        herald.stop()
+        os.remove(path)
+
+
+def run(options):
+    data = Data(os.path.join(options.cache, "data-small"), NUMBERS).make()
+    results = [measure(name, binary, options, data) for name, binary in options.herald]
+    rows = [["", "instructions a call", "calls counted", "messages sent again"]]
+    rows += [[one["name"], f"{one['instructions']:,.0f}", str(one["calls"]), str(one["again"])] for one in results]
+    report.write(options, "instructions", {"machine": processes.machine(), "results": results},
+                 [("Instructions in user space", rows)])

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pieces of a call's work one by one: runs the micro-benchmarks of Tests/Benchmarks/CallPath, and tells their medians.
+
+`swift package benchmark` would build a comparing tool first, for minutes; the program alone prints its distributions.
+"""
+import os
+import re
+import subprocess
+
+import processes
+import report
+from loopback import ROOT, Failed
+
+PROGRAM = os.path.join(ROOT, ".build-benchmarks", "release", "CallPath")
+# Each iteration does its piece so often; times are nanoseconds an iteration.
+PIECES = 1000
+
+
+def distributions(text):
+    """{benchmark: (lowest, median) in nanoseconds a piece} from what the program prints."""
+    found, name, metric = {}, None, None
+    for line in text.splitlines():
+        if heading := re.match(r"Debug results for (.*):$", line):
+            name = heading[1]
+        elif heading := re.match(r"(Time|Throughput).*:$", line):
+            metric = line
+        elif (row := re.match(r" *([0-9.]+) ([01]\.[0-9]+) ", line)) and name and metric == "Time (wall clock):":
+            lowest, median = found.get(name, (None, None))
+            value = float(row[1]) / PIECES
+            found[name] = (value if lowest is None else lowest, value if float(row[2]) <= 0.5 else median)
+    return found
+
+
+def run(options):
+    done = subprocess.run([PROGRAM], capture_output=True, text=True, check=False)
+    found = distributions(done.stdout)
+    if done.returncode or not found:
+        raise Failed(f"{PROGRAM} ended with {done.returncode} and told nothing:\n{done.stderr[-500:]}")
+    rows = [["", "median", "lowest"]]
+    rows += [[name, f"{median:,.0f} ns", f"{lowest:,.0f} ns"] for name, (lowest, median) in found.items()]
+    report.write(options, "parts", {"machine": processes.machine(), "results": found}, [("Pieces of a call", rows)])

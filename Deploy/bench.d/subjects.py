@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured: programs between the carrier at port 5060 and the PBX at port 5080 that receive at port 5070."""
+import os
+import shutil
+import signal
+import time
+import urllib.error
+import urllib.request
+
+from loopback import Child, Failed, wait_until
+from processes import cpu_seconds, session_of
+
+HOST = "127.0.0.1"
+CARRIER, SUBJECT, PBX = 5060, 5070, 5080
+ADMIN = f"{HOST}:9470"
+
+
+class Subject:
+    """One program with all processes it starts; its session is its own."""
+
+    brands = True
+    # Commands to start it under, such as taskset.
+    under = ()
+
+    def __init__(self, name, folder):
+        self.name = name
+        self.folder = os.path.join(folder, "run", name)
+        self.child = None
+        self.started = 0.0
+
+    def command(self):
+        raise NotImplementedError
+
+    def start(self, fresh=True):
+        """`fresh`: with nothing left of an earlier run."""
+        if fresh:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.makedirs(self.folder)
+        command = [*self.under, *self.command()]
+        self.started = time.monotonic()
+        self.child = Child("output", command, self.folder, outlives_us=True)
+
+    def stop(self):
+        if not self.child:
+            return
+        processes = session_of(self.child.pid)
+        self.child.stop()
+        for process in processes:
+            if process in session_of(self.child.pid):
+                os.kill(process, signal.SIGKILL)
+        self.child = None
+
+    def crash(self):
+        """Ends it with no chance to tidy up."""
+        self.child.kill()
+        self.child = None
+
+    def processes(self):
+        return session_of(self.child.pid)
+
+    def cpu_seconds(self):
+        return cpu_seconds(self.processes())
+
+    def must_run(self):
+        if not self.child.is_running():
+            raise Failed(f"{self.name} ended with {self.child.process.returncode}:\n{self.child.tail()}")
+
+    def is_quiet(self):
+        """Whether nothing of the calls is left to do, as far as it says."""
+        return True
+
+
+class Herald(Subject):
+    """The gateway with everything on: privacy, policy, durable outcomes, metrics, limits."""
+
+    def __init__(self, name, folder, binary, data, workers=1, environment=()):
+        super().__init__(name, folder)
+        self.binary, self.data, self.workers = os.path.abspath(binary), data, workers
+        # As documented, the ring is in memory and the ledger on a disk.
+        self.runtime = os.path.join("/dev/shm", f"herald-bench-{os.getpid()}")
+        if environment:
+            self.under = ("env", *environment)
+
+    def command(self):
+        config = os.path.join(self.folder, "herald.yaml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(f"""\
+gateway: {{state: {self.folder}, runtime: {self.runtime}, workers: {self.workers}, drain: 0s}}
+listen:
+  - {{name: sip, address: "{HOST}:{SUBJECT}"}}
+trunks:
+  - name: carrier
+    sources: ["{HOST}:{CARRIER}"]
+    next_hop: {HOST}:{CARRIER}
+    region: US
+    trusted: true
+    policy: standard
+    limits: {{calls_per_second: 100000, calls: 1000000}}
+pbx:
+  - {{name: office, address: "{HOST}:{PBX}", sources: ["{HOST}:{PBX}"]}}
+brands: {{file: {self.data.brands}}}
+admin: {{listen: "{ADMIN}"}}
+limits: {{max_transactions: 1000000}}
+log: {{level: notice}}
+""")
+        return [self.binary, "run", "--config", config]
+
+    def stop(self):
+        super().stop()
+        shutil.rmtree(self.runtime, ignore_errors=True)
+
+    def wait_until_up(self):
+        def answers():
+            self.must_run()
+            try:
+                with urllib.request.urlopen(f"http://{ADMIN}/healthz", timeout=2) as response:
+                    return response.status == 200
+            except OSError:
+                return False
+        wait_until(answers, 60, f"no answer from {ADMIN}; see {self.child.log}")
+
+    def metrics(self):
+        """{family: sum over its series}"""
+        sums = {}
+        with urllib.request.urlopen(f"http://{ADMIN}/metrics", timeout=10) as response:
+            for line in response.read().decode("utf-8").splitlines():
+                if not line.startswith("#"):
+                    series, value = line.rsplit(" ", 1)
+                    family = series.split("{", 1)[0]
+                    sums[family] = sums.get(family, 0.0) + float(value)
+        return sums
+
+    def is_quiet(self):
+        values = self.metrics()
+        return values["herald_transactions"] == 0 and values["herald_open_calls"] == 0
+
+
+class Kamailio(Subject):
+    """Kamailio with `proxy.cfg`, its faster allocator, and the defines of one variant."""
+
+    def __init__(self, name, folder, data, defines=()):
+        super().__init__(name, folder)
+        self.data, self.defines = data, defines
+
+    def command(self):
+        config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "proxy.cfg")
+        # Private memory is large only since loading takes the whole table as one result.
+        command = ["kamailio", "-DD", "-E", "-f", config, "-x", "fm", "-X", "fm", "-m", "4096", "-M", "1024",
+                   "-b", "4194304", "-Y", self.folder, "-w", self.folder]
+        for define in (f'BRANDS="sqlite:///{self.data.database}"', *self.defines):
+            command += ["-A", define]
+        return command
+
+
+class Relay(Subject):
+    """Datagrams from one side to the other, unread: what the kernel takes for a call."""
+
+    brands = False
+
+    def __init__(self, name, folder, binary):
+        super().__init__(name, folder)
+        self.binary = binary
+
+    def command(self):
+        return [self.binary, str(SUBJECT), str(CARRIER), str(PBX)]

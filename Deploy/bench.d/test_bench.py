@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the bench works out itself. `python3 -m unittest discover Deploy/bench.d` runs it."""
+import os
+import sys
+import unittest
+from xml.dom import minidom
+
+sys.dont_write_bytecode = True
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[1:1] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "peers")]
+
+import allocations  # noqa: E402
+import compare  # noqa: E402
+import dataset  # noqa: E402
+import overload  # noqa: E402
+import parts  # noqa: E402
+import plot  # noqa: E402
+import report  # noqa: E402
+
+
+class Figures(unittest.TestCase):
+    def test_a_median_is_told_with_the_span_of_its_rounds(self):
+        rows = [{"subject": "a", "what": "cost", "rate": 500, "microseconds": value} for value in (9.0, 1.0, 4.0)]
+        rows += [{"subject": "b", "what": "cost", "rate": 500, "microseconds": 100.0}, {"subject": "a", "what": "end"}]
+        self.assertEqual(compare.medians(rows, "a", "cost", "microseconds", rate=500), (4.0, 1.0, 9.0))
+        self.assertIsNone(compare.medians(rows, "a", "cost", "microseconds", rate=1000))
+
+    def test_a_ratio_needs_kamailio_in_the_same_run(self):
+        one = {"subject": "herald", "cost": {"500": (100.0, 90.0, 110.0)}}
+        other = {"subject": "kamailio", "cost": {"500": (400.0, 1.0, 2.0)}}
+        self.assertEqual(compare.ratio(one, [one, other], "500"), "0.25")
+        self.assertEqual(compare.ratio(one, [one], "500"), "–")
+
+    def test_recovery_counts_from_the_last_steps_beginning(self):
+        last = len(overload.SHARES) - 1
+        lines = [{"step": step, "second": second, "refused": refused} for step, second, refused in (
+            (last - 1, 9.9, 50), (last, 10.0, 40), (last, 10.1, 3), (last, 10.2, 0), (last, 10.3, 0))]
+        self.assertAlmostEqual(overload.recovery_seconds({"lines": lines}), 0.2)
+
+    def test_threads_that_began_in_between_count_from_nothing(self):
+        found = allocations.difference({1: (5, 4, 100, 0)}, {1: (7, 4, 150, 1), 2: (3, 1, 8, 0)})
+        self.assertEqual(found, {1: [2, 0, 50, 1], 2: [3, 1, 8, 0]})
+
+
+    def test_a_micro_benchmarks_distribution_gives_its_lowest_and_its_median(self):
+        text = ("Debug results for index: an INVITE:\n\nTime (wall clock):\n   Value  Percentile\n"
+                "  900000.000 0.000000000000  1  1.00\n 1000000.000 0.500000000000  9  2.00\n"
+                " 2000000.000 1.000000000000  9\nThroughput (# / s):\n 7.000 0.500000000000 1 2.00\n")
+        self.assertEqual(parts.distributions(text), {"index: an INVITE": (900.0, 1000.0)})
+
+
+class Numbers(unittest.TestCase):
+    def test_no_number_comes_twice(self):
+        numbers = {dataset.number(place) for place in range(200_000)}
+        self.assertEqual(len(numbers), 200_000)
+        self.assertTrue(all(len(number) == 12 and number.startswith("+1") for number in numbers))
+
+
+class Pictures(unittest.TestCase):
+    def test_scales_end_above_the_highest_value_in_round_steps(self):
+        for highest, last in ((343, 400), (0.19, 0.2), (10_472, 12_500), (1, 1)):
+            self.assertAlmostEqual(plot.ticks(highest)[-1], last)
+
+    def test_a_page_is_well_formed_whatever_stands_in_names(self):
+        panels = [plot.bars("a & b", "<µs>", ["x"], [("herald", [1.5]), ("other", [None])]),
+                  plot.curves("c", "y", "x", [("line", [(0, 0), (10, 5)])])]
+        document = minidom.parseString(plot.page('"q" <t>', "note", panels))
+        self.assertEqual(document.documentElement.tagName, "svg")
+
+    def test_markdown_has_a_cell_for_each_column(self):
+        lines = list(report.markdown_table([["", "a"], ["x", "1"]]))
+        self.assertEqual(lines, ["|  | a |", "|---|--:|", "| x | 1 |"])
+
+
+if __name__ == "__main__":
+    unittest.main()
