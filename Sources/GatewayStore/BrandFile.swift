@@ -29,9 +29,11 @@ package struct BrandFile: Sendable {
         let generation = try generation()
         if let saved = try? BrandIndex.load(from: savedPath, generation: generation, profile: profile) { return saved }
         guard let data = FileManager.default.contents(atPath: path) else { throw BrandFileError(path: path) }
-        var builder = BrandIndexBuilder(profile: profile, generation: generation, expectedCount: data.count / 64)
+        // As an array: iterating Data byte by byte took 11 s for a million lines.
+        let bytes = [UInt8](data)
+        var builder = BrandIndexBuilder(profile: profile, generation: generation, expectedCount: bytes.count / 64)
         var refused = 0
-        for line in data.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
+        for line in bytes.split(separator: UInt8(ascii: "\n")) where line.first != UInt8(ascii: "#") {
             if let record = Self.record(line) { builder.add(record) } else { refused += 1 }
         }
         if refused > 0 {
@@ -57,13 +59,15 @@ package struct BrandFile: Sendable {
         return Int64(time.timeIntervalSince1970 * 1000) &* 1_000_003 &+ Int64(size)
     }
 
-    private static func record(_ line: Data) -> BrandRecord? {
-        let fields = line.split(separator: UInt8(ascii: "|"), omittingEmptySubsequences: false)
+    private static func record(_ line: ArraySlice<UInt8>) -> BrandRecord? {
+        let fields = line.split(separator: UInt8(ascii: "|"), maxSplits: 5, omittingEmptySubsequences: false)
         guard fields.count >= 2, let number = E164Number(plusDigits: fields[0]) else { return nil }
         func text(_ position: Int) -> String? {
             guard position < fields.count else { return nil }
-            let text = String(decoding: fields[position], as: UTF8.self).trimmingCharacters(in: .whitespaces)
-            return text.isEmpty ? nil : text
+            let isBlank = { (byte: UInt8) in byte == 32 || byte == 9 || byte == 13 }
+            var text = fields[position].drop(while: isBlank)
+            while let last = text.last, isBlank(last) { text.removeLast() }
+            return text.isEmpty ? nil : String(decoding: text, as: UTF8.self)
         }
         guard let name = text(1) else { return nil }
         return BrandRecord(
