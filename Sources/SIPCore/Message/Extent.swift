@@ -2,7 +2,8 @@
 
 /// A range of positions in a message, in half the room of `Range<Int>`.
 ///
-/// A message has some twenty header fields and its landmarks, and is kept with its transaction. Positions are below 2^32.
+/// A message has some twenty header fields (RFC 3261 §7.3) and its landmarks, and is kept with its transaction. Positions are
+/// below 2^32.
 struct Extent: Hashable, Sendable {
     private let lower: UInt32
     private let upper: UInt32
