@@ -68,7 +68,7 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", log, lifecycle, signals, arguments,
+                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", "CMalloc", log, lifecycle, signals, arguments,
             ],
             swiftSettings: strict),
         .executableTarget(
@@ -120,6 +120,7 @@ let package = Package(
         // Without pkg-config, whose flags of gdlib SwiftPM refuses; header and library stand where every compiler looks.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
         .target(name: "CConfinement"),
+        .target(name: "CMalloc"),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CDatagram"),
         .target(name: "CResolver", linkerSettings: [.linkedLibrary("resolv")]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CMalloc
 import ConfigurationFiles
 import Logging
 
@@ -22,6 +23,7 @@ struct RunCommand: AsyncParsableCommand {
     var config = "/etc/herald/herald.yaml"
 
     func run() async throws {
+        herald_return_large_blocks()
         let configuration = try CommandFailure.reported { try HeraldConfiguration.load(path: config) }
         let log = LogOutput.start(configuration.log)
         do {
