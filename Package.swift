@@ -129,7 +129,11 @@ let package = Package(
             linkerSettings: [.linkedLibrary("phonenumber")]),
 
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore"], swiftSettings: strict),
-        .testTarget(name: "SIPTransportTests", dependencies: ["SIPTransport", "SIPCore"], swiftSettings: strict),
+        // Starts programs for tests; no test itself.
+        .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
+        .testTarget(
+            name: "SIPTransportTests", dependencies: ["SIPTransport", "SIPCore", "ChildPrograms"], swiftSettings: strict
+        ),
         .testTarget(name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber"], swiftSettings: strict),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(
@@ -152,11 +156,13 @@ let package = Package(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
             name: "DirectoryTests",
-            dependencies: ["Directory", "herald-directory", "BrandingAPI", "Branding", grdb, crypto, log, nio],
+            dependencies: [
+                "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", grdb, crypto, log, nio,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),
-        .testTarget(name: "RepositoryTests", swiftSettings: strict),
+        .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17
 )

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPrograms
 import Foundation
 import Testing
 
@@ -12,24 +13,11 @@ struct CommandTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private struct Outcome {
-        let code: Int32
-        let output: String
-        let errors: String
-    }
-
-    private func run(_ arguments: String...) throws -> Outcome {
-        let process = Process()
+    private func run(_ arguments: String...) throws -> ChildProgram {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        process.executableURL = tests.appendingPathComponent("herald-directory")
-        process.arguments = arguments + ["--state", folder.path + "/state"]
-        let (output, errors) = (Pipe(), Pipe())
-        (process.standardOutput, process.standardError) = (output, errors)
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let problems = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return Outcome(code: process.terminationStatus, output: text, errors: problems)
+        return try ChildProgram(
+            running: tests.appendingPathComponent("herald-directory").path,
+            arguments + ["--state", folder.path + "/state"])
     }
 
     @Test func `an account is opened, given a key that is shown once, and closed`() throws {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import ChildPrograms
 import Directory
 import Foundation
 import Testing
@@ -157,11 +158,7 @@ enum Gunzip {
     private static func unpacked(_ bytes: [UInt8]) throws -> [UInt8] {
         let folder = try TemporaryFolder()
         try folder.write(bytes, to: "body.gz")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["gzip", "-d", folder.path + "/body.gz"]
-        try process.run()
-        process.waitUntilExit()
+        _ = try ChildProgram(running: "gzip", ["-d", folder.path + "/body.gz"])
         return Array(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/body")))
     }
 }

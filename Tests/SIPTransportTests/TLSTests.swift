@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import ChildPrograms
 import Foundation
 import SIPCore
 import SIPTransport
@@ -34,13 +35,8 @@ final class TestCertificates {
     }
 
     private func openssl(_ arguments: String...) throws {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/openssl")
-        process.arguments = arguments
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "openssl \(arguments.first ?? "") failed")
+        let code = try ChildProgram(running: "openssl", arguments).code
+        try #require(code == 0, "openssl \(arguments.first ?? "") failed")
     }
 }
 
