@@ -74,7 +74,7 @@ package final class OutcomeRecorder: Sendable {
     private let queue = DispatchQueue(label: "herald.outcome")
     private let now: @Sendable () -> Int64
 
-    /// Loads the calls that were open and continues the ring after the last signal stored.
+    /// Loads the calls that were open and continues the ring after the last signal stored; before calls are taken.
     ///
     /// - Parameter now: microseconds since 1970; the wall clock unless a test has its own.
     /// - Throws: a database error if the ledger cannot be read.
@@ -92,14 +92,14 @@ package final class OutcomeRecorder: Sendable {
         self.minter = minter
         let ringID = ring.ringID
         // The ledger is the truth. It may not know the ring: then what the ring itself remembers is used.
-        let (claimed, released) = (ring.claimed, ring.released)
+        let released = ring.released
         journal = Mutex(
             try database.ledger.read { database in
                 let state = try LedgerState(
                     database, ringID: ringID, awaitsRedial: settings.limits.redial > 0, now: now())
                 return LedgerJournal(
-                    state, position: min(state.position ?? released, claimed), minter: minter, limits: settings.limits,
-                    trunks: settings.trunks)
+                    state, position: ring.resume(after: state.position ?? released), minter: minter,
+                    limits: settings.limits, trunks: settings.trunks)
             })
     }
 

@@ -17,12 +17,29 @@ import Atomics
 /// **Deviation** from "a full ring sheds the oldest unbranded signals first": taking back old slots would need a lock
 /// shared with the consumer. Instead, while less than an eighth of the slots is free, signals known to be of unbranded
 /// calls are shed at the door and counted; with no slot free all are. What was accepted is never taken back.
+//
+// `@unchecked Sendable`, because the compiler cannot see who touches the mapped memory behind `file`. Why no two threads
+// meet in it:
+//
+// 1. All stored properties are `let`s. The memory stays mapped until `deinit`, and a method's caller holds the ring for as
+//    long as the method runs; no pointer into the memory leaves a method. Of processes one has the file (`flock`).
+// 2. The header's numbers and each slot's number are touched atomically only; the header's constants are written before
+//    `init` returns.
+// 3. The rest of slot n is written by one thread: a number is claimed by an atomic addition, so it is nobody else's, and
+//    the slot's former number, n − capacity, is released by then. For a claim is made only after a look that found
+//    claimed − released ≤ capacity − margin − 1; `released` is read first and never falls, so this holds at the instant
+//    `claimed` is read. Of the looks behind all claims made so far take the last. After its instant only its own
+//    producer, and others that had looked before and not yet claimed, add to the number, each once:
+//    margin + 1 = `producers` at the most. So claimed − released ≤ capacity after every claim.
+// 4. The consumer reads slot n only with released < n (`read` begins there) and after it loaded the number n from the slot
+//    with acquire order, which the producer stored with release order after its last byte. The next to write there is
+//    n + capacity, by 3 not before n is released; that store (release order) comes after the reading and the producer
+//    loads it (acquire order) before it claims.
+// 5. `released` falls only in `resume`, which is called before any producer is at work.
+//
+// Kept by tests: "writers and a reader on threads of their own …", "a nearly full ring sheds …", "what is to be read
+// again is not overwritten meanwhile", "reading begins no earlier …".
 package final class SignalRing: @unchecked Sendable {
-    // Unchecked because of the mapped memory in `file`. Its header numbers and slot sequences are only touched
-    // atomically; the rest of a slot is written only between claiming and publishing its number (by the one thread that
-    // claimed it) and read only after the published number was loaded with acquire order, and not reused before
-    // `release(through:)` says so. `dead` and all other stored properties are immutable.
-
     /// How the ring came to be at start; worth one log line.
     package enum Opening: Hashable, Sendable {
         case created
@@ -81,9 +98,9 @@ package final class SignalRing: @unchecked Sendable {
     /// - Returns: false if the signal was shed because the ring is (nearly) full; it is counted then.
     @discardableResult
     package func append(_ signal: borrowing CallSignal, texts: CallTexts? = nil) -> Bool {
-        let claimed = file.counter(at: 64).load(ordering: .relaxed)
-        let used = claimed &- file.counter(at: 128).load(ordering: .acquiring)
-        let free = used >= file.capacity ? 0 : file.capacity - used
+        var free = freeSlots()
+        // Held up between the two loads, a producer sees less than there is.
+        if free <= reserve { free = freeSlots() }
         if free <= reserve {
             let unbranded = signal.reason != nil
             if unbranded || free <= margin {
@@ -96,6 +113,13 @@ package final class SignalRing: @unchecked Sendable {
         slot.store(signal, texts: texts)
         slot.sequence.store(number, ordering: .releasing)
         return true
+    }
+
+    /// Slots that can be claimed at the instant `claimed` is read, or fewer; the order of the loads matters.
+    private func freeSlots() -> UInt64 {
+        let released = file.counter(at: 128).load(ordering: .acquiring)
+        let used = file.counter(at: 64).load(ordering: .relaxed) &- released
+        return used >= file.capacity ? 0 : file.capacity - used
     }
 
     // MARK: Consumer
@@ -113,19 +137,30 @@ package final class SignalRing: @unchecked Sendable {
             branded: file.counter(at: 200).load(ordering: .relaxed))
     }
 
+    /// Begins to read after a position: what came after it is kept until it is released, even if it was released before.
+    ///
+    /// Before any producer is at work. A ledger that was put back to an older state so reads again what the ring still has.
+    /// - Returns: the position, or the nearest one the ring reaches.
+    package func resume(after position: UInt64) -> UInt64 {
+        let last = claimed
+        let first = last > file.capacity ? last - file.capacity : 0
+        let reached = min(max(position, first), last)
+        file.counter(at: 128).store(reached, ordering: .releasing)
+        return reached
+    }
+
     /// Hands out what came after `position`, oldest first, at most `limit` signals; frees nothing.
     ///
+    /// What is released already is passed over: producers may be writing there.
     /// - Returns: the position reached, to be passed again next time, and how many slots on the way were half-written
     ///   or damaged and skipped.
     package func read(
         after position: UInt64, limit: Int, _ body: (CallSignal, CallTexts?) -> Void
     ) -> (position: UInt64, skipped: Int) {
         let last = claimed
-        var next = position
+        var next = max(position, released)
         var skipped = 0
         var count = 0
-        // Only after a database was put back to an older state: those slots have been used again.
-        if last > next &+ file.capacity { next = last - file.capacity }
         while next < last, count < limit {
             let number = next + 1
             let slot = slot(number)
@@ -144,7 +179,7 @@ package final class SignalRing: @unchecked Sendable {
 
     /// Frees the slots up to `position`: what they held is stored for good.
     package func release(through position: UInt64) {
-        file.counter(at: 128).store(min(position, claimed), ordering: .releasing)
+        file.counter(at: 128).store(max(released, min(position, claimed)), ordering: .releasing)
     }
 
     private func slot(_ number: UInt64) -> SignalSlot {

@@ -124,6 +124,32 @@ struct SignalRingTests {
         #expect(contents(next).signals == [call.invite()])
     }
 
+    @Test func `what is to be read again is not overwritten meanwhile`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 8)
+        let signals = (0..<6).map { call.bye(at: Double($0)) }
+        for signal in signals { ring.append(signal) }
+        ring.release(through: 6)
+        // The ledger was put back to an older state, which knows only the first two.
+        let next = try SignalRing(path: try folder.killed(), capacity: 8)
+        #expect(next.resume(after: 2) == 2)
+        let accepted = (6..<14).filter { next.append(call.bye(at: Double($0))) }
+        #expect(accepted == [6, 7, 8, 9])
+        #expect(contents(next, after: 2).signals == signals[2...] + accepted.map { call.bye(at: Double($0)) })
+    }
+
+    @Test func `reading begins no earlier than the ring reaches back, and never at what is free`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 8)
+        for second in 0..<8 { ring.append(call.bye(at: Double(second))) }
+        ring.release(through: 8)
+        for second in 8..<12 { ring.append(call.bye(at: Double(second))) }
+        #expect(contents(ring).signals == (8..<12).map { call.bye(at: Double($0)) })
+        let next = try SignalRing(path: try folder.killed(), capacity: 8)
+        #expect(next.resume(after: 1) == 4)
+        #expect(contents(next).signals == (4..<12).map { call.bye(at: Double($0)) })
+        #expect(next.resume(after: 99) == 12)
+        #expect(contents(next).signals.isEmpty)
+    }
+
     @Test func `a slot whose writer died is skipped, one whose writer lives is waited for`() throws {
         let ring = try SignalRing(path: folder.path, capacity: 16)
         for second in 0..<3 { ring.append(call.bye(at: Double(second))) }
@@ -243,33 +269,43 @@ struct SignalRingTests {
         #expect(error?.description.contains(path) == true)
     }
 
-    @Test func `writer and reader on two threads see every signal once and whole`() async throws {
-        let ring = try SignalRing(path: folder.path, capacity: 64)
-        let total: UInt64 = 20_000
-        let writer = Task.detached {
-            for number in 1...total {
-                let call = CallIdentifier(high: number, low: ~number)
-                let signal = CallSignal(
-                    kind: .bye, direction: .inbound, call: call, wallMicroseconds: Int64(number), caller: number)
-                while !ring.append(signal) { await Task.yield() }
+    @Test(arguments: [(writers: 1, capacity: 64), (writers: 3, capacity: 8)])
+    func `writers and a reader on threads of their own see every signal once and whole`(
+        writers: Int, capacity: Int
+    ) async throws {
+        let ring = try SignalRing(path: folder.path, capacity: capacity, producers: writers)
+        let each = 20_000
+        var next = [Int](repeating: 1, count: writers)
+        await withTaskGroup(of: Void.self) { group in
+            for writer in 0..<writers {
+                group.addTask {
+                    for number in 1...each {
+                        let call = CallIdentifier(high: UInt64(number), low: UInt64(writer))
+                        let signal = CallSignal(
+                            kind: .bye, direction: .inbound, call: call, wallMicroseconds: Int64(number),
+                            caller: UInt64(number))
+                        while !ring.append(signal) { await Task.yield() }
+                    }
+                }
+            }
+            var position: UInt64 = 0
+            while position < writers * each {
+                let (reached, skipped) = ring.read(after: position, limit: 100) { signal, _ in
+                    let writer = Int(signal.call.low)
+                    let expected = next[writer]
+                    let isWhole =
+                        signal.call.high == expected && signal.alternative == signal.call
+                        && signal.wallMicroseconds == expected && signal.caller == expected
+                    if !isWhole { Issue.record("signal \(expected) of \(writer) is \(signal)") }
+                    next[writer] += 1
+                }
+                #expect(skipped == 0)
+                position = reached
+                ring.release(through: position)
+                await Task.yield()
             }
         }
-        var position: UInt64 = 0
-        while position < total {
-            var expected = position
-            let (next, skipped) = ring.read(after: position, limit: 100) { signal, _ in
-                expected += 1
-                let isWhole =
-                    signal.call == CallIdentifier(high: expected, low: ~expected) && signal.alternative == signal.call
-                    && signal.wallMicroseconds == Int64(expected) && signal.caller == expected
-                if !isWhole { Issue.record("signal \(expected) is \(signal)") }
-            }
-            #expect(skipped == 0)
-            position = next
-            ring.release(through: position)
-            await Task.yield()
-        }
-        await writer.value
-        #expect(contents(ring, after: position).signals.isEmpty)
+        #expect(next == [Int](repeating: each + 1, count: writers))
+        #expect(contents(ring).signals.isEmpty)
     }
 }
