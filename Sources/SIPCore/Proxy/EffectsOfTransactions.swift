@@ -61,7 +61,10 @@ extension ProxyTransactions {
                 connection: transaction.flow.connection))
     }
 
-    private func sendTrying(_ transaction: ProxyTransaction) {
+    /// Answers 100; an INVITE goes on first, since its caller can wait for the 100 and the call cannot.
+    func sendTrying(_ transaction: ProxyTransaction) {
+        transaction.owesTrying = transaction.isInvite && transaction.target == nil
+        guard !transaction.owesTrying else { return }
         guard let request = transaction.request else { return }
         transaction.lastResponse = LocalMessages.response(
             to: request, status: 100, phrase: "Trying", toTag: nil, source: transaction.flow.source)

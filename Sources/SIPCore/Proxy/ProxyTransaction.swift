@@ -35,6 +35,8 @@ package final class ProxyTransaction {
 
     /// The received request, until a final answer makes it needless.
     var request: SIPMessage?
+    /// True while the 100 of an INVITE waits for the INVITE to be sent on.
+    var owesTrying = false
     /// The request as forwarded, and where to.
     var forwarded: [UInt8] = []
     package internal(set) var target: NextHop?

@@ -52,7 +52,9 @@ package final class ProxyTransactions {
     /// The transaction of a branch, if memory knows it.
     package subscript(branch: Branch) -> ProxyTransaction? { byBranch[branch] }
 
-    /// Starts the server side of a new request; an INVITE is answered 100 at once (RFC 3261 §17.2.1).
+    /// Starts the server side of a new request; an INVITE is answered 100 when `forward` has sent it on.
+    ///
+    /// An answer before that leaves the 100 out (RFC 3261 §17.2.1).
     package func open(_ transaction: ProxyTransaction, at now: Moment) {
         self.now = now
         byBranch[transaction.branch] = transaction
@@ -90,6 +92,7 @@ package final class ProxyTransactions {
             transaction.otherClient = machine
             perform(effects, .client, transaction, nil)
         }
+        if transaction.owesTrying { sendTrying(transaction) }
     }
 
     /// Leaves the present target and sends the request to the next one, as a client transaction of its own
@@ -139,6 +142,7 @@ package final class ProxyTransactions {
     package func respond(_ status: Int, _ bytes: [UInt8], in transaction: ProxyTransaction, at now: Moment) {
         self.now = now
         if status >= 200 { transaction.releaseRequest() }
+        transaction.owesTrying = false
         perform(serverEffects(.respond(status), transaction), .server, transaction, nil, responding: bytes)
         if status >= 200 { transaction.releaseMessages(afterFinal: status) }
     }

@@ -32,11 +32,11 @@ package struct InviteServerTransaction: Sendable {
         self.isReliable = isReliable
     }
 
-    /// Answers 100 at once and hands the INVITE to the proxy core.
+    /// Hands the INVITE to the proxy core, then answers 100.
     ///
     /// §17.2.1 lets the 100 be left out if an answer follows within 200 ms; a proxy cannot know that (§16.2).
     package mutating func start() -> TransactionEffects {
-        TransactionEffects(.sendTrying, .deliverRequest)
+        TransactionEffects(.deliverRequest, .sendTrying)
     }
 
     /// Takes one event to the next state and says what to do.

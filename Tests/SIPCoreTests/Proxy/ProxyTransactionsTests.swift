@@ -110,7 +110,7 @@ struct ProxyRun {
 struct ProxyTransactionsTests {
     @Test func `an INVITE is answered 100 and sent on`() throws {
         let run = try ProxyRun(keepsStart: true)
-        #expect(run.sent() == ["up 100", "down INVITE"])  // §17.2.1, §16.6 step 10
+        #expect(run.sent() == ["down INVITE", "up 100"])  // §16.6 step 10, §17.2.1
         #expect(run.table[run.transaction.branch] === run.transaction)
         #expect(run.transaction.isPending)
     }
@@ -254,7 +254,7 @@ struct ProxyTransactionsTests {
         // RFC 3261 §18.2.2: without rport, to the source address and the port of the Via.
         let run = try ProxyRun(
             more: [("Via", "Via: SIP/2.0/UDP 198.51.100.7:5099;branch=z9hG4bKa")], keepsStart: true)
-        #expect(run.table.outgoing.first?.destination == ProxyRun.source.with(port: 5099))
+        #expect(run.table.outgoing.last?.destination == ProxyRun.source.with(port: 5099))
     }
 
     @Test func `a full table says so`() throws {
