@@ -7,7 +7,9 @@
 #include <errno.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -135,4 +137,11 @@ void herald_clear_wakeup(int wakeup) {
 void herald_wake(int wakeup) {
     // A full counter means the thread is about to wake anyway.
     (void)!eventfd_write(wakeup, 1);
+}
+
+int herald_begin_call_thread(const char *name, int niceness) {
+    pthread_setname_np(pthread_self(), name);
+    /* On Linux a niceness belongs to a thread; 0 is the one that asks. A refusal shows in what is returned. */
+    (void)setpriority(PRIO_PROCESS, 0, niceness);
+    return getpriority(PRIO_PROCESS, 0);
 }

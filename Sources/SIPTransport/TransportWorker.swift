@@ -8,7 +8,8 @@ import Synchronization
 /// The thread that carries messages: waits, reads datagrams in batches, lets the element work, writes in batches.
 ///
 /// One worker owns its sockets and its element; nothing in its round waits for another thread. Timers are part of the
-/// same wait. What streams receive comes through its inbox, what they are to send goes to `StreamTransport`. Source of the shape: measured against SwiftNIO, 7.5 against 11–13 µs a relayed datagram at 5,000/s.
+/// same wait. What streams receive comes through its inbox, what they are to send goes to `StreamTransport`. Source of
+/// the shape: measured against SwiftNIO, 7.5 against 11–13 µs a relayed datagram at 5,000/s.
 package final class TransportWorker: Sendable {
     /// Where streams put what they receive for this worker.
     package let inbox: StreamInbox
@@ -18,6 +19,13 @@ package final class TransportWorker: Sendable {
     private let wake: Int32
     private let stopping = Atomic<Bool>(false)
     private let finished = Atomic<Bool>(false)
+    private let grantedNiceness = Atomic<Int32>(.max)
+
+    /// The niceness a worker asks for.
+    ///
+    /// With it a worker wakes at once beside busy threads, and leaves those that store outcomes a quarter of a core they
+    /// share; with −10 it is a tenth, too little for the calls one core carries. Measured: docs/performance.md.
+    package static let wantedNiceness: Int32 = -5
 
     /// Prepares a worker for its sockets; position in `sockets` is what elements send by.
     ///
@@ -43,6 +51,8 @@ package final class TransportWorker: Sendable {
     /// `makeElement` runs on it, so that the element never leaves it.
     package func start(_ makeElement: @escaping @Sendable () -> any SIPElement) {
         let body = ThreadBody {
+            self.grantedNiceness.store(
+                herald_begin_call_thread("herald-calls", Self.wantedNiceness), ordering: .relaxed)
             let element = makeElement()
             self.run(element)
             self.finished.store(true, ordering: .releasing)
@@ -62,6 +72,12 @@ package final class TransportWorker: Sendable {
 
     /// True once the thread has left its loop.
     package var hasFinished: Bool { finished.load(ordering: .acquiring) }
+
+    /// The niceness the system granted the thread; nil before it runs.
+    package var niceness: Int32? {
+        let granted = grantedNiceness.load(ordering: .relaxed)
+        return granted == .max ? nil : granted
+    }
 
     private func run(_ element: any SIPElement) {
         var batch = DatagramBatch(capacity: 65_535)
@@ -121,8 +137,9 @@ package final class TransportWorker: Sendable {
                     element.receive(
                         batch.bytes(index), by: Flow(source: batch.source(index), socket: position), at: now)
                 }
+                // Each before the next is read: the first of many is not to wait until the last is understood.
+                flush(element, by: &batch, streams, at: now)
             }
-            flush(element, by: &batch, streams, at: now)
             if !isFull { return }
         }
     }

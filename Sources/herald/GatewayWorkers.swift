@@ -26,6 +26,12 @@ struct GatewayWorkers: Sendable {
         }
     }
 
+    /// The niceness of all threads once they run.
+    func niceness() async -> [Int32] {
+        while workers.contains(where: { $0.niceness == nil }) { try? await Task.sleep(for: .milliseconds(5)) }
+        return workers.compactMap(\.niceness)
+    }
+
     /// Ends the threads after their present round.
     func stop() async {
         for worker in workers { worker.stop() }
@@ -42,6 +48,11 @@ struct WorkerService: Service {
 
     func run() async throws {
         workers.start()
+        if let niceness = await workers.niceness().max(), niceness > TransportWorker.wantedNiceness {
+            logger.info(
+                "calls wait for other programs of this machine when it is busy; allow the service LimitNICE=-5 (systemd) or CAP_SYS_NICE",
+                metadata: ["niceness": "\(niceness)", "wanted": "\(TransportWorker.wantedNiceness)"])
+        }
         try? await gracefulShutdown()
         await drained()
         await workers.stop()

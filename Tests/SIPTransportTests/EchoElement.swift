@@ -8,6 +8,8 @@ import Synchronization
 final class Observed: Sendable {
     let received = Mutex<[[UInt8]]>([])
     let timers = Atomic<Int>(0)
+    /// Messages that came while others waited to be sent.
+    let unsent = Atomic<Int>(0)
     let troubles = Mutex<[TransportTrouble]>([])
 
     /// Waits until what was observed is so; false when it is not after ten seconds.
@@ -31,6 +33,7 @@ final class EchoElement: SIPElement {
 
     func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {
         observed.received.withLock { $0.append(datagram) }
+        if !outgoing.isEmpty { observed.unsent.add(1, ordering: .relaxed) }
         outgoing.append(OutgoingMessage(bytes: datagram, destination: flow.source, socket: flow.socket))
     }
 

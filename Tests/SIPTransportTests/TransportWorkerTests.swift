@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import SIPCore
 import SIPTransport
 import Synchronization
@@ -46,6 +47,38 @@ struct TransportWorkerTests {
         let result = try await echo([[1], tooLarge, [2]], at: UDPSocketTests.loopback, expecting: 2)
         #expect(result.returned == [[1], [2]])
         #expect(result.caller.troubles.withLock { $0 } == [.unsent(errno: 90)])  // EMSGSIZE
+    }
+
+    @Test func `what one message causes is sent before the next of its batch is handled`() async throws {
+        let server = try UDPSocket(address: UDPSocketTests.loopback)
+        let client = try UDPSocket(address: UDPSocketTests.loopback)
+        let (echoed, called) = (Observed(), Observed())
+        let workers = [TransportWorker(sockets: [server]), TransportWorker(sockets: [client])]
+        defer { for worker in workers { worker.stop() } }
+        let outgoing = (0..<30).map { OutgoingMessage(bytes: [UInt8($0)], destination: server.address, socket: 0) }
+        workers[1].start { CallerElement(sending: outgoing, called) }
+        // The server begins when all are in its queue.
+        let areSent = try await called.wait { $0.timers.load(ordering: .relaxed) >= 2 }
+        #expect(areSent)
+        workers[0].start { EchoElement(echoed) }
+        let areBack = try await called.wait { $0.received.withLock { $0.count } == 30 }
+        #expect(areBack)
+        #expect(echoed.unsent.load(ordering: .relaxed) == 0)
+    }
+
+    @Test func `the thread has the name and the niceness the system grants`() async throws {
+        let worker = TransportWorker(sockets: [try UDPSocket(address: UDPSocketTests.loopback)])
+        defer { worker.stop() }
+        #expect(worker.niceness == nil)
+        worker.start { EchoElement(Observed()) }
+        while worker.niceness == nil { try await Task.sleep(for: .milliseconds(1)) }
+        // proc(5): the name of a thread, and as field 19 its niceness.
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap {
+            try? String(contentsOfFile: "/proc/self/task/\($0)/stat", encoding: .utf8)
+        }
+        let workers = threads.filter { $0.contains("(herald-calls)") }
+        #expect(!workers.isEmpty)
+        for line in workers { #expect(line.split(separator: " ")[18] == "\(worker.niceness ?? 99)") }
     }
 
     @Test func `two sockets of both families are served by one worker`() async throws {
