@@ -10,8 +10,9 @@ import signal
 import socket
 import subprocess
 import time
-import urllib.error
-import urllib.request
+
+import probes
+from processes import Process
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 SCENARIOS = os.path.join(ROOT, "Tests", "Scenarios")
@@ -55,8 +56,26 @@ class Child:
     def pid(self):
         return self.process.pid
 
+    @property
+    def figures(self):
+        """What the kernel counts of it."""
+        return Process(self.pid)
+
     def is_running(self):
         return self.process.poll() is None
+
+    def must_run(self):
+        if not self.is_running():
+            raise Failed(f"{self.name} ended with {self.process.returncode}:\n{self.tail()}")
+
+    def must_answer(self, address, path="/healthz", seconds=30):
+        """Waits until it answers 200."""
+        def is_ready():
+            self.must_run()
+            return probes.status(address, path) == 200
+        wait_until(is_ready, seconds, f"{self.name} is not ready on {address}{path}; see {self.log}")
+        # Another program on that port may have answered in its place.
+        self.must_run()
 
     def kill(self):
         """Ends the process with no chance to tidy up."""
@@ -160,10 +179,7 @@ class House:
             [self.directory_binary, "run", "--listen", f"{HOST}:{self.ports.directory}",
              "--state", self.directory_state, "--logos", logos],
             self.folder, self.outlives_us)
-        wait_until(
-            lambda: self.answers(self.ports.directory, "/") or not self.directory.is_running(), 20,
-            f"the directory does not answer on {HOST}:{self.ports.directory}; see {self.directory.log}")
-        self.must_run(self.directory)
+        self.directory.must_answer(f"{HOST}:{self.ports.directory}", seconds=20)
 
     def write_config(self, gateway="", listen="", trunk="", pbx=None, more=""):
         """The gateway's configuration for one PBX, a trunk that is trusted and one that is not, on loopback.
@@ -211,28 +227,7 @@ admin:
         os.makedirs(self.gateway_state, exist_ok=True)
         self.gateway = Child(
             "herald", [self.herald_binary, "run", "--config", self.config], self.folder, self.outlives_us)
-        path = "/readyz" if wait_for_sync else "/healthz"
-        wait_until(
-            lambda: self.answers(self.ports.admin, path) == 200 or not self.gateway.is_running(), 30,
-            f"the gateway is not ready on {HOST}:{self.ports.admin}{path}; see {self.gateway.log}:\n"
-            + self.gateway.tail())
-        self.must_run(self.gateway)
-
-    @staticmethod
-    def must_run(child):
-        if not child.is_running():
-            raise Failed(f"{child.name} ended with {child.process.returncode}:\n{child.tail()}")
-
-    @staticmethod
-    def answers(port, path):
-        """The HTTP status of a GET on loopback, or None when nobody answers."""
-        try:
-            with urllib.request.urlopen(f"http://{HOST}:{port}{path}", timeout=2) as response:
-                return response.status
-        except urllib.error.HTTPError as error:
-            return error.code
-        except OSError:
-            return None
+        self.gateway.must_answer(f"{HOST}:{self.ports.admin}", "/readyz" if wait_for_sync else "/healthz")
 
     def reload(self):
         """Makes the gateway read its configuration again, and waits for its word on it."""
@@ -244,11 +239,7 @@ admin:
 
     def metric(self, name):
         """The value of one series, labels included in its name; None when it is not there."""
-        with urllib.request.urlopen(f"http://{HOST}:{self.ports.admin}/metrics", timeout=5) as response:
-            for line in response.read().decode().splitlines():
-                if line.startswith(name + " "):
-                    return float(line.split()[-1])
-        return None
+        return probes.metrics(f"{HOST}:{self.ports.admin}").get(name)
 
     def events(self):
         """What the directory has recorded, oldest first."""

@@ -8,7 +8,7 @@ import struct
 import subprocess
 import time
 
-import processes
+import machine
 import report
 from load import Load
 from subjects import Herald
@@ -156,7 +156,7 @@ def measure(name, binary, options):
         after, seconds = table.threads(), time.monotonic() - began
         table.count_stacks(0)
         counts = load.counts()
-        names = processes.thread_names(herald.child.pid)
+        names = herald.child.figures.thread_names()
         sums = {}
         for thread, values in difference(before, after).items():
             share = [value * seconds / IDLE_SECONDS for value in idle.get(thread, (0, 0, 0, 0))]
@@ -190,4 +190,4 @@ def run(options):
     for name, binary in options.herald:
         results.append(measure(name, binary, options))
         print("\n".join(lines(results[-1])), flush=True)
-    report.write(options, "allocations", {"machine": processes.machine(), "results": results}, [])
+    report.write(options, "allocations", {"machine": machine.description(), "results": results}, [])

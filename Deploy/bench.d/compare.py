@@ -5,7 +5,7 @@ import statistics
 import sys
 import time
 
-import processes
+import machine
 import report
 from delay import Delays
 from load import Load
@@ -58,11 +58,11 @@ class Measurement:
         subject, options = self.subject, self.options
         subject.start()
         try:
-            self.take("start", seconds=prove(subject), memory_bytes=processes.memory(subject.processes()))
+            self.take("start", seconds=prove(subject), memory_bytes=subject.memory())
             if isinstance(subject, Herald):
                 subject.crash()
                 subject.start(fresh=False)
-                self.take("restart", seconds=prove(subject), memory_bytes=processes.memory(subject.processes()))
+                self.take("restart", seconds=prove(subject), memory_bytes=subject.memory())
             # Memory that is touched for the first time costs more than memory that is used again.
             with self.load(max(options.rates), options.seconds) as load:
                 load.wait()
@@ -73,7 +73,7 @@ class Measurement:
             self.delay()
             if options.steps:
                 self.highest()
-            self.take("end", memory_bytes=processes.memory(subject.processes()))
+            self.take("end", memory_bytes=subject.memory())
         finally:
             subject.stop()
 
@@ -84,12 +84,12 @@ class Measurement:
 
     def cost(self, rate):
         subject = self.subject
-        before, began, written = subject.cpu_seconds(), time.monotonic(), processes.written_bytes(subject.processes())
+        before, began, written = subject.cpu_seconds(), time.monotonic(), subject.written()
         with self.load(rate, self.options.seconds) as load:
             load.wait()
             time.sleep(self.linger)
             used = subject.cpu_seconds() - before - self.idle * (time.monotonic() - began)
-            written = processes.written_bytes(subject.processes()) - written
+            written = subject.written() - written
         counts = load.counts()
         calls = max(1, counts["ended"])
         self.take("cost", rate=rate, microseconds=used / calls * 1e6, written_bytes=written / calls, **counts)
@@ -133,7 +133,7 @@ def run(options):
                 say(errors[-1])
             rows += turn.rows
     summaries = [summary(subject.name, rows, options) for subject in chosen]
-    results = {"mode": "compare", "machine": processes.machine(), "rounds": options.rounds, "seconds": options.seconds,
+    results = {"mode": "compare", "machine": machine.description(), "rounds": options.rounds, "seconds": options.seconds,
                "summaries": summaries, "rows": rows, "errors": errors}
     report.write(options, "compare", results, tables(results), drawing(results))
     return results

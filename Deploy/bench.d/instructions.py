@@ -5,7 +5,7 @@ import os
 import struct
 import time
 
-import processes
+import machine
 import report
 from dataset import Data
 from load import Load
@@ -65,5 +65,5 @@ def run(options):
     results = [measure(name, binary, options, data) for name, binary in options.herald]
     rows = [["", "instructions a call", "calls counted", "messages sent again"]]
     rows += [[one["name"], f"{one['instructions']:,.0f}", str(one["calls"]), str(one["again"])] for one in results]
-    report.write(options, "instructions", {"machine": processes.machine(), "results": results},
+    report.write(options, "instructions", {"machine": machine.description(), "results": results},
                  [("Instructions in user space", rows)])

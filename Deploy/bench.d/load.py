@@ -5,7 +5,7 @@ import os
 import subprocess
 import time
 
-from processes import busy_core_seconds, cpu_seconds, lost_datagrams
+from machine import busy_core_seconds, lost_datagrams
 from sipp import Sipp
 from subjects import CARRIER, HOST, PBX, SUBJECT
 
@@ -49,7 +49,6 @@ class Load:
         self.busy = (busy_core_seconds() - self.busy_before) / self.seconds
 
     def stop(self):
-        self.pbx_cpu = cpu_seconds([self.pbx.child.pid])
         for side in (self.carrier, self.pbx):
             side.child.stop(3)
         self.lost = lost_datagrams() - self.lost_before

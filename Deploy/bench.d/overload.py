@@ -2,7 +2,7 @@
 """More calls than one core can carry: what Herald turns away, what becomes of calls it took, how fast it recovers."""
 import time
 
-import processes
+import machine
 import report
 from loopback import Failed
 from offered import Offer, sums
@@ -113,6 +113,6 @@ def smooth(lines, key):
 
 
 def run(options):
-    results = {"mode": "overload", "machine": processes.machine(),
+    results = {"mode": "overload", "machine": machine.description(),
                "results": [measure(name, binary, options) for name, binary in options.herald]}
     report.write(options, "overload", results, tables(results), drawing(results))

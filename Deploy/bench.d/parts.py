@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 
-import processes
+import machine
 import report
 from loopback import ROOT, Failed
 
@@ -38,4 +38,4 @@ def run(options):
         raise Failed(f"{PROGRAM} ended with {done.returncode} and told nothing:\n{done.stderr[-500:]}")
     rows = [["", "median", "lowest"]]
     rows += [[name, f"{median:,.0f} ns", f"{lowest:,.0f} ns"] for name, (lowest, median) in found.items()]
-    report.write(options, "parts", {"machine": processes.machine(), "results": found}, [("Pieces of a call", rows)])
+    report.write(options, "parts", {"machine": machine.description(), "results": found}, [("Pieces of a call", rows)])

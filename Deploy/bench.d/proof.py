@@ -91,7 +91,7 @@ def whole_call(sides, subject, caller, seconds):
     invite = request("INVITE", f"sip:+12025550142@{HOST}:{SUBJECT}", 1, "i", call, caller, body=SDP)
     found = None
     while not found:
-        subject.must_run()
+        subject.child.must_run()
         waited = time.monotonic() - began
         if waited > seconds:
             raise Failed(f"{subject.name} forwarded no INVITE in {seconds} s; see {subject.child.log}")

@@ -2,7 +2,7 @@
 """How cost grows: with workers, with calls in progress, and with hours of calls in the ledger."""
 import time
 
-import processes
+import machine
 import report
 from load import Load
 from offered import Offer, sums
@@ -63,12 +63,12 @@ def by_calls(options, held):
         with Offer(options, [(rate, held / rate, 200)]) as offer:
             offer.wait()
         time.sleep(SETTLE_SECONDS)
-        before = processes.memory(herald.processes())
+        before = herald.memory()
         steps = [(rate, held / rate, FOREVER_MS), (0, SETTLE_SECONDS, 0), (BASE_RATE, options.seconds, 200)]
         with Offer(options, steps) as offer:
             began = time.monotonic()
             time.sleep(steps[0][1] + SETTLE_SECONDS - 1)
-            memory = processes.memory(herald.processes()) - before
+            memory = herald.memory() - before
             in_progress = herald.metrics()["herald_open_calls"]
             time.sleep(max(0, began + steps[0][1] + SETTLE_SECONDS - time.monotonic()))
             cpu = herald.cpu_seconds()
@@ -86,14 +86,14 @@ def sustained(options):
     samples = []
     try:
         with Load(herald.folder + "-sipp", options.data, SUSTAINED_RATE, SUSTAINED_RATE * options.sustain) as load:
-            began, cpu, written = time.monotonic(), herald.cpu_seconds(), processes.written_bytes(herald.processes())
+            began, cpu, written = time.monotonic(), herald.cpu_seconds(), herald.written()
             while load.carrier.child.is_running():
                 time.sleep(SAMPLE_SECONDS)
                 values = herald.metrics()
                 samples.append({
                     "second": time.monotonic() - began, "cpu": herald.cpu_seconds() - cpu,
-                    "written": processes.written_bytes(herald.processes()) - written,
-                    "memory": processes.memory(herald.processes()), "calls": values["herald_calls_total"],
+                    "written": herald.written() - written,
+                    "memory": herald.memory(), "calls": values["herald_calls_total"],
                     "recorded": values["herald_signals_recorded_total"], "shed": values["herald_signals_shed_total"],
                     "failures": values["herald_ledger_failures_total"]})
             load.wait()
@@ -113,7 +113,7 @@ def say(row):
 
 def run(options):
     parts = options.parts
-    results = {"mode": "scale", "machine": processes.machine(),
+    results = {"mode": "scale", "machine": machine.description(),
                "workers": [say(by_workers(options, workers)) for workers in WORKERS if "workers" in parts],
                "calls": [say(by_calls(options, held)) for held in HELD if "calls" in parts],
                "store": say(sustained(options)) if "store" in parts else None}

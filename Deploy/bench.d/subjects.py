@@ -4,11 +4,10 @@ import os
 import shutil
 import signal
 import time
-import urllib.error
-import urllib.request
 
-from loopback import Child, Failed, wait_until
-from processes import cpu_seconds, session_of
+import probes
+from loopback import Child
+from processes import Process, session_of, total
 
 HOST = "127.0.0.1"
 CARRIER, SUBJECT, PBX = 5060, 5070, 5080
@@ -38,16 +37,17 @@ class Subject:
             os.makedirs(self.folder)
         command = [*self.under, *self.command()]
         self.started = time.monotonic()
-        self.child = Child("output", command, self.folder, outlives_us=True)
+        self.child = Child(self.name, command, self.folder, outlives_us=True)
 
-    def stop(self):
+    def stop(self, patience=8):
+        """Ends all its processes; after `patience` seconds by force."""
         if not self.child:
             return
-        processes = session_of(self.child.pid)
-        self.child.stop()
-        for process in processes:
-            if process in session_of(self.child.pid):
-                os.kill(process, signal.SIGKILL)
+        before = {process.pid for process in self.processes()}
+        self.child.stop(patience)
+        for process in self.processes():
+            if process.pid in before:
+                os.kill(process.pid, signal.SIGKILL)
         self.child = None
 
     def crash(self):
@@ -59,11 +59,15 @@ class Subject:
         return session_of(self.child.pid)
 
     def cpu_seconds(self):
-        return cpu_seconds(self.processes())
+        return total(Process.cpu_seconds, self.processes())
 
-    def must_run(self):
-        if not self.child.is_running():
-            raise Failed(f"{self.name} ended with {self.child.process.returncode}:\n{self.child.tail()}")
+    def memory(self):
+        """Bytes in memory; a page that several of them share counts once."""
+        return total(Process.share, self.processes())
+
+    def written(self):
+        """Bytes they had sent to the disk."""
+        return total(Process.written, self.processes())
 
     def is_quiet(self):
         """Whether nothing of the calls is left to do, as far as it says."""
@@ -110,25 +114,11 @@ log: {{level: notice}}
         shutil.rmtree(self.runtime, ignore_errors=True)
 
     def wait_until_up(self):
-        def answers():
-            self.must_run()
-            try:
-                with urllib.request.urlopen(f"http://{ADMIN}/healthz", timeout=2) as response:
-                    return response.status == 200
-            except OSError:
-                return False
-        wait_until(answers, 60, f"no answer from {ADMIN}; see {self.child.log}")
+        self.child.must_answer(ADMIN, seconds=60)
 
     def metrics(self):
         """{family: sum over its series}"""
-        sums = {}
-        with urllib.request.urlopen(f"http://{ADMIN}/metrics", timeout=10) as response:
-            for line in response.read().decode("utf-8").splitlines():
-                if not line.startswith("#"):
-                    series, value = line.rsplit(" ", 1)
-                    family = series.split("{", 1)[0]
-                    sums[family] = sums.get(family, 0.0) + float(value)
-        return sums
+        return probes.families(probes.metrics(ADMIN, 10))
 
     def is_quiet(self):
         values = self.metrics()

@@ -15,7 +15,9 @@ import dataset  # noqa: E402
 import overload  # noqa: E402
 import parts  # noqa: E402
 import plot  # noqa: E402
+import probes  # noqa: E402
 import report  # noqa: E402
+from processes import Process, session_of, total  # noqa: E402
 
 
 class Figures(unittest.TestCase):
@@ -41,12 +43,39 @@ class Figures(unittest.TestCase):
         found = allocations.difference({1: (5, 4, 100, 0)}, {1: (7, 4, 150, 1), 2: (3, 1, 8, 0)})
         self.assertEqual(found, {1: [2, 0, 50, 1], 2: [3, 1, 8, 0]})
 
-
     def test_a_micro_benchmarks_distribution_gives_its_lowest_and_its_median(self):
         text = ("Debug results for index: an INVITE:\n\nTime (wall clock):\n   Value  Percentile\n"
                 "  900000.000 0.000000000000  1  1.00\n 1000000.000 0.500000000000  9  2.00\n"
                 " 2000000.000 1.000000000000  9\nThroughput (# / s):\n 7.000 0.500000000000 1 2.00\n")
         self.assertEqual(parts.distributions(text), {"index: an INVITE": (900.0, 1000.0)})
+
+
+class Programs(unittest.TestCase):
+    def test_the_figures_of_this_very_process(self):
+        own = Process(os.getpid())
+        self.assertGreater(own.cpu_seconds(), 0)
+        self.assertGreaterEqual(own.highest(), own.resident())
+        self.assertGreater(own.resident(), own.anonymous())
+        self.assertGreater(own.share(), 0)
+        self.assertGreater(own.open_files(), 0)
+        self.assertGreaterEqual(own.written(), 0)
+        self.assertIn(os.getpid(), own.thread_names())
+        self.assertIn(os.getpid(), [process.pid for process in session_of(os.getsid(0))])
+
+    def test_a_process_that_has_ended_is_an_error_alone_and_nothing_in_a_sum(self):
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        os.waitpid(child, 0)
+        for figure in (Process.cpu_seconds, Process.resident, Process.share, Process.written, Process.open_files):
+            with self.assertRaises(OSError):
+                figure(Process(child))
+            self.assertGreaterEqual(total(figure, [Process(child), Process(os.getpid())]), 0)
+
+    def test_metrics_are_read_by_series_and_by_family(self):
+        values = probes.parsed('# TYPE a counter\na{x="1 2"} 3\na{x="4"} 4.5\nb 0\n')
+        self.assertEqual(values, {'a{x="1 2"}': 3.0, 'a{x="4"}': 4.5, "b": 0.0})
+        self.assertEqual(probes.families(values), {"a": 7.5, "b": 0.0})
 
 
 class Numbers(unittest.TestCase):

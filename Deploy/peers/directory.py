@@ -4,9 +4,8 @@ import os
 import random
 import sqlite3
 import subprocess
-import urllib.request
 
-from gateway import BRAND, CALLER, LOGO, Child, Failed, wait_until
+from gateway import BRAND, CALLER, LOGO, Child, Failed
 
 ADDRESS = "127.0.0.40:8088"
 
@@ -57,21 +56,11 @@ class Directory:
     def start(self):
         command = [self.program, "run", *self.options, "--listen", ADDRESS, "--state", self.state]
         self.child = Child("directory", command, self.folder)
-        wait_until(lambda: self.answers() or not self.child.is_running(), 30, f"no answer; see {self.child.log}")
-        if not self.child.is_running():
-            raise Failed(f"herald-directory ended with {self.child.process.returncode}:\n{self.child.tail()}")
+        self.child.must_answer(ADDRESS)
 
     def stop(self):
         if self.child:
             self.child.stop()
-
-    @staticmethod
-    def answers():
-        try:
-            with urllib.request.urlopen(f"http://{ADDRESS}/healthz", timeout=2) as response:
-                return response.status == 200
-        except OSError:
-            return False
 
     def query(self, sql):
         """Rows straight from its database."""

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """The gateway of one step: started, killed, asked for its metrics and its ledger, inside the step's namespace."""
 import os
-import re
 import subprocess
 import sys
-import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
+import probes  # noqa: E402
 from loopback import Child, Failed, read_json, wait_until  # noqa: E402
 
 CARRIER, GATEWAY, PBX = "127.0.0.10", "127.0.0.20", "127.0.0.30"
@@ -58,30 +57,18 @@ log: {{level: notice}}
 
     def start(self):
         self.child = Child("herald", [os.environ["HERALD"], "run", "--config", self.config], self.folder)
-        wait_until(lambda: self.answers() or not self.child.is_running(), 30, f"no answer; see {self.child.log}")
-        if not self.child.is_running():
-            raise Failed(f"herald ended with {self.child.process.returncode}:\n{self.child.tail()}")
+        self.child.must_answer(self.admin)
 
     def stop(self):
         if self.child:
             self.child.stop()
 
-    def answers(self):
-        try:
-            with urllib.request.urlopen(f"http://{self.admin}/healthz", timeout=2) as response:
-                return response.status == 200
-        except OSError:
-            return False
-
     def metric(self, name, **labels):
         """The sum of a family's series that carry the labels."""
-        with urllib.request.urlopen(f"http://{self.admin}/metrics", timeout=5) as response:
-            lines = response.read().decode("utf-8").splitlines()
-        series = (re.match(r"(\w+)(\{.*\})? (\S+)$", line) for line in lines)
         wanted = [f'{key}="{value}"' for key, value in labels.items()]
         return int(sum(
-            float(one.group(3)) for one in series
-            if one and one.group(1) == name and all(label in (one.group(2) or "") for label in wanted)))
+            value for series, value in probes.metrics(self.admin).items()
+            if probes.family_of(series) == name and all(label in series for label in wanted)))
 
     def calls(self):
         """Every call of the ledger, oldest first."""
@@ -94,23 +81,19 @@ log: {{level: notice}}
 
     def resident_kilobytes(self):
         """(all, only what is mapped to no file) of its resident memory."""
-        with open(f"/proc/{self.child.pid}/status", encoding="ascii") as file:
-            text = file.read()
-        return tuple(int(re.search(name + r":\s+(\d+)", text).group(1)) for name in ("VmRSS", "RssAnon"))
+        figures = self.child.figures
+        return figures.resident() // 1024, figures.anonymous() // 1024
 
     def highest_resident_kilobytes(self):
         """The most it has ever had resident."""
-        with open(f"/proc/{self.child.pid}/status", encoding="ascii") as file:
-            return int(re.search(r"VmHWM:\s+(\d+)", file.read()).group(1))
+        return self.child.figures.highest() // 1024
 
     def cpu_seconds(self):
         """User and system time since its start."""
-        with open(f"/proc/{self.child.pid}/stat", encoding="ascii") as file:
-            fields = file.read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+        return self.child.figures.cpu_seconds()
 
     def open_files(self):
-        return len(os.listdir(f"/proc/{self.child.pid}/fd"))
+        return self.child.figures.open_files()
 
     def quiet_within(self, seconds):
         """True once no transaction and no call is open any more."""

@@ -8,7 +8,7 @@ import time
 
 import commands
 import torture
-from loopback import HOST, OTHER_TRUNK_HOST, Failed, House, Skipped, tail, wait_until
+from loopback import HOST, OTHER_TRUNK_HOST, Failed, Skipped, tail, wait_until
 
 from situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
@@ -132,7 +132,7 @@ def several_workers(house, folder, run):
         run.place(many, brand(1052), folder)
         run.expect_events(house, brand(1052), SEEN * 100)
         time.sleep(0.2)
-        House.must_run(house.gateway)
+        house.gateway.must_run()
     finally:
         usual(house)
 
@@ -179,7 +179,7 @@ def torture_messages(house, folder, run):
             # Another start each: the same messages again would be taken for retransmissions.
             restart(house, gateway="  drain: 0s\n", listen=tcp, more="streams: {unfinished: 1s}\n")
             wrong, count = torture.run(run.ports.pbx, (HOST, run.ports.gateway), is_stream)
-            House.must_run(house.gateway)
+            house.gateway.must_run()
             if wrong:
                 raise Failed(f"{len(wrong)} of {count} by {'TCP' if is_stream else 'UDP'}:\n  " + "\n  ".join(wrong))
             run.place(answered(), brand(1055), os.path.join(folder, f"after-{is_stream}"))

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the kernel counts of a process: CPU time, memory, bytes to disk, open files, threads."""
+import os
+import time
+
+
+class Process:
+    """The figures of one process with all its threads; an OSError once it has ended."""
+
+    def __init__(self, pid):
+        self.pid = pid
+
+    def cpu_seconds(self):
+        """The scheduler's run time of all its threads, those that have ended too.
+
+        A process's CPU clock in the kernel's numbering of clocks (posix-timers.h): the id's complement, CPUCLOCK_SCHED.
+        """
+        return time.clock_gettime((~self.pid << 3) | 2)
+
+    def resident(self):
+        """Bytes in memory now."""
+        return self.number("status", "VmRSS") * 1024
+
+    def anonymous(self):
+        """Of these, what is mapped to no file."""
+        return self.number("status", "RssAnon") * 1024
+
+    def highest(self):
+        """The most bytes that were ever in memory, or since `forget_highest`."""
+        return self.number("status", "VmHWM") * 1024
+
+    def forget_highest(self):
+        with open(f"/proc/{self.pid}/clear_refs", "w", encoding="ascii") as file:
+            file.write("5")
+
+    def share(self):
+        """Bytes in memory, of a page that several processes have its part of it."""
+        return self.number("smaps_rollup", "Pss") * 1024
+
+    def written(self):
+        """Bytes it had sent to the disk."""
+        return self.number("io", "write_bytes")
+
+    def open_files(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def thread_names(self):
+        """{thread id: name}"""
+        names = {}
+        for thread in os.listdir(f"/proc/{self.pid}/task"):
+            try:
+                with open(f"/proc/{self.pid}/task/{thread}/comm", encoding="utf-8", errors="replace") as file:
+                    names[int(thread)] = file.read().strip()
+            except OSError:
+                pass
+        return names
+
+    def number(self, file, name):
+        """The number behind a name in one of its files in /proc."""
+        with open(f"/proc/{self.pid}/{file}", encoding="utf-8", errors="replace") as lines:
+            for line in lines:
+                if line.startswith(name + ":"):
+                    return int(line.split()[1])
+        raise ProcessLookupError(f"process {self.pid} has no {name}; it has ended")
+
+
+def session_of(leader):
+    """All processes of the session that the process `leader` began, itself too."""
+    found = []
+    for name in os.listdir("/proc"):
+        if not name.isdigit():
+            continue
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                # Behind the name in parentheses: state, parent, group, session.
+                state, _, _, session = file.read().rsplit(")", 1)[1].split()[:4]
+        except OSError:
+            continue
+        if state != "Z" and int(session) == leader:
+            found.append(Process(int(name)))
+    return found
+
+
+def total(figure, processes):
+    """The sum of a figure over several processes; those that have ended meanwhile add nothing."""
+    value = 0
+    for process in processes:
+        try:
+            value += figure(process)
+        except OSError:
+            pass
+    return value
