@@ -185,6 +185,16 @@ def lines(result):
             yield f"           {name[:150]}"
 
 
+def add_options(words):
+    words.add_argument("--rate", type=int, default=500, help="calls a second (%(default)s)")
+    words.add_argument("--calls", type=int, default=5000, help="calls that are counted (%(default)s)")
+    words.add_argument("--warm", type=int, default=5000, help="calls before that (%(default)s)")
+    words.add_argument("--stacks", type=int, default=0, metavar="N",
+                       help="shows who makes them, by the call stack of each Nth; with 1 use a --rate of 100")
+    words.add_argument("--top", type=int, default=25, help="how many of these (%(default)s)")
+    words.add_argument("--depth", type=int, default=4, help="functions of each stack that are told apart (%(default)s)")
+
+
 def run(options):
     results = []
     for name, binary in options.herald:

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls through Herald and through Kamailio in turn: CPU a call, delay, memory, start, highest rate."""
 import os
+import shutil
 import statistics
 import sys
 import time
 
 import machine
 import report
-from delay import Delays
+from delay import Delays, percentile
 from load import Load
 from loopback import Failed
 from plot import bars, page
@@ -26,7 +27,7 @@ def subjects(options):
     """Those to be measured, in the order of their turns."""
     chosen = [Herald(name, options.cache, binary, options.data) for name, binary in options.herald]
     if options.only != "herald":
-        if options.kamailio:
+        if shutil.which("kamailio"):
             chosen.append(Kamailio(BASELINE, options.cache, options.data))
             chosen.append(Kamailio("kamailio-stateless", options.cache, options.data, ("STATELESS",)))
         chosen.append(Relay("relay", options.cache, os.path.join(options.cache, "relay")))
@@ -98,8 +99,9 @@ class Measurement:
         with Delays() as delays, self.load(self.options.delay_rate, self.options.seconds) as load:
             load.wait()
         time.sleep(1)
-        self.take("delay", rate=self.options.delay_rate, p50=delays.percentile(0.50), p99=delays.percentile(0.99),
-                  count=len(delays.microseconds))
+        found = delays.microseconds()
+        self.take("delay", rate=self.options.delay_rate, p50=percentile(found, 0.50), p99=percentile(found, 0.99),
+                  count=len(found))
 
     def highest(self):
         reached, bad = 0, 0
@@ -120,7 +122,28 @@ class Measurement:
         self.take("highest", rate=reached)
 
 
+def rates(text):
+    return [int(part) for part in text.split(",") if part]
+
+
+def add_options(words):
+    words.add_argument("--only", choices=["herald"], help="without Kamailio and the relay")
+    words.add_argument("--rates", type=rates, default=[500, 1000, 2000], help="calls a second (500,1000,2000)")
+    words.add_argument("--rounds", type=int, default=1, help="turns of each program (%(default)s)")
+    words.add_argument("--seconds", type=float, default=5, help="of calls for a figure (%(default)g)")
+    words.add_argument("--delay-rate", type=int, default=500,
+                       help="calls a second while the delay is taken (%(default)s)")
+    words.add_argument("--steps", type=rates, default=[], metavar="RATES",
+                       help="seeks the highest rate: steps such as 3000,4000,6000 until two are too much")
+    words.add_argument("--no-linger", action="store_true",
+                       help="leaves out what is still done for calls once they are over (33 s a figure)")
+    words.add_argument("--full", action="store_true", help="3 rounds of 15 s with steps to 12000; about 35 minutes")
+
+
 def run(options):
+    if options.full:
+        options.rounds, options.seconds = 3, 15
+        options.steps = [3000, 4000, 5000, 6000, 7000, 8000, 10000, 12000]
     chosen = subjects(options)
     rows, errors = [], []
     for number in range(options.rounds):
@@ -133,10 +156,9 @@ def run(options):
                 say(errors[-1])
             rows += turn.rows
     summaries = [summary(subject.name, rows, options) for subject in chosen]
-    results = {"mode": "compare", "machine": machine.description(), "rounds": options.rounds, "seconds": options.seconds,
-               "summaries": summaries, "rows": rows, "errors": errors}
+    results = {"mode": "compare", "machine": machine.description(), "rounds": options.rounds,
+               "seconds": options.seconds, "summaries": summaries, "rows": rows, "errors": errors}
     report.write(options, "compare", results, tables(results), drawing(results))
-    return results
 
 
 def medians(rows, subject, what, field, **where):

@@ -27,7 +27,7 @@ class Delays:
     """Records while the `with` block runs."""
 
     def __enter__(self):
-        self.came, self.microseconds = {}, []
+        self.came, self.taken = {}, []
         self.tap = socket.socket(socket.AF_PACKET, socket.SOCK_DGRAM, socket.htons(ETH_P_IP))
         self.tap.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
         try:
@@ -64,9 +64,14 @@ class Delays:
                 self.came.setdefault(call[1], stamp)
             elif call[1] in self.came:
                 came = self.came.pop(call[1])
-                self.microseconds.append((stamp - came) / 1000)
+                self.taken.append((came / 1e9, (stamp - came) / 1000))
 
-    def percentile(self, share):
-        """Microseconds that so large a share of the INVITEs did not exceed."""
-        ordered = sorted(self.microseconds)
-        return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else None
+    def microseconds(self, begin=0.0, end=float("inf")):
+        """Of the INVITEs that came in that time, seconds since 1970."""
+        return [microseconds for came, microseconds in list(self.taken) if begin <= came < end]
+
+
+def percentile(values, share):
+    """What so large a share of the values did not exceed; None when there are none."""
+    ordered = sorted(values)
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions a call takes in the whole process, in user space, counted while QEMU emulates it; slow, but repeatable."""
+"""Instructions a call takes in the whole process in user space, counted while QEMU emulates it; slow, but repeatable."""
 import mmap
 import os
 import struct
@@ -38,26 +38,31 @@ def measure(name, binary, options, data):
     herald.start()
     try:
         prove(herald)
-        with Load(folder, data, options.emulated_rate, options.emulated_calls) as load:
+        with Load(folder, data, options.rate, options.calls) as load:
             load.wait()
         time.sleep(SETTLE_SECONDS)
         before, began = total(counters), time.monotonic()
         time.sleep(IDLE_SECONDS)
         idle = (total(counters) - before) / IDLE_SECONDS
         before, began = total(counters), time.monotonic()
-        with Load(folder, data, options.emulated_rate, options.emulated_calls) as load:
+        with Load(folder, data, options.rate, options.calls) as load:
             load.wait()
         time.sleep(SETTLE_SECONDS)
         used = total(counters) - before - idle * (time.monotonic() - began)
         counts = load.counts()
         if counts["failed"] or counts["retransmissions"] > counts["ended"] * TOO_MANY_AGAIN:
             raise Failed(f"{name}: {counts['failed']} calls failed, {counts['retransmissions']} messages were sent "
-                         "again; take a lower --emulated-rate")
+                         "again; take a lower --rate")
         return {"name": name, "calls": counts["ended"], "instructions": used / counts["ended"], "idle": idle,
                 "again": counts["retransmissions"]}
     finally:
         herald.stop()
         os.remove(path)
+
+
+def add_options(words):
+    words.add_argument("--rate", type=int, default=10, help="calls a second (%(default)s)")
+    words.add_argument("--calls", type=int, default=300, help="calls that are counted (%(default)s)")
 
 
 def run(options):

@@ -112,6 +112,10 @@ def smooth(lines, key):
         yield {"second": part[-1]["second"], key: sum(line[key] for line in part) / 5}
 
 
+def add_options(words):
+    words.add_argument("--seconds", type=float, default=5, help="of each share of the capacity (%(default)g)")
+
+
 def run(options):
     results = {"mode": "overload", "machine": machine.description(),
                "results": [measure(name, binary, options) for name, binary in options.herald]}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pieces of a call's work one by one: runs the micro-benchmarks of Tests/Benchmarks/CallPath, and tells their medians.
+"""The pieces of a call's work one by one: the micro-benchmarks of Tests/Benchmarks/CallPath, and their medians.
 
 `swift package benchmark` would build a comparing tool first, for minutes; the program alone prints its distributions.
 """
@@ -29,6 +29,10 @@ def distributions(text):
             value = float(row[1]) / PIECES
             found[name] = (value if lowest is None else lowest, value if float(row[2]) <= 0.5 else median)
     return found
+
+
+def add_options(_):
+    """None; what is built is measured."""
 
 
 def run(options):

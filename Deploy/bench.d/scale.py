@@ -111,6 +111,13 @@ def say(row):
     return row
 
 
+def add_options(words):
+    words.add_argument("--parts", type=lambda text: text.split(","), default=["workers", "calls", "store"],
+                       metavar="LIST", help="some of workers,calls,store")
+    words.add_argument("--seconds", type=float, default=5, help="of calls for a figure (%(default)g)")
+    words.add_argument("--sustain", type=int, default=60, help="seconds of calls for the ledger (%(default)s)")
+
+
 def run(options):
     parts = options.parts
     results = {"mode": "scale", "machine": machine.description(),

@@ -12,6 +12,9 @@ sys.path[1:1] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE)
 import allocations  # noqa: E402
 import compare  # noqa: E402
 import dataset  # noqa: E402
+import delay  # noqa: E402
+import directory_load  # noqa: E402
+import index  # noqa: E402
 import overload  # noqa: E402
 import parts  # noqa: E402
 import plot  # noqa: E402
@@ -48,6 +51,16 @@ class Figures(unittest.TestCase):
                 "  900000.000 0.000000000000  1  1.00\n 1000000.000 0.500000000000  9  2.00\n"
                 " 2000000.000 1.000000000000  9\nThroughput (# / s):\n 7.000 0.500000000000 1 2.00\n")
         self.assertEqual(parts.distributions(text), {"index: an INVITE": (900.0, 1000.0)})
+
+    def test_a_percentile_is_one_of_the_values(self):
+        self.assertEqual([delay.percentile([3, 1, 2], share) for share in (0, 0.5, 0.99, 1)], [1, 2, 3, 3])
+        self.assertIsNone(delay.percentile([], 0.5))
+
+    def test_the_tables_of_index_and_directory_have_a_row_for_each_figure(self):
+        results = {10: {"start, s": {"best": 0.5}, "peak, MB": 7}, 20: {"start, s": {"best": 0.25}}}
+        self.assertEqual(index.table(results), [
+            ["", "10", "20"], ["start, s, best", "0.500", "0.250"], ["peak, MB", "7", "–"]])
+        self.assertEqual(directory_load.table({"polls": {"asked": 3}}), [["", "measured"], ["polls: asked", "3"]])
 
 
 class Programs(unittest.TestCase):

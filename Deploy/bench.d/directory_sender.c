@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends events or polls to a directory at a fixed rate, and prints one line of JSON with what came back.
 //
-//     sender events HOST PORT KEYS SECONDS CONNECTIONS RATE BATCH REPEAT PREFIX
-//     sender polls  HOST PORT KEYS SECONDS CLIENTS INTERVAL CURSOR
+//     directory_sender events HOST PORT KEYS SECONDS CONNECTIONS RATE BATCH REPEAT PREFIX
+//     directory_sender polls  HOST PORT KEYS SECONDS CLIENTS INTERVAL CURSOR
 //
 // KEYS is a file with an API key a line. Requests are due at fixed times whether or not earlier ones were answered, and
 // latency is counted from then: a server that stalls cannot hide it. Events: every REPEAT-th request is an earlier one
 // once more, with the same event key. Polls: as a gateway does, an empty answer leaves the cursor, and the same question
 // is asked again with the entity tag.
 #define _GNU_SOURCE
-#include "connection.h"
+#include "directory_connection.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -261,7 +261,7 @@ static void drive(bool is_polling) {
 
 int main(int count, char **words) {
     bool is_polling = count == 9 && strcmp(words[1], "polls") == 0;
-    if (!is_polling && (count != 11 || strcmp(words[1], "events") != 0)) fail("usage: see the top of sender.c");
+    if (!is_polling && (count != 11 || strcmp(words[1], "events") != 0)) fail("usage: see the top of directory_sender.c");
     (host = words[2], port = atoi(words[3]), seconds = atof(words[5]), connection_count = (size_t)atol(words[6]));
     read_keys(words[4]);
     connections = calloc(connection_count, sizeof *connections);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
-#include "connection.h"
+#include "directory_connection.h"
 
 #include <arpa/inet.h>
 #include <errno.h>

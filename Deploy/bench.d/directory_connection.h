@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One keep-alive HTTP/1.1 connection that waits for one answer at a time; never blocks after it is open.
-#ifndef CONNECTION_H
-#define CONNECTION_H
+#ifndef DIRECTORY_CONNECTION_H
+#define DIRECTORY_CONNECTION_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,5 @@
-#!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios of Deploy/bench-directory, which builds what this runs; each prints what it measured, and checks the counts.
+"""What the directory carries: each scenario prints what it measured, and checks the counts.
 
 full    full answers of every number: one and eight at a time, plain and gzip
 polls   200 gateways with keys of their own ask for changes, each every 2 s, while numbers change
@@ -8,22 +7,24 @@ events  single events at the rate, then in batches of 100; one in 20 is sent aga
 both    polls and single events at the same time
 mixed   both, and full answers one after the other
 crash   the directory is killed while events come
+
+Its load is on the same machine. A database with the numbers is made once, and kept in the cache.
 """
 import argparse
 import json
 import os
-import sys
 import threading
 import time
 
-sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "peers"))
-
-from directory import Failed  # noqa: E402
-from loopback import end_on_signals  # noqa: E402
-from measured import FullSync, Cost, Load, MeasuredDirectory  # noqa: E402
+import machine
+import report
+from directory_answers import FullSync, FullSyncs
+from directory_measured import BRANDS, Cost, MeasuredDirectory, Sender
+from loopback import Failed
 
 SCENARIOS = ("full", "polls", "events", "both", "mixed", "crash")
+# The options that shape the load, told with its results.
+SHAPE = ("only", "numbers", "seconds", "rate", "interval")
 
 
 class Changes(threading.Thread):
@@ -53,32 +54,13 @@ class Changes(threading.Thread):
                 return
 
 
-class FullSyncs(threading.Thread):
-    """Full answers one after the other until it is told to end."""
-
-    def __init__(self, directory):
-        super().__init__(daemon=True)
-        self.directory, self.over, self.done = directory, threading.Event(), []
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.join(600)
-
-    def run(self):
-        while not self.over.is_set():
-            sync = FullSync(self.directory.first_key, gzip=len(self.done) % 2 == 1)
-            sync.run()
-            self.done.append(sync)
-
-
 class Bench:
+    """The scenarios by their names, what they measured, and which of their checks failed."""
+
     def __init__(self, options, directory):
         self.options, self.directory = options, directory
         self.results, self.failures, self.runs = {}, [], 0
+        self.sender = os.path.join(options.cache, "directory_sender")
 
     def check(self, name, is_true, otherwise):
         if not is_true:
@@ -118,7 +100,8 @@ class Bench:
     def polls(self):
         cursor, cost = self.cursor(), Cost(self.directory)
         with Changes(self.directory) as changes:
-            found = Load.polls(self.directory, self.options.seconds, self.options.interval, cursor).result()
+            sender = Sender.polls(self.sender, self.directory, self.options.seconds, self.options.interval, cursor)
+            found = sender.result()
         self.keep("polls", **self.judged_polls(found, changes), **cost.end(),
                   **self.each(found["answered"], cost, "request"))
 
@@ -148,11 +131,12 @@ class Bench:
     def send_events(self, seconds, rate, batch):
         self.runs += 1
         self.prefix = f"{self.runs:04d}"
-        return Load.events(self.directory, seconds, rate, batch, self.prefix).result()
+        return Sender.events(self.sender, self.directory, seconds, rate, batch, self.prefix).result()
 
     def judged_events(self, found):
         """Every key that was answered 200 stands in the ledger once, and no other does."""
-        self.check("events are answered 200", set(found["statuses"]) == {"200"} and not found["lost"], json.dumps(found))
+        self.check("events are answered 200", set(found["statuses"]) == {"200"} and not found["lost"],
+                   json.dumps(found))
         self.check("a key has one event", found["contradictions"] == 0, f"{found['contradictions']} have two")
         count, keys = self.ledger()
         self.check("events in the ledger", count == keys == found["stored"],
@@ -190,7 +174,7 @@ class Bench:
     def together(self, name, seconds, full):
         cursor, cost = self.cursor(), Cost(self.directory)
         with Changes(self.directory) as changes:
-            polls = Load.polls(self.directory, seconds, self.options.interval, cursor)
+            polls = Sender.polls(self.sender, self.directory, seconds, self.options.interval, cursor)
             if full:
                 with full(self.directory) as syncs:
                     events = self.send_events(seconds, self.options.rate, 1)
@@ -210,37 +194,50 @@ def chosen(found, *more):
     return {name: found[name] for name in names}
 
 
-def main():
-    parser = argparse.ArgumentParser(
-        prog="Deploy/bench-directory", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default=",".join(SCENARIOS), help="scenarios, with commas")
-    parser.add_argument("--numbers", type=int, default=1_000_000)
-    parser.add_argument("--seconds", type=int, default=20, help="how long polls and events go on")
-    parser.add_argument("--rate", type=int, default=2000, help="single events a second; batches have five times as many")
-    parser.add_argument("--interval", type=float, default=2, help="seconds between two polls of a gateway")
-    parser.add_argument("--json", help="a file for the results")
-    options = parser.parse_args()
-    end_on_signals()
-    names = options.only.split(",")
+def scenarios(text):
+    names = text.split(",")
     if unknown := set(names) - set(SCENARIOS):
-        parser.error(f"there is no scenario {', '.join(sorted(unknown))}; there are {', '.join(SCENARIOS)}")
-    directory = MeasuredDirectory(os.environ["BENCH"], options.numbers)
+        raise argparse.ArgumentTypeError(
+            f"there is no scenario {', '.join(sorted(unknown))}; there are {', '.join(SCENARIOS)}")
+    return names
+
+
+def add_options(words):
+    words.add_argument("--only", type=scenarios, default=SCENARIOS, metavar="LIST", help="scenarios, with commas")
+    words.add_argument("--numbers", type=int, default=1_000_000, help="(%(default)s)")
+    words.add_argument("--seconds", type=int, default=20, help="how long polls and events go on (%(default)s)")
+    words.add_argument("--rate", type=int, default=2000,
+                       help="single events a second; batches have five times as many (%(default)s)")
+    words.add_argument("--interval", type=float, default=2, help="seconds between two polls of a gateway (%(default)s)")
+    words.add_argument("--json", metavar="FILE", help="the results there, too")
+
+
+def run(options):
+    directory = MeasuredDirectory(os.path.join(options.cache, "directory"), options.numbers)
     bench = Bench(options, directory)
     try:
         directory.prepare()
         directory.start()
-        for name in names:
+        for name in options.only:
             getattr(bench, name)()
             time.sleep(1)
     except Failed as trouble:
         bench.check("the bench went to its end", False, str(trouble))
     finally:
         directory.stop()
+    results = {"options": {name: getattr(options, name) for name in SHAPE}, "results": bench.results,
+               "failures": bench.failures}
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"options": vars(options), "results": bench.results, "failures": bench.failures}, file, indent=1)
+            json.dump(results, file, indent=1)
+    report.write(options, "directory", {"machine": machine.description(), **results}, [
+        (f"The directory with {options.numbers:,} numbers of {BRANDS:,} brands", table(bench.results))])
     print(f"{len(bench.failures)} failures")
-    sys.exit(1 if bench.failures else 0)
+    if bench.failures:
+        raise SystemExit(1)
 
 
-main()
+def table(results):
+    """A row for each figure of each scenario."""
+    return [["", "measured"], *(
+        [f"{name}: {key}", json.dumps(value)] for name, values in results.items() for key, value in values.items())]
