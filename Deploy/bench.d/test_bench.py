@@ -51,6 +51,9 @@ class Figures(unittest.TestCase):
                 "  900000.000 0.000000000000  1  1.00\n 1000000.000 0.500000000000  9  2.00\n"
                 " 2000000.000 1.000000000000  9\nThroughput (# / s):\n 7.000 0.500000000000 1 2.00\n")
         self.assertEqual(parts.distributions(text), {"index: an INVITE": (900.0, 1000.0)})
+        whole = text.replace("index: an INVITE", "brand index: load, 10 numbers")
+        self.assertEqual(parts.distributions(whole), {"brand index: load, 10 numbers": (900e3, 1000e3)})
+        self.assertEqual((parts.told(52.4), parts.told(1.69e8)), ("52 ns", "169 ms"))
 
     def test_a_percentile_is_one_of_the_values(self):
         self.assertEqual([delay.percentile([3, 1, 2], share) for share in (0, 0.5, 0.99, 1)], [1, 2, 3, 3])
