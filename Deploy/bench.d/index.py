@@ -130,7 +130,7 @@ def measure_syncs(gateway, directory, delays, with_full, figures):
             moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             name = f"Renewed {moment}"
             figures["full sync"] = sync(
-                gateway, directory, calls, delays, (True, count, name, moment), name, 300)
+                gateway, directory, calls, delays, (True, count, name, moment), name, 900)
     finally:
         figures["calls unanswered"] = calls.close()
 
@@ -166,6 +166,7 @@ def measure(name, program, folder, count, options, figures):
             measure_syncs(gateway, directory, delays, options.full, figures)
     finally:
         gateway.stop()
+        gateway.forget_ring()
         directory.stop()
 
 

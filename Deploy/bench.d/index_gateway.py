@@ -15,7 +15,6 @@ class IndexGateway(Herald):
     def __init__(self, name, binary, folder, count):
         super().__init__(name, folder, binary, None)
         self.folder, self.count = os.path.join(folder, str(count)), count
-        self.runtime = self.folder
         self.key = os.path.join(self.folder, "api-key")
 
     def source(self):
@@ -27,6 +26,10 @@ class IndexGateway(Herald):
 
     def stop(self, patience=120):
         Subject.stop(self, patience)
+
+    def forget_ring(self):
+        """Signals wait in memory from one start to the next; this ends it."""
+        shutil.rmtree(self.runtime, ignore_errors=True)
 
     def rss_pss_peak(self):
         """Megabytes: in memory now, the process's share of them, and the most there ever were."""
@@ -48,7 +51,7 @@ class IndexGateway(Herald):
             with open(stamp, "w", encoding="ascii"):
                 pass
         for name in os.listdir(self.folder):
-            if name.startswith(("herald.sqlite", "signals.ring")) or name.endswith(".log"):
+            if name.startswith("herald.sqlite") or name.endswith(".log"):
                 os.remove(os.path.join(self.folder, name))
         self.change(f"UPDATE sync_state SET last_full_sync = {time.time():.0f}")
 
