@@ -68,42 +68,50 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", "CMalloc", log, lifecycle, signals, arguments,
+                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", "SystemReasons", "CMalloc", log, lifecycle,
+                signals, arguments,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", log, lifecycle, signals, arguments,
+                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "SystemReasons", log, lifecycle, signals,
+                arguments,
             ],
             swiftSettings: strict),
 
         // Edges: sockets, SQLite, HTTP, YAML. No two of them import each other.
         .target(
             name: "SIPTransport",
-            dependencies: ["SIPCore", "CDatagram", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1],
+            dependencies: [
+                "SIPCore", "SystemReasons", "CDatagram", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1,
+            ],
             swiftSettings: strict),
-        .target(name: "GatewayStore", dependencies: ["Gateway", "Branding", grdb, sqlite, log], swiftSettings: strict),
+        .target(
+            name: "GatewayStore", dependencies: ["Gateway", "Branding", "SystemReasons", grdb, sqlite, log],
+            swiftSettings: strict),
         .target(
             name: "GatewaySync",
             dependencies: [
-                "Gateway", "Branding", "BrandingAPI", "CConfinement", httpClient, nio, nioHTTP, nioCompression, nioTLS,
-                nioSSL,
-                x509, asn1, crypto, lifecycle, log,
+                "Gateway", "Branding", "BrandingAPI", "SystemReasons", "CConfinement", httpClient, nio, nioPosix,
+                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
-            dependencies: ["Gateway", "Branding", hummingbird, hummingbirdCore, httpTypes, nio, lifecycle, log],
+            dependencies: [
+                "Gateway", "Branding", "SystemReasons", hummingbird, hummingbirdCore, httpTypes, nio, lifecycle, log,
+            ],
             swiftSettings: strict),
         .target(
             name: "Directory",
             dependencies: [
-                "Branding", "BrandingAPI", "CZlib", hummingbird, httpTypes, nio, grdb, crypto, lifecycle, log,
+                "Branding", "BrandingAPI", "SystemReasons", "CZlib", hummingbird, httpTypes, nio, grdb, crypto,
+                lifecycle, log,
             ],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
-        .target(name: "ConfigurationFiles", dependencies: ["Branding", yams], swiftSettings: strict),
+        .target(name: "ConfigurationFiles", dependencies: ["Branding", "SystemReasons", yams], swiftSettings: strict),
 
         // The story of one call, and the roles it needs others to play.
         .target(name: "Gateway", dependencies: ["SIPCore", "Branding", atomics], swiftSettings: strict),
@@ -112,6 +120,8 @@ let package = Package(
         // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
         .target(name: "SIPCore", dependencies: ["COsip2"], swiftSettings: strict),
         .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
+        // Why the system refuses, in words for an operator; for every edge and both programs.
+        .target(name: "SystemReasons", swiftSettings: strict),
         // Pictures made square; runs in a short-lived process of its own, never in the gateway's.
         .target(name: "LogoScaling", dependencies: ["Branding", "CGD", "CConfinement"], swiftSettings: strict),
 
@@ -152,6 +162,7 @@ let package = Package(
         .testTarget(
             name: "GatewayAdminTests", dependencies: ["GatewayAdmin", "Gateway", "Branding", log],
             swiftSettings: strict),
+        .testTarget(name: "SystemReasonsTests", dependencies: ["SystemReasons"], swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(

@@ -3,6 +3,7 @@
 import NIOCore
 import NIOPosix
 package import SIPCore
+import SystemReasons
 
 /// A local address for TCP, or for TLS when it has an identity.
 package struct StreamListener: Sendable {
@@ -68,7 +69,7 @@ package final class StreamTransport: Sendable {
                 bound[listener.position] = channel.localAddress.flatMap(PeerAddress.init) ?? listener.address
             } catch {
                 await stop()
-                throw StreamListenError(address: listener.address, reason: "\(error)")
+                throw StreamListenError(listener.address, error)
             }
         }
         let hub = hub
@@ -109,10 +110,12 @@ package final class StreamTransport: Sendable {
 
 /// Why a TCP or TLS address could not be opened; the program ends with this message before any call is touched.
 package struct StreamListenError: Error, CustomStringConvertible {
-    package let address: PeerAddress
-    package let reason: String
+    package let description: String
 
-    package var description: String {
-        "cannot listen on TCP \(address): \(reason); see who uses it with `ss -ltnp`, or change listen.address"
+    init(_ address: PeerAddress, _ error: any Error) {
+        description =
+            (error as? IOError).map {
+                ListenRefusal(.tcp, "\(address)", code: $0.errnoCode, key: "listen.address").description
+            } ?? "cannot listen on TCP \(address): \(error)"
     }
 }

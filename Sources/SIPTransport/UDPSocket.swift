@@ -3,6 +3,7 @@
 import CDatagram
 import Glibc
 package import SIPCore
+import SystemReasons
 
 /// A bound, non-blocking UDP socket; closed when released.
 package final class UDPSocket: Sendable {
@@ -53,10 +54,7 @@ package enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .cannotBind(let address, let errno):
-            """
-            cannot listen on UDP \(address): \(String(cString: strerror(errno))); \
-            see who uses it with `ss -lunp`, or change listen.address
-            """
+            ListenRefusal(.udp, "\(address)", code: errno, key: "listen.address").description
         }
     }
 }
