@@ -160,9 +160,11 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "GatewayAdminTests", dependencies: ["GatewayAdmin", "Gateway", "Branding", log],
+            name: "GatewayAdminTests", dependencies: ["GatewayAdmin", "Gateway", "Branding", lifecycle, log],
             swiftSettings: strict),
         .testTarget(name: "SystemReasonsTests", dependencies: ["SystemReasons"], swiftSettings: strict),
+        .testTarget(
+            name: "HeraldTests", dependencies: ["herald", "ChildPrograms"], swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(

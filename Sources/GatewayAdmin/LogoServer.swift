@@ -13,13 +13,11 @@ import ServiceLifecycle
 /// On a port of its own, so that the operator's page stays where phones cannot reach it. Connections are bounded in
 /// number and in length of life; bodies of requests are not read. It shares nothing with the call path.
 package struct LogoServer: Service {
-    private let host: String
-    private let port: Int
+    private let listener: HTTPListener
     private let cache: any LogoCache
     private let traffic: LogoTraffic
     private let limits: Limits
     private let logger: Logger
-    private let onListening: @Sendable (_ port: Int) -> Void
 
     /// What phones can make the server hold.
     package struct Limits: Sendable {
@@ -32,44 +30,33 @@ package struct LogoServer: Service {
     }
 
     /// Prepares a server; nothing is opened before `run`.
-    ///
-    /// - Parameters:
-    ///   - host: the literal address to listen on, IPv6 without brackets.
-    ///   - port: 0 lets the system choose.
-    ///   - onListening: told the port once the socket is open.
     package init(
-        host: String, port: Int, cache: any LogoCache, traffic: LogoTraffic, limits: Limits = Limits(), logger: Logger,
-        onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
+        _ listener: HTTPListener, cache: any LogoCache, traffic: LogoTraffic, limits: Limits = Limits(), logger: Logger
     ) {
-        self.host = host
-        self.port = port
+        self.listener = listener
         self.cache = cache
         self.traffic = traffic
         self.limits = limits
         self.logger = logger
-        self.onListening = onListening
     }
 
     /// Serves until the service group shuts down.
     ///
-    /// - Throws: the socket's error if the address cannot be bound.
+    /// - Throws: `ListenRefusal` if the address cannot be bound.
     package func run() async throws {
-        var quiet = logger
-        quiet.logLevel = max(logger.logLevel, .notice)
-        let application = Application(
-            responder: LogoRoute(cache: cache, traffic: traffic),
-            server: .http1(
-                configuration: .init(
-                    additionalChannelHandlers: [ConnectionLifetime(TimeAmount(limits.lifetime))],
-                    idleTimeout: TimeAmount(limits.lifetime),
-                    httpDecoderConfiguration: .init(
-                        maxHeaderFieldSize: 4096, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),
-            configuration: .init(
-                address: .hostname(host, port: port), serverName: "herald",
-                availableConnectionsDelegate: MaximumAvailableConnections(limits.connections, logger: quiet)),
-            onServerRunning: { [onListening] channel in onListening(channel.localAddress?.port ?? 0) },
-            logger: quiet)
-        try await application.run()
+        try await listener.serve(logger: logger) { configuration, onRunning, quiet in
+            var configuration = configuration
+            configuration.availableConnectionsDelegate = MaximumAvailableConnections(limits.connections, logger: quiet)
+            return Application(
+                responder: LogoRoute(cache: cache, traffic: traffic),
+                server: .http1(
+                    configuration: .init(
+                        additionalChannelHandlers: [ConnectionLifetime(TimeAmount(limits.lifetime))],
+                        idleTimeout: TimeAmount(limits.lifetime),
+                        httpDecoderConfiguration: .init(
+                            maxHeaderFieldSize: 4096, maxHeaderListSize: 16_384, maxHeaderFieldCount: 100))),
+                configuration: configuration, onServerRunning: onRunning, logger: quiet)
+        }
     }
 }
 

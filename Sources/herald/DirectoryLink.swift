@@ -26,7 +26,7 @@ struct DirectoryLink {
     /// Nil when the configuration names no directory.
     init?(
         _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ brands: LoadedBrands, logos: LogoHouse?,
-        logger: Logger
+        gate: StartGate, logger: Logger
     ) throws {
         guard let access = configuration.directory else { return nil }
         self.logger = logger
@@ -71,7 +71,7 @@ struct DirectoryLink {
         self.device = device
         services =
             [client, sync, sender, remote, lifetime] + (lookup.map { [$0] } ?? [])
-            + (logos?.services(keeper) ?? [])
+            + (logos?.services(keeper, gate: gate) ?? [])
     }
 
     /// Nil unless the operator allows uploads.

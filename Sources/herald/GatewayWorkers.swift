@@ -39,14 +39,22 @@ struct GatewayWorkers: Sendable {
     }
 }
 
-/// Starts the workers, and when the gateway is to stop lets calls in progress finish before it ends them.
+/// Starts the workers when the gate opens, and when the gateway is to stop lets calls in progress finish before it ends them.
 struct WorkerService: Service {
     let workers: GatewayWorkers
     let streams: StreamTransport?
     let drain: Duration
+    let gate: StartGate
     let logger: Logger
+    /// Called when calls can come.
+    let onReady: @Sendable () -> Void
 
     func run() async throws {
+        guard await gate.isOpen() else {
+            await streams?.stop()
+            return
+        }
+        onReady()
         workers.start()
         if let niceness = await workers.niceness().max(), niceness > TransportWorker.wantedNiceness {
             logger.info(

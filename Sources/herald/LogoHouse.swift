@@ -32,10 +32,10 @@ struct LogoHouse: Sendable {
             publish: publish, logger: Logger(label: "herald.logos"))
     }
 
-    func services(_ keeper: LogoService?) -> [any Service] {
+    func services(_ keeper: LogoService?, gate: StartGate) -> [any Service] {
         let server = LogoServer(
-            host: configuration.listen.host, port: Int(configuration.listen.port), cache: store, traffic: traffic,
-            logger: Logger(label: "herald.logos"))
+            HTTPListener(configuration.listen, key: "logos.listen", onListening: gate.expectServer()), cache: store,
+            traffic: traffic, logger: Logger(label: "herald.logos"))
         let services: [any Service] = [server]
         return keeper.map { services + [$0] } ?? services
     }
@@ -62,6 +62,13 @@ struct LogoHouse: Sendable {
                     name: "herald_logos_failed", help: "Logos whose last fetch failed, by reason",
                     labels: [MetricLabel("reason", reason)], value: Double(count))
             }
+    }
+}
+
+extension HTTPListener {
+    /// Listens where the configuration says.
+    init(_ address: EndpointAddress, key: String, onListening: @escaping @Sendable (_ port: Int) -> Void) {
+        self.init(host: address.host, port: Int(address.port), key: key, onListening: onListening)
     }
 }
 

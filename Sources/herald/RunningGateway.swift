@@ -58,7 +58,8 @@ struct RunningGateway {
             settings: settings.current, branding: brands.current, counters: counters, signals: ring,
             probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)), calls: CallsInProgress())
         let workers = GatewayWorkers(shared, threads: transport.workers)
-        let link = try DirectoryLink(configuration, database, brands, logos: logos, logger: logger)
+        let gate = StartGate()
+        let link = try DirectoryLink(configuration, database, brands, logos: logos, gate: gate, logger: logger)
         services = [RecorderService(recorder: recorder)]
         if let lookup = link?.lookup { recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
         services += link?.services ?? []
@@ -77,7 +78,8 @@ struct RunningGateway {
         if let admin = configuration.admin {
             services.append(
                 AdminServer(
-                    host: admin.host, port: Int(admin.port), source: status, logger: Logger(label: "herald.admin")))
+                    HTTPListener(admin, key: "admin.listen", onListening: gate.expectServer()), source: status,
+                    logger: Logger(label: "herald.admin")))
         }
         services.append(
             ReloadService(
@@ -85,8 +87,9 @@ struct RunningGateway {
                 recorder: recorder, logger: logger))
         services.append(ResolverService(resolver: resolver))
         services.append(
-            WorkerService(workers: workers, streams: streams, drain: configuration.drain, logger: logger))
-        announce(configuration, bound, brands.current.load().index.count)
+            WorkerService(
+                workers: workers, streams: streams, drain: configuration.drain, gate: gate, logger: logger
+            ) { Self.announce(configuration, bound, brands.current.load().index.count, logger) })
     }
 
     /// Runs until SIGTERM or SIGINT; what the ring still holds is stored before it returns.
@@ -101,7 +104,9 @@ struct RunningGateway {
         logger.info("stopped; calls in progress go on with the next start")
     }
 
-    private func announce(_ configuration: HeraldConfiguration, _ bound: [PeerAddress], _ numbers: Int) {
+    private static func announce(
+        _ configuration: HeraldConfiguration, _ bound: [PeerAddress], _ numbers: Int, _ logger: Logger
+    ) {
         for (listener, address) in zip(configuration.listen, bound) {
             logger.info(
                 "listening", metadata: ["name": "\(listener.name)", "\(listener.transport.rawValue)": "\(address)"])

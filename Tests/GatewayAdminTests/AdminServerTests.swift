@@ -84,32 +84,24 @@ struct AdminServerTests {
         }
     }
 
-    @Test func `an address in use ends the run with an error`() async throws {
+    @Test func `an address in use ends the run and is named with what to do`() async throws {
         try await withServer(FixedStatus()) { port in
             let second = AdminServer(
-                host: "127.0.0.1", port: port, source: FixedStatus(), logger: Logger(label: "test"))
-            await #expect(throws: (any Error).self) { try await second.run() }
+                HTTPListener(host: "127.0.0.1", port: port, key: "admin.listen"), source: FixedStatus(),
+                logger: Logger(label: "test"))
+            let error = await #expect(throws: (any Error).self) { try await second.run() }
+            #expect(
+                error.map { "\($0)" } == """
+                    cannot listen on TCP 127.0.0.1:\(port): Address already in use; \
+                    see who uses it with `ss -ltnp`, or change admin.listen
+                    """)
         }
     }
 }
 
-/// Runs a server on a port the system chose, for as long as `body` takes.
+/// Runs the page on a port the system chose, for as long as `body` takes.
 private func withServer(
     _ source: FixedStatus, _ body: @escaping @Sendable (_ port: Int) async throws -> Void
 ) async throws {
-    let (ports, announced) = AsyncStream.makeStream(of: Int.self)
-    var logger = Logger(label: "test")
-    logger.logLevel = .error
-    let server = AdminServer(host: "127.0.0.1", port: 0, source: source, logger: logger) { announced.yield($0) }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask {
-            defer { announced.finish() }
-            try await server.run()
-        }
-        var iterator = ports.makeAsyncIterator()
-        let port = try #require(await iterator.next(), "the server ended before it listened")
-        try await body(port)
-        group.cancelAll()
-        _ = try? await group.next()
-    }
+    try await RunningServer.run({ AdminServer($0, source: source, logger: $1) }, body)
 }

@@ -70,27 +70,12 @@ struct LogoServerTests {
     private func withServer(
         lifetime: Duration = .seconds(30), _ body: @escaping @Sendable (Int, LogoTraffic) async throws -> Void
     ) async throws {
-        let (ports, announced) = AsyncStream.makeStream(of: Int.self)
-        var logger = Logger(label: "test")
-        logger.logLevel = .error
         var limits = LogoServer.Limits()
         limits.lifetime = lifetime
-        let traffic = LogoTraffic()
-        let server = LogoServer(
-            host: "127.0.0.1", port: 0, cache: OneLogo(name: Self.name), traffic: traffic, limits: limits,
-            logger: logger
-        ) { announced.yield($0) }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { announced.finish() }
-                try await server.run()
-            }
-            var iterator = ports.makeAsyncIterator()
-            let port = try #require(await iterator.next(), "the server ended before it listened")
-            try await body(port, traffic)
-            group.cancelAll()
-            _ = try? await group.next()
-        }
+        let (traffic, bounds) = (LogoTraffic(), limits)
+        try await RunningServer.run(
+            { LogoServer($0, cache: OneLogo(name: Self.name), traffic: traffic, limits: bounds, logger: $1) },
+            { try await body($0, traffic) })
     }
 }
 

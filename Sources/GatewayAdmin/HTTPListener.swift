@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Hummingbird
+import Logging
+import NIOCore
+import SystemReasons
+
+/// Where one of the gateway's HTTP servers listens, and who is told when it does.
+package struct HTTPListener: Sendable {
+    private let host: String
+    private let port: Int
+    private let key: String
+    private let onListening: @Sendable (_ port: Int) -> Void
+
+    /// - Parameters:
+    ///   - host: the literal address to listen on, IPv6 without brackets.
+    ///   - port: 0 lets the system choose.
+    ///   - key: where the configuration names the address, such as `admin.listen`.
+    ///   - onListening: told the port once the socket is open; requests are answered a moment later.
+    package init(
+        host: String, port: Int, key: String, onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
+    ) {
+        self.host = host
+        self.port = port
+        self.key = key
+        self.onListening = onListening
+    }
+
+    /// Serves until the service group shuts down.
+    ///
+    /// - Parameter application: the server with the configuration, the call when it listens and the log it is given.
+    /// - Throws: `ListenRefusal` if the address cannot be bound.
+    func serve(
+        logger: Logger,
+        _ application: (
+            ApplicationConfiguration, _ onRunning: @escaping @Sendable (any Channel) async -> Void, Logger
+        ) -> some ApplicationProtocol
+    ) async throws {
+        var quiet = logger
+        // The framework speaks of itself at `info`; what it says is not the operator's business.
+        quiet.logLevel = max(logger.logLevel, .notice)
+        let configuration = ApplicationConfiguration(address: .hostname(host, port: port), serverName: "herald")
+        do {
+            let onListening = onListening
+            try await application(configuration, { onListening($0.localAddress?.port ?? 0) }, quiet).run()
+        } catch let error as IOError {
+            throw ListenRefusal(.tcp, host: host, port: port, code: error.errnoCode, key: key)
+        }
+    }
+}

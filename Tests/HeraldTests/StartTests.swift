@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ChildPrograms
+import Foundation
+import Testing
+
+/// The built program, run as an operator runs it; it lies beside the tests, which depend on it.
+@Suite("A start of herald that fails", .serialized, .timeLimit(.minutes(2)))
+final class StartTests {
+    private let folder = FileManager.default.temporaryDirectory.path + "/herald-start-\(UUID().uuidString)"
+
+    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Runs herald to its end; `sections` follow those every configuration needs.
+    private func run(state: String = "state", _ sections: String = "admin: {enabled: false}") throws -> ChildProgram {
+        // An address of the loopback network that no other test has.
+        let text = """
+            gateway: {state: \(state), runtime: run}
+            listen: [{address: 127.83.17.1:5060}]
+            trunks: [{sources: [127.83.17.2]}]
+            pbx: [{address: 127.83.17.3:5060}]
+            \(sections)
+
+            """
+        try text.write(toFile: folder + "/herald.yaml", atomically: true, encoding: .utf8)
+        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        return try ChildProgram(
+            running: tests.appendingPathComponent("herald").path, ["run", "--config", folder + "/herald.yaml"])
+    }
+
+    @Test(arguments: [
+        ("admin.listen", "admin: {listen: '127.0.0.1:PORT'}"),
+        (
+            "logos.listen",
+            """
+            admin: {enabled: false}
+            directory: {url: 'http://127.0.0.1:9', api_key_file: api-key}
+            logos: {listen: '127.0.0.1:PORT'}
+            """
+        ),
+    ]) func `a taken port is named before the first call, with what to do`(key: String, text: String) throws {
+        let taken = try TakenPort()
+        try "key".write(toFile: folder + "/api-key", atomically: true, encoding: .utf8)
+        let refused = try run(text.replacing("PORT", with: "\(taken.port)"))
+        #expect(refused.code == 1)
+        #expect(
+            refused.errors.hasSuffix(
+                """
+                Error: cannot listen on TCP 127.0.0.1:\(taken.port): Address already in use; \
+                see who uses it with `ss -ltnp`, or change \(key)
+
+                """), "\(refused.errors)")
+        #expect(!refused.errors.contains("ready for calls"))
+    }
+}
+
+/// A port that somebody listens on.
+private final class TakenPort {
+    let port: Int
+    private let descriptor: Int32
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        self.descriptor = descriptor
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let isBound = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && listen(descriptor, 1) == 0
+                    && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        port = Int(UInt16(bigEndian: address.sin_port))
+        try #require(isBound)
+    }
+
+    deinit { close(descriptor) }
+}
