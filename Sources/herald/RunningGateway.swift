@@ -21,13 +21,16 @@ struct RunningGateway {
     private let logger: Logger
     private let recorder: OutcomeRecorder
     private let database: HeraldDatabase
+    /// The folders are this gateway's until its end.
+    private let claims: [FolderClaim]
     private var services: [any Service] = []
 
     /// - Parameter path: the file the configuration came from, read again at SIGHUP.
     init(_ configuration: HeraldConfiguration, path: String, recentLog: RecentLog, logger: Logger) async throws {
         self.logger = logger
-        try StateFolder.prepare(configuration.state)
-        try StateFolder.prepare(configuration.runtime)
+        claims = try StateFolder.claim([
+            ("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime),
+        ])
         // The longest part of a start goes on beside all the others.
         let savedIndex = configuration.brandsFile == nil ? BrandCacheIndexFile.reading(in: configuration.state) : nil
         let secret = try StateFolder.secret(in: configuration.state)

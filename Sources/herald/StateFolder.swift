@@ -2,18 +2,30 @@
 
 import Foundation
 import SIPCore
+import SystemReasons
 
 /// The gateway's folders and the secret that is kept in one of them.
 enum StateFolder {
+    /// Makes the folders that are missing, and keeps every other gateway out of them.
+    ///
+    /// - Parameter folders: each with the key that names it; two keys may name one folder.
+    static func claim(_ folders: [(key: String, path: String)]) throws -> [FolderClaim] {
+        var claimed: Set<String> = []
+        return try folders.compactMap { key, path in
+            try prepare(path, key: key)
+            let real = URL(fileURLWithPath: path).resolvingSymlinksInPath().path
+            return claimed.insert(real).inserted ? try FolderClaim(path, key: key) : nil
+        }
+    }
+
     /// Makes a folder that only this user can read; one that is there stays as it is.
-    static func prepare(_ path: String) throws {
+    private static func prepare(_ path: String, key: String) throws {
         do {
             try FileManager.default.createDirectory(
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
         } catch {
-            throw CommandFailure(
-                "the folder \(path) cannot be made: \(error.localizedDescription); see gateway.state and gateway.runtime"
-            )
+            let reason = SystemReason.text(error) ?? error.localizedDescription
+            throw CommandFailure("the folder \(path) cannot be made: \(reason); see \(key)")
         }
     }
 

@@ -54,6 +54,29 @@ final class StartTests {
                 """), "\(refused.errors)")
         #expect(!refused.errors.contains("ready for calls"))
     }
+
+    @Test(arguments: [("state", "gateway.state"), ("run", "gateway.runtime")])
+    func `two gateways do not share a folder`(name: String, key: String) throws {
+        let path = folder + "/" + name
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        let other = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(other) }
+        try #require(flock(other, LOCK_EX | LOCK_NB) == 0)
+        let refused = try run()
+        #expect(refused.code == 1)
+        #expect(
+            refused.errors == """
+                Error: another herald uses the folder \(path); stop it, or give this one a \(key) of its own
+
+                """)
+    }
+
+    @Test func `a folder that cannot be made is told in words`() throws {
+        let refused = try run(state: "/dev/null/state")
+        #expect(refused.code == 1)
+        let message = "the folder /dev/null/state cannot be made: Not a directory; see gateway.state"
+        #expect(refused.errors == "Error: \(message)\n")
+    }
 }
 
 /// A port that somebody listens on.
