@@ -4,6 +4,7 @@ import Dispatch
 import Foundation
 package import GRDB
 import Synchronization
+import SystemReasons
 
 /// The gateway's two SQLite files in its state folder, opened and brought up to date.
 ///
@@ -25,7 +26,7 @@ package final class HeraldDatabase: Sendable {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
-            throw HeraldDatabaseError(path: folder, problem: .folder("\(error.localizedDescription)"))
+            throw HeraldDatabaseError(path: folder, problem: .folder(Self.reason(error)))
         }
         self.folder = folder
         // Both at once: after a crash SQLite reads through each write-ahead log.
@@ -88,15 +89,17 @@ package final class HeraldDatabase: Sendable {
         } catch let error as HeraldDatabaseError {
             throw error
         } catch {
-            throw HeraldDatabaseError(path: path, problem: .open("\(error)"))
+            throw HeraldDatabaseError(path: path, problem: .open(Self.reason(error)))
         }
     }
 
     private static func reader(
         path: String, migrator: DatabaseMigrator
     ) throws(HeraldDatabaseError) -> any DatabaseReader {
-        guard FileManager.default.fileExists(atPath: path) else {
-            throw HeraldDatabaseError(path: path, problem: .missing)
+        guard access(path, R_OK) == 0 else {
+            let code = errno
+            throw HeraldDatabaseError(
+                path: path, problem: code == ENOENT ? .missing : .forbidden(SystemReason.text(code)))
         }
         do {
             var configuration = Self.configuration(label: path)
@@ -110,8 +113,13 @@ package final class HeraldDatabase: Sendable {
         } catch let error as HeraldDatabaseError {
             throw error
         } catch {
-            throw HeraldDatabaseError(path: path, problem: .open("\(error)"))
+            throw HeraldDatabaseError(path: path, problem: .open(Self.reason(error)))
         }
+    }
+
+    /// Without the statement that failed, which tells an operator nothing.
+    private static func reason(_ error: any Error) -> String {
+        (error as? DatabaseError)?.message ?? SystemReason.text(error) ?? "\(error)"
     }
 
     private static func configuration(label: String) -> Configuration {
@@ -135,6 +143,8 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
         case folder(String)
         case open(String)
         case missing
+        /// The operator's commands may run as another user than the gateway.
+        case forbidden(String)
         case older
         case newer
     }
@@ -149,6 +159,8 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
         case .open(let reason):
             "cannot open \(path): \(reason); check the owner and the free space, or move the file away to start anew"
         case .missing: "there is no \(path) yet; start herald once with this state folder"
+        case .forbidden(let reason):
+            "\(path) cannot be read: \(reason); run the command as the user herald runs as, or as root"
         case .older: "\(path) was written by an older herald; start this herald once to bring it up to date"
         case .newer: "\(path) was written by a newer herald; install that version again"
         }

@@ -121,6 +121,23 @@ struct LedgerReaderTests {
         #expect(error?.description.contains("/nowhere/herald.sqlite") == true)
     }
 
+    @Test func `a folder that may not be looked into is not taken for an empty one`() {
+        let error = #expect(throws: HeraldDatabaseError.self) { try HeraldDatabase.ledgerReader(folder: "/dev/null") }
+        #expect(
+            error?.description == """
+                /dev/null/herald.sqlite cannot be read: Not a directory; \
+                run the command as the user herald runs as, or as root
+                """)
+    }
+
+    @Test func `a file that is no database is told without SQL`() throws {
+        let path = ledger.folder + "/other"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: path + "/herald.sqlite"))
+        let error = #expect(throws: HeraldDatabaseError.self) { try HeraldDatabase.ledgerReader(folder: path) }
+        #expect(error?.description.contains("file is not a database; check the owner") == true)
+    }
+
     @Test func `a ledger of a newer herald is left alone`() throws {
         try ledger.database.ledger.write {
             try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('ledger 99')")
