@@ -155,8 +155,8 @@ let package = Package(
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", nio, nioPosix, nioSSL,
-                nioHTTP, x509, asn1, crypto, lifecycle, log,
+                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", httpClient, nio,
+                nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -124,7 +124,7 @@ struct DirectoryExchange {
         do {
             response = try await client.execute(message, timeout: TimeAmount(request.timeout))
         } catch {
-            var failure = network(describe(error))
+            var failure = network("\(settings.address.authority): \(describe(error))")
             failure.isNetwork = !Self.isTimeout(error)
             throw failure
         }
@@ -197,9 +197,7 @@ struct DirectoryExchange {
     }
 
     private func describe(_ error: any Error) -> String {
-        if error is CancellationError { return "stopped" }
-        if let error = error as? HTTPClientError { return error.shortDescription }
-        return clean("\(error)")
+        ConnectionReason.text(error) ?? clean("\(error)")
     }
 
     /// Text of the server without what must not be shown, should it have echoed it.

@@ -96,7 +96,7 @@ struct DirectoryClientTests {
         let error = await #expect(throws: DirectoryError.self) {
             try await withClient(of: peer, time: time) { _ = try await $0.sync(since: nil, deviceID: "d") }
         }
-        guard case .unavailable = error else { Issue.record("\(String(describing: error))"); return }
+        #expect(error == .unavailable(reason: "\(peer.url.dropFirst(7)): Connection refused", retryAfter: nil))
         #expect(time.asked.count == 2)
     }
 

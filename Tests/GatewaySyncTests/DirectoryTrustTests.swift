@@ -19,7 +19,7 @@ struct DirectoryTrustTests {
             switch self {
             case .wrongPin: "directory.tls.pins"
             case .unknownAuthority, .expired: "no trusted root"
-            default: "Couldn't find localhost in certificate"
+            default: "its certificate is for another name than the one in directory.url"
             }
         }
     }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import Testing
+
+@testable import GatewaySync
+
+@Suite("Why a connection failed, in an operator's words")
+struct ConnectionReasonTests {
+    @Test(
+        arguments: [
+            (IOError(errnoCode: 111, reason: "connect(descriptor:)"), "Connection refused"),
+            (IOError(errnoCode: 104, reason: "read(descriptor:)"), "Connection reset by peer"),
+            (ChannelError.connectTimeout(.seconds(10)), "no connection in time"),
+            (ChannelError.eof, "the connection ended"), (CancellationError(), "stopped"),
+            (NIOSSLError.handshakeFailed(BoringSSLError.zeroReturn), "the TLS handshake failed"),
+            (NIOSSLError.uncleanShutdown, "the TLS connection ended"),
+            (
+                NIOSSLExtraError.failedToValidateHostname,
+                "its certificate is for another name than the one in directory.url"
+            ),
+            (HTTPParserError.invalidVersion, "what answers there speaks no HTTP"),
+        ] as [(any Error, String)]) func `errors of the libraries are told without their names`(
+            error: any Error, text: String
+        )
+    {
+        #expect(ConnectionReason.text(error) == text)
+    }
+
+    @Test func `what is no failure of a connection has no such reason`() {
+        struct Other: Error {}
+        #expect(ConnectionReason.text(Other()) == nil)
+    }
+}
