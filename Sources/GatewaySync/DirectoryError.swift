@@ -19,8 +19,11 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .unauthorised(let status, let message):
-            "the directory refused access (\(status) \(message)); check directory.api_key and the account"
-        case .rejected(let status, let message): "the directory rejected the request (\(status) \(message))"
+            "the directory refused access (\(message.following(status))); check directory.api_key and the account"
+        case .rejected(404, let message) where message.description.isEmpty:
+            "the directory rejected the request (404); is directory.url the address of a directory?"
+        case .rejected(let status, let message):
+            "the directory rejected the request (\(message.following(status)))"
         case .unavailable(let reason, _): "the directory is not available: \(reason)"
         case .notKept(let reason): "the directory's answer could not be stored: \(reason)"
         case .badAnswer(let reason): "the directory's answer cannot be used: \(reason)"

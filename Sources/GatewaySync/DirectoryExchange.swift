@@ -173,9 +173,10 @@ struct DirectoryExchange {
             return Failure(error: .unauthorised(status: status, message: message))
         case 408, 429, 500, 502, 503, 504:
             return Failure(
-                error: .unavailable(reason: "it answered \(status) \(message)", retryAfter: wait), mayRetry: true)
+                error: .unavailable(reason: "it answered \(message.following(status))", retryAfter: wait),
+                mayRetry: true)
         case 500...:
-            return Failure(error: .unavailable(reason: "it answered \(status) \(message)", retryAfter: nil))
+            return Failure(error: .unavailable(reason: "it answered \(message.following(status))", retryAfter: nil))
         case 400...:
             return Failure(
                 error: .rejected(status: status, message: message), isNothingThere: status == 404 || status == 405)

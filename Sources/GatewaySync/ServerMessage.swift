@@ -30,6 +30,12 @@ package struct ServerMessage: Hashable, Sendable, CustomStringConvertible, Expre
             text: clean(envelope.error), code: envelope.code.map(clean), guidance: envelope.retryGuidance.map(clean))
     }
 
+    /// The status it came with, and the message unless it is empty.
+    func following(_ status: Int) -> String {
+        let words = description
+        return words.isEmpty ? "\(status)" : "\(status) \(words)"
+    }
+
     /// `code: text; guidance`, as far as they are there.
     package var description: String {
         var out = [code, text.isEmpty ? nil : text].compactMap(\.self).joined(separator: ": ")

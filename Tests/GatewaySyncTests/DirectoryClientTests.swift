@@ -100,6 +100,18 @@ struct DirectoryClientTests {
         #expect(time.asked.count == 2)
     }
 
+    @Test(arguments: [
+        (404, "the directory rejected the request (404); is directory.url the address of a directory?"),
+        (400, "the directory rejected the request (400)"), (502, "the directory is not available: it answered 502"),
+        (401, "the directory refused access (401); check directory.api_key and the account"),
+    ]) func `an answer without words leaves no gap where they would stand`(status: Int, text: String) async throws {
+        let peer = try FaultyPeer { _, _ in .status(status, body: "<html>") }
+        let error = await #expect(throws: DirectoryError.self) {
+            try await withClient(of: peer) { _ = try await $0.sync(since: nil, deviceID: "d") }
+        }
+        #expect(error?.description == text)
+    }
+
     @Test func `the server's words reach the operator, without the key and without control characters`() async throws {
         let peer = try FaultyPeer { _, _ in
             .status(400, body: #"{"success":false,"error":"no \#(testKey) \u001b[31m","code":"bad"}"#)
