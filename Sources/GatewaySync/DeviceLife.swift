@@ -8,7 +8,7 @@ import Synchronization
 /// Tells the directory that this gateway exists, what it runs on and that it is alive.
 ///
 /// Nothing here is needed for a call: a refusal is logged when it starts, changes or ends, and tried again with the
-/// next sync. Source: securenode-endpoint-contract §8, securenode-ios-sdk "Presence heartbeats".
+/// next sync. What a sync that failed has said already is not said again. Source: securenode-endpoint-contract §8, securenode-ios-sdk "Presence heartbeats".
 final class DeviceLife: Sendable {
     private let client: DirectoryClient
     private let device: DeviceIdentity
@@ -30,32 +30,34 @@ final class DeviceLife: Sendable {
     }
 
     /// At start and after each successful sync: registration if it is missing, update, heartbeat.
-    func report(lastSync: Int64?) async {
-        await register()
-        await update()
-        await heartbeat(lastSync: lastSync)
+    ///
+    /// - Parameter isInSync: false while the last sync failed, or none has ended.
+    func report(lastSync: Int64?, isInSync: Bool) async {
+        await register(isInSync)
+        await update(isInSync)
+        await heartbeat(lastSync: lastSync, isInSync: isInSync)
     }
 
-    func heartbeat(lastSync: Int64?) async {
+    func heartbeat(lastSync: Int64?, isInSync: Bool) async {
         let presence = Presence(
             deviceID: device.id, observedAt: Timestamp.string(from: time.now()), platform: device.platform,
             osVersion: device.systemVersion, lastSyncedAt: lastSync.map { Timestamp.string(from: $0) })
-        await noting("presence") { () async throws(DirectoryError) in try await self.client.report(presence) }
+        await noting("presence", isInSync) { () async throws(DirectoryError) in try await self.client.report(presence) }
     }
 
-    private func register() async {
+    private func register(_ isInSync: Bool) async {
         guard !isRegistered else { return }
-        await noting("register") { () async throws(DirectoryError) in
+        await noting("register", isInSync) { () async throws(DirectoryError) in
             try await self.client.register(self.device.registration)
             self.rememberRegistration()
         }
     }
 
-    private func update() async {
+    private func update(_ isInSync: Bool) async {
         let update = DeviceUpdate(
             deviceID: device.id, platform: device.platform, appVersion: device.version, sdkVersion: device.version,
             osVersion: device.systemVersion, lastSeen: Timestamp.string(from: time.now()))
-        await noting("update") { () async throws(DirectoryError) in
+        await noting("update", isInSync) { () async throws(DirectoryError) in
             do throws(DirectoryError) {
                 try await self.client.update(update)
             } catch {
@@ -80,12 +82,14 @@ final class DeviceLife: Sendable {
     }
 
     /// Runs a request and logs its failure only if it is a new one.
-    private func noting(_ request: String, _ body: () async throws(DirectoryError) -> Void) async {
+    private func noting(
+        _ request: String, _ isInSync: Bool, _ body: () async throws(DirectoryError) -> Void
+    ) async {
         var failure: String?
         do throws(DirectoryError) {
             try await body()
         } catch {
-            guard !Task.isCancelled else { return }
+            guard !Task.isCancelled, isInSync || !error.isOfWholeDirectory else { return }
             failure = error.description
         }
         let before = failures.withLock { failures in

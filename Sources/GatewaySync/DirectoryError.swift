@@ -38,6 +38,15 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
+    /// True where nothing is said of the request itself: the directory is away, refuses this gateway, or is none.
+    var isOfWholeDirectory: Bool {
+        switch self {
+        case .unauthorised, .unavailable, .badAnswer: true
+        case .rejected(_, let message): message.description.isEmpty
+        case .notKept: false
+        }
+    }
+
     /// What the server asked to wait, if it did.
     package var retryAfter: Duration? {
         if case .unavailable(_, let wait) = self { return wait }

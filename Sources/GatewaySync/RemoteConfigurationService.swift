@@ -64,7 +64,13 @@ package final class RemoteConfigurationService: Service, Sendable {
                 return state.failure != error.description
             }
             if isNews, !Task.isCancelled {
-                logger.notice("no remote configuration", metadata: ["error": "\(error)"])
+                // That the directory is away, or refuses the key, is for the sync to say.
+                let level: Logger.Level
+                switch error {
+                case .unauthorised, .unavailable: level = .debug
+                case .rejected, .badAnswer, .notKept: level = .notice
+                }
+                logger.log(level: level, "no remote configuration", metadata: ["error": "\(error)"])
             }
             return false
         }

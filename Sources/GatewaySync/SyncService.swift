@@ -110,8 +110,12 @@ package final class SyncService: Service, Sendable {
     private func deviceLoop() async {
         var isReport = true
         while !Task.isCancelled {
-            let lastSync = state.withLock { $0.lastSync }
-            if isReport { await life.report(lastSync: lastSync) } else { await life.heartbeat(lastSync: lastSync) }
+            let (lastSync, isInSync) = state.withLock { ($0.lastSync, $0.status.result == .succeeded) }
+            if isReport {
+                await life.report(lastSync: lastSync, isInSync: isInSync)
+            } else {
+                await life.heartbeat(lastSync: lastSync, isInSync: isInSync)
+            }
             await synced.wait(schedule.presence, time: time)
             isReport = state.withLock { state in
                 defer { state.isFresh = false }
@@ -287,6 +291,7 @@ extension SyncService {
             return before
         }
         guard before.lastError != text else { return }
-        logger.warning("sync failed, the last records stay in use", metadata: ["error": "\(text)"])
+        let effect = isUnauthorised ? "no brand is shown until the key is accepted" : "the last records stay in use"
+        logger.warning("sync failed, \(effect)", metadata: ["error": "\(text)"])
     }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import GatewaySync
 import Testing
+
+@testable import GatewaySync
 
 @Suite("Reports about the device", .timeLimit(.minutes(1)))
 struct DeviceLifeTests {
@@ -68,6 +69,21 @@ struct DeviceLifeTests {
         #expect(service.status.result == .succeeded)
         #expect(gateway.closed == nil)
         #expect(gateway.log.lines.filter { $0.contains("request=register") }.count == 1)
+        running.cancel()
+        try await running.value
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [401, 403, 404, 301, 501])
+    func `a directory that refuses everything is told of by the sync alone`(status: Int) async throws {
+        let peer = try FaultyPeer { _, _ in .status(status) }
+        let time = ManualTime()
+        let gateway = try await GatewayFixture(peer.url, time: time)
+        let service = gateway.service()
+        let running = Task { try await service.run() }
+        await until { service.status.failures == 1 && time.sleeping.contains(.seconds(300)) }
+        #expect(Set(Self.posts(peer)) == ["register", "update", "presence"])
+        #expect(gateway.log.lines.filter { $0.contains("the directory") }.count == 1, "\(gateway.log.lines)")
         running.cancel()
         try await running.value
         await gateway.client.shutdown()

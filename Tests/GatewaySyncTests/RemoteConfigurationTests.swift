@@ -71,6 +71,15 @@ struct RemoteConfigurationTests {
 
     @Test(arguments: ["", "1.", "a", "1.-2", "1.2.3.4.5", "99999999999999999999"])
     func `what is no version is none`(text: String) { #expect(VersionNumber(text) == nil) }
+
+    @Test(arguments: [(401, 0), (503, 0), (301, 1)])
+    func `a directory that is away or refuses the key is the sync's to tell of`(status: Int, lines: Int) async throws {
+        let peer = try FaultyPeer { _, _ in .status(status) }
+        let gateway = try await GatewayFixture(peer.url)
+        #expect(await !Self.service(gateway).fetch())
+        #expect(gateway.log.lines.filter { $0.contains("no remote configuration") }.count == lines)
+        await gateway.client.shutdown()
+    }
 }
 
 @Suite("How long records are shown without a sync", .timeLimit(.minutes(1)))
