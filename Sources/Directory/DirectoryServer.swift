@@ -7,6 +7,7 @@ import Hummingbird
 package import Logging
 import NIOCore
 import ServiceLifecycle
+import SystemReasons
 
 /// The directory's HTTP server: the contract below `/` and `/api/`, logos, and a health check.
 package final class DirectoryServer: Service {
@@ -63,7 +64,7 @@ package final class DirectoryServer: Service {
 
     /// Serves until graceful shutdown or cancellation.
     ///
-    /// - Throws: when the address cannot be bound.
+    /// - Throws: `ListenRefusal` when an address cannot be bound.
     package func run() async throws {
         defer {
             bound.end()
@@ -72,33 +73,42 @@ package final class DirectoryServer: Service {
         AdminFileRoutes.sweep(database.folder)
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
-        let application = Application(
-            router: router(), configuration: .init(address: .hostname(options.host, port: options.port)),
-            services: services(logger: quiet),
-            onServerRunning: { [self] channel in listening(on: channel.localAddress?.port) }, logger: quiet)
-        try await application.run()
+        let contract = HTTPService(
+            application: Application(
+                router: router(), configuration: .init(address: .hostname(options.host, port: options.port)),
+                onServerRunning: { [self] channel in listening(on: channel.localAddress?.port) }, logger: quiet),
+            host: options.host, port: options.port, key: "listen")
+        let services: [any Service] = [contract, housekeeping] + (admin(logger: quiet).map { [$0] } ?? [])
+        // Gracefully: what runs beside a server that cannot listen has nothing to complain of.
+        let group = ServiceGroup(
+            configuration: .init(
+                services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
+                logger: quiet))
+        try await group.run()
     }
 
-    /// What runs beside the contract's own server.
-    private func services(logger quiet: Logger) -> [any Service] {
-        let housekeeping = Housekeeping(
+    private var housekeeping: Housekeeping {
+        Housekeeping(
             database: database, retention: EventRetention(database: database, keepDays: options.keepDays),
             now: options.now, logger: logger)
+    }
+
+    /// The operator's API, where it has an address of its own.
+    private func admin(logger quiet: Logger) -> (any Service)? {
         guard case .at(let host, let port) = options.admin else {
             adminBound.end()
-            return [housekeeping]
+            return nil
         }
         let router = Router(context: KeyedContext.self)
         router.add(middleware: ErrorEnvelopes(errors: ErrorAnswers(logger: logger)))
         AdminRoutes(database: database, options: options, logger: logger).add(to: router)
-        let admin = Application(
+        let application = Application(
             router: router, configuration: .init(address: .hostname(host, port: port)),
             onServerRunning: { [self] channel in
                 adminBound.announce(channel.localAddress?.port)
-                logger.info(
-                    "listening", metadata: ["admin": "\(host):\(channel.localAddress?.port ?? port)"])
+                logger.info("listening", metadata: ["admin": "\(host):\(channel.localAddress?.port ?? port)"])
             }, logger: quiet)
-        return [housekeeping, admin]
+        return HTTPService(application: application, host: host, port: port, key: "admin.listen")
     }
 
     private func listening(on port: Int?) {
@@ -150,6 +160,22 @@ package final class DirectoryServer: Service {
             contract.add(to: router.group(RouterPath(mount)).add(middleware: gate).group(context: AccountContext.self))
         }
         return router
+    }
+}
+
+/// One of the server's addresses, whose refusal is told with the key that names it.
+private struct HTTPService<Application: ApplicationProtocol>: Service {
+    let application: Application
+    let host: String
+    let port: Int
+    let key: String
+
+    func run() async throws {
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw ListenRefusal(.tcp, host: host, port: port, code: error.errnoCode, key: key)
+        }
     }
 }
 

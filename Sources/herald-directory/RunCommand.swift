@@ -5,6 +5,7 @@ import ConfigurationFiles
 import Directory
 import Logging
 import ServiceLifecycle
+import SystemReasons
 import UnixSignals
 
 /// `herald-directory run`: the server, in the foreground until SIGTERM or SIGINT.
@@ -61,6 +62,8 @@ struct RunCommand: AsyncParsableCommand {
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
             try await group.run()
+        } catch let refusal as ListenRefusal {
+            throw CommandFailure("\(refusal)")
         } catch {
             throw CommandFailure("the server on \(host):\(port) ended: \(error)")
         }

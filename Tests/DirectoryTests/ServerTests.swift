@@ -2,6 +2,7 @@
 
 import Directory
 import Logging
+import Synchronization
 import Testing
 
 @Suite("The server itself", .timeLimit(.minutes(1)))
@@ -23,9 +24,34 @@ struct ServerTests {
                 database: directory.database, options: options,
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
             async let port = server.port()
-            await #expect(throws: (any Error).self) { try await server.run() }
+            let error = await #expect(throws: (any Error).self) { try await server.run() }
+            #expect(error.map { "\($0)" } == Self.taken(directory.port, key: "listen"))
             #expect(await port == 0)
         }
+    }
+
+    @Test func `a taken port of the operator's API is told as such, and nothing else is complained of`() async throws {
+        try await RunningDirectory.run { directory in
+            var options = DirectoryServer.Options()
+            options.port = 0
+            options.admin = .at(host: "127.0.0.1", port: directory.port)
+            let lines = Mutex<[String]>([])
+            let server = DirectoryServer(
+                database: directory.database, options: options,
+                logger: Logger(label: "test") { _ in
+                    LineLog { line, level in if level >= .notice { lines.withLock { $0.append(line) } } }
+                })
+            let error = await #expect(throws: (any Error).self) { try await server.run() }
+            #expect(error.map { "\($0)" } == Self.taken(directory.port, key: "admin.listen"))
+            #expect(lines.withLock { $0 } == [])
+        }
+    }
+
+    private static func taken(_ port: Int, key: String) -> String {
+        """
+        cannot listen on TCP 127.0.0.1:\(port): Address already in use; \
+        see who uses it with `ss -ltnp`, or change \(key)
+        """
     }
 
     @Test func `everyone who asks is told the port`() async throws {
@@ -45,4 +71,20 @@ struct ServerTests {
             _ = await running.result
         }
     }
+}
+
+/// Hands every line to a closure.
+private struct LineLog: LogHandler {
+    let take: @Sendable (String, Logger.Level) -> Void
+    var metadata: Logger.Metadata = [:]
+    var logLevel = Logger.Level.info
+
+    init(_ take: @escaping @Sendable (String, Logger.Level) -> Void) { self.take = take }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { take("\(event.message)", event.level) }
 }

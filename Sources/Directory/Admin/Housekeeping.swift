@@ -27,6 +27,8 @@ struct Housekeeping: Service {
                 // Between two bites the writer is there for events.
                 try await Task.sleep(for: .milliseconds(50))
             }
+        } catch is CancellationError {
+            // The end of the server; the next start goes on.
         } catch {
             logger.error("housekeeping failed and will be tried again", metadata: ["error": "\(error)"])
         }
