@@ -2,6 +2,7 @@
 
 import Foundation
 import GRDB
+import SystemReasons
 
 /// The directory's one SQLite file, `directory.sqlite` in the state folder: accounts, keys, brands, events, devices.
 ///
@@ -27,7 +28,11 @@ package final class DirectoryDatabase: Sendable {
         do {
             let files = FileManager.default
             if !files.fileExists(atPath: path) {
-                guard creates else { throw DirectoryDatabaseError(path: path, reason: "there is no such file") }
+                let isForbidden = access(path, F_OK) != 0 && errno == EACCES
+                guard creates || isForbidden else {
+                    throw DirectoryDatabaseError(path: path, reason: "there is no such file")
+                }
+                guard !isForbidden else { throw DirectoryDatabaseError(path: path, reason: SystemReason.text(EACCES)) }
                 try files.createDirectory(
                     atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
                 // Events hold subscribers' numbers. SQLite gives its journals the permissions of the file.
@@ -48,7 +53,9 @@ package final class DirectoryDatabase: Sendable {
         } catch let error as DirectoryDatabaseError {
             throw error
         } catch {
-            throw DirectoryDatabaseError(path: path, reason: "\(error)")
+            // Without the statement that failed, which tells an operator nothing.
+            let reason = (error as? DatabaseError)?.message ?? SystemReason.text(error) ?? "\(error)"
+            throw DirectoryDatabaseError(path: path, reason: reason)
         }
     }
 

@@ -13,11 +13,13 @@ struct CommandTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private func run(_ arguments: String...) throws -> ChildProgram {
+    private static func program(_ arguments: [String]) throws -> ChildProgram {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        return try ChildProgram(
-            running: tests.appendingPathComponent("herald-directory").path,
-            arguments + ["--state", folder.path + "/state"])
+        return try ChildProgram(running: tests.appendingPathComponent("herald-directory").path, arguments)
+    }
+
+    private func run(_ arguments: String...) throws -> ChildProgram {
+        try Self.program(arguments + ["--state", folder.path + "/state"])
     }
 
     @Test func `an account is opened, given a key that is shown once, and closed`() throws {
@@ -62,5 +64,27 @@ struct CommandTests {
         try folder.write([0xFF, 0xD8, 0xFF, 1], to: "a.jpg")
         #expect(try run("logo", "add", folder.path + "/a.jpg").output.contains("image/jpeg"))
         #expect(try run("logo", "list").output.contains("a.jpg"))
+    }
+
+    @Test(arguments: [
+        ("/dev/null", "File exists"), ("/proc/herald", "No such file or directory"),
+        ("/dev/null/state", "Not a directory"),
+    ]) func `a state folder that cannot be made is told in words`(path: String, reason: String) throws {
+        let refused = try Self.program(["run", "--state", path])
+        #expect(refused.code == 1)
+        #expect(
+            refused.errors == """
+                Error: \(path)/directory.sqlite cannot be opened: \(reason); \
+                is the state folder right, writable, and not full?
+
+                """)
+    }
+
+    @Test func `a database that is none is told without SQL`() throws {
+        try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
+        try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder.path + "/state/directory.sqlite"))
+        let refused = try run("key", "list")
+        #expect(refused.code == 1 && refused.errors.contains("file is not a database;"))
+        #expect(!refused.errors.contains("PRAGMA"))
     }
 }
