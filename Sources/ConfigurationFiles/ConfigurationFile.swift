@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SystemReasons
 import Yams
 
 /// A YAML file on its way to become a configuration.
@@ -14,7 +15,7 @@ struct ConfigurationFile {
         self.path = path
         self.environment = environment
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Self.refusal(path, "cannot be read; is the path right, and may this user read it?")
+            throw Self.refusal(path, "cannot be read: \(SystemReason.ofReading(path))")
         }
         guard let text = String(data: data, encoding: .utf8) else { throw Self.refusal(path, "is no UTF-8 text") }
         self.text = text

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+import SystemReasons
 import Yams
 
 /// One mapping of a configuration file: hands out values by key, and notes what is wrong with them.
@@ -260,5 +262,13 @@ final class ConfigurationSection {
     private func problem(_ node: Node?, _ path: String, _ message: String) {
         let mark = node?.mark
         problems.add(message, key: path, line: mark?.line ?? place.line, column: mark?.column ?? place.column)
+    }
+}
+
+extension ConfigurationSection {
+    /// Notes a file that a key names and that this user cannot read.
+    func noteUnreadable(_ key: String, _ path: String) {
+        guard access(path, R_OK) != 0 else { return }
+        problem(key, "\(path) cannot be read: \(SystemReason.ofReading(path))")
     }
 }

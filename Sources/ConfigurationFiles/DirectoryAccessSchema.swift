@@ -53,7 +53,7 @@ extension HeraldSchema {
     private func directoryTLS(_ section: ConfigurationSection) -> HeraldConfiguration.DirectoryTLS {
         func readable(_ key: String) -> String? {
             guard let path = section.string(key).map(file.resolved) else { return nil }
-            if !FileManager.default.isReadableFile(atPath: path) { section.problem(key, "\(path) cannot be read") }
+            section.noteUnreadable(key, path)
             return path
         }
         var tls = HeraldConfiguration.DirectoryTLS()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SystemReasons
 
 /// Everything `herald-directory.yaml` says, checked; each key is explained in `Config/herald-directory.yaml`.
 package struct DirectoryConfiguration: Sendable {
@@ -64,9 +65,7 @@ package struct DirectoryConfiguration: Sendable {
             configuration.listen = listen ?? configuration.listen
             configuration.state = root.string("state").map(file.resolved) ?? configuration.state
             configuration.logos = root.string("logos").map(file.resolved)
-            if let logos = configuration.logos, !FileManager.default.isReadableFile(atPath: logos) {
-                root.problem("logos", "\(logos) cannot be read; is the path right, and may this user read it?")
-            }
+            if let problem = configuration.logos.flatMap(problem(ofLogos:)) { root.problem("logos", problem) }
             configuration.publicURL = root.string("public_url", form: URLForm.text, URLForm.isDirectory)
             root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
             root.within("clients") { configuration.clients = clients($0) }
@@ -78,6 +77,15 @@ package struct DirectoryConfiguration: Sendable {
             configuration.log = LogSchema.read(root, hasFormat: false)
             return configuration
         }
+    }
+
+    /// What is wrong with a folder of logos, wherever it was named; nil for one that can be served.
+    package static func problem(ofLogos path: String) -> String? {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
+            FileManager.default.isReadableFile(atPath: path)
+        else { return "\(path) cannot be read: \(SystemReason.ofReading(path))" }
+        return isFolder.boolValue ? nil : "\(path) is no folder"
     }
 
     private static func rateLimits(_ section: ConfigurationSection) -> RateLimits {

@@ -102,7 +102,7 @@ struct HeraldSchema {
                 if isNeeded { section.missing(key, "/etc/herald/\(key).pem") }
                 return nil
             }
-            if !FileManager.default.isReadableFile(atPath: path) { section.problem(key, "\(path) cannot be read") }
+            section.noteUnreadable(key, path)
             return path
         }
         return HeraldConfiguration.TLSFiles(

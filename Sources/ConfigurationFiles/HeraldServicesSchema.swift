@@ -28,7 +28,7 @@ extension HeraldSchema {
                 return nil
             }
             guard let path = section.string("file").map(file.resolved) else { return nil }
-            if !FileManager.default.isReadableFile(atPath: path) { section.problem("file", "\(path) cannot be read") }
+            section.noteUnreadable("file", path)
             return path
         }
     }

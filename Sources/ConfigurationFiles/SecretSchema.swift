@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SystemReasons
 
 /// Reads a secret by file or environment, never from the configuration itself.
 ///
@@ -40,8 +41,9 @@ struct SecretSchema {
     private func fromFile(_ path: String, _ section: ConfigurationSection, _ key: String) -> ConfiguredSecret? {
         // What begins with a slash or a dot is a path; anything else might be the secret itself.
         let shown = path.hasPrefix("/") || path.hasPrefix(".") ? file.resolved(path) : "the file"
-        guard let data = FileManager.default.contents(atPath: file.resolved(path)) else {
-            section.problem(key, "\(shown) cannot be read; is the path right, and may this user read it?")
+        let found = file.resolved(path)
+        guard let data = FileManager.default.contents(atPath: found) else {
+            section.problem(key, "\(shown) cannot be read: \(SystemReason.ofReading(found))")
             return nil
         }
         return checked(String(decoding: data, as: UTF8.self), shown, section, key)

@@ -16,4 +16,13 @@ package enum SystemReason {
         }
         return nil
     }
+
+    /// The words for a file or folder that could not be read; asked of the system again.
+    package static func ofReading(_ path: String) -> String {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { return text(errno) }
+        defer { close(descriptor) }
+        var byte: UInt8 = 0
+        return read(descriptor, &byte, 1) < 0 ? text(errno) : "it has just changed"
+    }
 }

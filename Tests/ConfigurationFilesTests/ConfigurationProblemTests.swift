@@ -97,7 +97,7 @@ struct ConfigurationProblemTests {
             "herald.yaml:10:15: gateway.id: must be 1 to 64 letters, digits, dots, dashes or underscores"),
         BadFile("gateway: {state: \"\"}", "herald.yaml:10:18: gateway.state: must be text"),
         BadFile("gateway: {state: [a]}", "herald.yaml:10:18: gateway.state: must be text"),
-        BadFile("brands: {file: nowhere.psv}", "herald.yaml:10:16: brands.file: nowhere.psv cannot be read"),
+        BadFile("brands: {file: no}", "herald.yaml:10:16: brands.file: no cannot be read: No such file or directory"),
         BadFile("brands: {}", "herald.yaml:10:9: brands.file: is missing; write file: brands.psv"),
         BadFile("? [a]\n: b", "herald.yaml:10:3: a key must be a word"),
     ])
@@ -281,7 +281,7 @@ struct ConfigurationProblemTests {
     @Test func `a file that is not there or no text is refused`() throws {
         let path = folder.path + "/none.yaml"
         let missing = #expect(throws: ConfigurationError.self) { try HeraldConfiguration.load(path: path) }
-        #expect(missing?.description == "\(path): cannot be read; is the path right, and may this user read it?")
+        #expect(missing?.description == "\(path): cannot be read: No such file or directory")
         try Data([0x61, 0xFF, 0xFE]).write(to: URL(fileURLWithPath: path))
         let binary = #expect(throws: ConfigurationError.self) { try HeraldConfiguration.load(path: path) }
         #expect(binary?.description == "\(path): is no UTF-8 text")

@@ -58,11 +58,11 @@ struct SecretTests {
             #"herald.yaml:12:3: directory.api_kye: unknown key; did you mean "api_key"?"#),
         BadFile(
             "api_key_file: SECRET",
-            "herald.yaml:12:17: directory.api_key_file: the file cannot be read; is the path right, and may this user read it?"
+            "herald.yaml:12:17: directory.api_key_file: the file cannot be read: No such file or directory"
         ),
         BadFile(
             "api_key_file: /nowhere/key",
-            "herald.yaml:12:17: directory.api_key_file: /nowhere/key cannot be read; is the path right, and may this user read it?"
+            "herald.yaml:12:17: directory.api_key_file: /nowhere/key cannot be read: No such file or directory"
         ),
         BadFile(
             "api_key_env: SECRET", "herald.yaml:12:16: directory.api_key_env: the environment has no such variable"),

@@ -32,4 +32,10 @@ struct SystemReasonsTests {
         #expect(error.flatMap { SystemReason.text($0) } == "Not a directory")
         #expect(SystemReason.text(CancellationError()) == nil)
     }
+
+    @Test(arguments: [
+        ("/nowhere/file", "No such file or directory"), ("/", "Is a directory"), ("/dev/null/file", "Not a directory"),
+    ]) func `a file that cannot be read says why`(path: String, text: String) {
+        #expect(SystemReason.ofReading(path) == text)
+    }
 }
