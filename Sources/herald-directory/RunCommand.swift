@@ -45,6 +45,9 @@ struct RunCommand: AsyncParsableCommand {
         if let address = try endpoint() ?? file?.listen {
             (server.host, server.port) = (address.host, Int(address.port))
         }
+        if let problem = logos.flatMap(DirectoryConfiguration.problem(ofLogos:)) {
+            throw CommandFailure("--logos: \(problem)")
+        }
         server.logos = logos ?? file?.logos
         server.publicURL = publicURL ?? file?.publicURL
         (server.rateLimits, server.clients) = Self.policies(file ?? DirectoryConfiguration())

@@ -87,4 +87,10 @@ struct CommandTests {
         #expect(refused.code == 1 && refused.errors.contains("file is not a database;"))
         #expect(!refused.errors.contains("PRAGMA"))
     }
+
+    @Test func `a folder of logos that is not there does not start a server without logos`() throws {
+        let refused = try run("run", "--listen", "192.0.2.1:8088", "--logos", "/nowhere")
+        #expect(refused.code == 1)
+        #expect(refused.errors == "Error: --logos: /nowhere cannot be read: No such file or directory\n")
+    }
 }
