@@ -5,8 +5,13 @@ package struct ConfiguredSecret: Hashable, Sendable, CustomStringConvertible, Cu
     CustomReflectable
 {
     private let text: String
+    /// The file it came from, where everyone on the machine may read that.
+    let openFile: String?
 
-    init(_ text: String) { self.text = text }
+    init(_ text: String, openFile: String? = nil) {
+        self.text = text
+        self.openFile = openFile
+    }
 
     /// The secret itself, for the one place that needs it.
     package func reveal() -> String { text }

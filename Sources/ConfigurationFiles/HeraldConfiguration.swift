@@ -234,6 +234,10 @@ extension HeraldConfiguration {
         {
             remarks.append("directory.url is http: the key travels unencrypted")
         }
+        let secrets = [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret]
+        for file in secrets.compactMap({ $0?.openFile }) {
+            remarks.append("\(file) holds a secret and can be read by everyone here: chmod 600 \(file)")
+        }
         if let admin, !admin.isLoopback {
             remarks.append("admin.listen is \(admin): the page has no login, keep strangers away from it")
         }

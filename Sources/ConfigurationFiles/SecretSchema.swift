@@ -46,7 +46,10 @@ struct SecretSchema {
             section.problem(key, "\(shown) cannot be read: \(SystemReason.ofReading(found))")
             return nil
         }
-        return checked(String(decoding: data, as: UTF8.self), shown, section, key)
+        guard let secret = checked(String(decoding: data, as: UTF8.self), shown, section, key) else { return nil }
+        var status = stat()
+        let isOpen = stat(found, &status) == 0 && status.st_mode & S_IROTH != 0
+        return ConfiguredSecret(secret, openFile: isOpen ? found : nil)
     }
 
     private func fromEnvironment(
@@ -56,17 +59,17 @@ struct SecretSchema {
             section.problem(key, "the environment has no such variable")
             return nil
         }
-        return checked(text, "the variable", section, key)
+        return checked(text, "the variable", section, key).map { ConfiguredSecret($0) }
     }
 
     private func checked(
         _ text: String, _ holder: String, _ section: ConfigurationSection, _ key: String
-    ) -> ConfiguredSecret? {
+    ) -> String? {
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard (1...1024).contains(secret.utf8.count), secret.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
             section.problem(key, "\(holder) holds no key: one line of 1 to 1024 visible ASCII characters is expected")
             return nil
         }
-        return ConfiguredSecret(secret)
+        return secret
     }
 }

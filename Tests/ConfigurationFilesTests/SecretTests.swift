@@ -24,6 +24,15 @@ struct SecretTests {
         #expect(fromEnvironment.directory?.key.reveal() == secret)
     }
 
+    @Test(arguments: [(0o600, false), (0o640, false), (0o604, true), (0o644, true)])
+    func `a key that everyone on the machine can read is remarked upon`(mode: Int, isRemarked: Bool) throws {
+        let path = try folder.write(secret + "\r\n", to: "other-key")
+        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+        let remarks = try folder.load(directory("api_key_file: other-key")).remarks
+        let remark = "\(path) holds a secret and can be read by everyone here: chmod 600 \(path)"
+        #expect(remarks.filter { $0.contains("secret") } == (isRemarked ? [remark] : []))
+    }
+
     @Test func `commands that need no secret read none`() throws {
         let configuration = try folder.load(directory("api_key_file: /nowhere/key"), secrets: .ignored)
         #expect(configuration.directory?.key.reveal() == "")

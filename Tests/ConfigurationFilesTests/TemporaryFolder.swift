@@ -26,7 +26,8 @@ final class TemporaryFolder {
     func load(
         _ yaml: String, secrets: HeraldConfiguration.Secrets = .read, environment: [String: String] = [:]
     ) throws -> HeraldConfiguration {
-        try write("key-of-the-test\n", to: "api-key")
+        let key = try write("key-of-the-test\n", to: "api-key")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
         try write("+61255501001|Harbour Dental\n", to: "brands.psv")
         return try HeraldConfiguration.load(
             path: try write(yaml, to: "herald.yaml"), secrets: secrets, environment: environment)
