@@ -114,6 +114,7 @@ struct RunningGateway {
             logger.info(
                 "listening", metadata: ["name": "\(listener.name)", "\(listener.transport.rawValue)": "\(address)"])
         }
+        for remark in configuration.remarks { logger.notice("\(remark)") }
         logger.info(
             "ready for calls",
             metadata: [
