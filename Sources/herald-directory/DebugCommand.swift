@@ -8,6 +8,11 @@ import Directory
 struct DebugCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "debug", abstract: "Ask devices for a debug upload, and read what they sent.",
+        discussion: """
+            Example:
+              herald-directory debug request --hours 48
+              herald-directory debug list
+            """,
         subcommands: [Request.self, Withdraw.self, List.self])
 
     struct Request: ParsableCommand {

@@ -93,4 +93,12 @@ struct CommandTests {
         #expect(refused.code == 1)
         #expect(refused.errors == "Error: --logos: /nowhere cannot be read: No such file or directory\n")
     }
+
+    @Test(arguments: [
+        "run", "import", "export", "brand", "number", "logo", "events", "report", "account", "key", "admin-key",
+        "debug", "backup",
+    ]) func `the help of every command has an example`(command: String) throws {
+        let help = try Self.program([command, "--help"])
+        #expect(help.code == 0 && help.output.contains("Example:\n  herald-directory \(command)"))
+    }
 }
