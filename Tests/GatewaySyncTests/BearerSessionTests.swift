@@ -56,158 +56,156 @@ struct BearerSessionTests {
         }
     }
 
-    private static func client(_ peer: FaultyPeer, _ folder: TemporaryFolder, signedOut: Flag = Flag()) throws
-        -> DirectoryClient
-    {
-        let device = DeviceIdentity(id: "gateway-1", platform: "linux", systemVersion: "Debian", version: "1.2.3")
-        return try GatewaySyncTests.client(at: peer.url, time: ManualTime(passesByItself: true)) { settings in
-            var bearer = BearerSettings(device: device, tokenFile: folder.path + "/tokens")
-            bearer.onSignedOut = { signedOut.set() }
-            settings.bearer = bearer
+    /// A directory with tokens, and the state folder of the gateway that signs in to it.
+    private struct House {
+        let directory = TokenPeer()
+        let peer: FaultyPeer
+        let folder = TemporaryFolder()
+        let signedOut = Flag()
+
+        /// - Parameter instead: answers before the directory does, where it has something to say.
+        init(instead: @escaping @Sendable (FaultyPeer.Request) -> FaultyPeer.Answer? = { _ in nil }) throws {
+            peer = try FaultyPeer { [directory] request, _ in instead(request) ?? directory.answer(request) }
         }
+
+        /// One start of the gateway, which ends after `body`.
+        func start(_ body: (DirectoryClient) async throws -> Void) async throws {
+            let device = DeviceIdentity(id: "gateway-1", platform: "linux", systemVersion: "Debian", version: "1.2.3")
+            try await withClient(
+                of: peer,
+                configure: { settings in
+                    var bearer = BearerSettings(device: device, tokenFile: folder.path + "/tokens")
+                    bearer.onSignedOut = { [signedOut] in signedOut.set() }
+                    settings.bearer = bearer
+                }, body)
+        }
+
+        /// The last two parts of every path that was asked for.
+        var asked: [String] {
+            peer.requests.map { $0.path.split(separator: "/").suffix(2).joined(separator: "/") }
+        }
+
+        func count(of path: String) -> Int { asked.filter { $0 == path }.count }
     }
 
     private static func send(_ client: DirectoryClient) async throws(DirectoryError) {
         _ = try await client.send(EventRequest(phoneNumber: "+61412345678", outcome: "displayed", eventKey: "k"))
     }
 
-    private static func last(_ peer: FaultyPeer) -> [String] {
-        peer.requests.map { $0.path.split(separator: "/").suffix(2).joined(separator: "/") }
-    }
-
     @Test func `the first request signs in, the others use the token and show no key`() async throws {
-        let directory = TokenPeer()
-        let peer = try FaultyPeer { request, _ in directory.answer(request) }
-        let folder = TemporaryFolder()
-        let client = try Self.client(peer, folder)
-        try await Self.send(client)
-        try await Self.send(client)
-        #expect(Self.last(peer) == ["auth/token", "branding/event", "branding/event"])
-        #expect(peer.requests[0].headers["authorization"] == nil)
-        #expect(peer.requests[1].headers["authorization"] == "Bearer access-1")
-        #expect(peer.requests[1].headers["x-api-key"] == nil)
-        let mode = try FileManager.default.attributesOfItem(atPath: folder.path + "/tokens")[.posixPermissions]
+        let house = try House()
+        try await house.start { client in
+            try await Self.send(client)
+            try await Self.send(client)
+        }
+        let requests = house.peer.requests
+        #expect(house.asked == ["auth/token", "branding/event", "branding/event"])
+        #expect(requests[0].headers["authorization"] == nil)
+        #expect(requests[1].headers["authorization"] == "Bearer access-1")
+        #expect(requests[1].headers["x-api-key"] == nil)
+        let mode = try FileManager.default.attributesOfItem(atPath: house.folder.path + "/tokens")[.posixPermissions]
         #expect(mode as? Int == 0o600)
-        await client.shutdown()
         // The next start goes on with what was kept.
-        let next = try Self.client(peer, folder)
-        try await Self.send(next)
-        #expect(Self.last(peer).filter { $0 == "auth/token" }.count == 1)
-        await next.shutdown()
+        try await house.start { try await Self.send($0) }
+        #expect(house.count(of: "auth/token") == 1)
     }
 
     @Test func `a device the directory does not know is registered before it signs in`() async throws {
-        let directory = TokenPeer()
-        directory.state.withLock { $0.isRegistered = false }
-        let peer = try FaultyPeer { request, _ in directory.answer(request) }
-        let client = try Self.client(peer, TemporaryFolder())
-        try await Self.send(client)
-        #expect(Self.last(peer) == ["auth/token", "device/register", "auth/token", "branding/event"])
-        #expect(peer.requests[1].headers["x-api-key"] == testKey)
-        await client.shutdown()
+        let house = try House()
+        house.directory.state.withLock { $0.isRegistered = false }
+        try await house.start { try await Self.send($0) }
+        #expect(house.asked == ["auth/token", "device/register", "auth/token", "branding/event"])
+        #expect(house.peer.requests[1].headers["x-api-key"] == testKey)
     }
 
     @Test(arguments: 1...10)
     func `requests that meet an expired token refresh it once and are each repeated once`(round: Int) async throws {
-        let directory = TokenPeer()
-        let peer = try FaultyPeer { request, _ in directory.answer(request) }
-        let client = try Self.client(peer, TemporaryFolder())
-        try await Self.send(client)
-        directory.state.withLock { $0.good = "another" }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<40 { group.addTask { try await Self.send(client) } }
-            try await group.waitForAll()
+        let house = try House()
+        try await house.start { client in
+            try await Self.send(client)
+            house.directory.state.withLock { $0.good = "another" }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<40 { group.addTask { try await Self.send(client) } }
+                try await group.waitForAll()
+            }
         }
-        #expect(Self.last(peer).filter { $0 == "auth/refresh" }.count == 1)
-        #expect(Self.last(peer).filter { $0 == "auth/token" }.count == 1)
-        #expect(peer.requests.count <= 2 + 1 + 80)
-        await client.shutdown()
+        #expect(house.count(of: "auth/refresh") == 1)
+        #expect(house.count(of: "auth/token") == 1)
+        #expect(house.asked.count <= 2 + 1 + 80)
     }
 
     @Test(arguments: 1...5)
     func `many first requests sign in once`(round: Int) async throws {
-        let directory = TokenPeer()
-        let peer = try FaultyPeer { request, _ in directory.answer(request) }
-        let client = try Self.client(peer, TemporaryFolder())
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<40 { group.addTask { try await Self.send(client) } }
-            try await group.waitForAll()
+        let house = try House()
+        try await house.start { client in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<40 { group.addTask { try await Self.send(client) } }
+                try await group.waitForAll()
+            }
         }
-        #expect(Self.last(peer).filter { $0 == "auth/token" }.count == 1)
-        #expect(peer.requests.count == 41)
-        await client.shutdown()
+        #expect(house.count(of: "auth/token") == 1)
+        #expect(house.asked.count == 41)
     }
 
     @Test(arguments: [AuthenticationCode.refreshTokenExpired, AuthenticationCode.deviceNotRegistered])
     func `these codes sign the gateway out, and no request is made until the next start`(code: String) async throws {
-        let directory = TokenPeer()
         let isRefused = Flag()
-        let peer = try FaultyPeer { request, _ in
-            request.path.hasSuffix("/event") && isRefused.isSet ? TokenPeer.refusal(code) : directory.answer(request)
+        let house = try House { request in
+            request.path.hasSuffix("/event") && isRefused.isSet ? TokenPeer.refusal(code) : nil
         }
-        let (folder, signedOut) = (TemporaryFolder(), Flag())
-        let client = try Self.client(peer, folder, signedOut: signedOut)
-        try await Self.send(client)
-        isRefused.set()
-        await #expect(throws: DirectoryError.self) { try await Self.send(client) }
-        #expect(signedOut.isSet)
-        #expect(!FileManager.default.fileExists(atPath: folder.path + "/tokens"))
-        let before = peer.requests.count
-        let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
-        #expect(error?.description.contains("restart herald to sign in again") == true)
-        #expect(peer.requests.count == before)
-        await client.shutdown()
-        let next = try Self.client(peer, folder)
-        _ = try? await Self.send(next)
-        #expect(Self.last(peer).filter { $0 == "auth/token" }.count == 2)
-        await next.shutdown()
+        try await house.start { client in
+            try await Self.send(client)
+            isRefused.set()
+            await #expect(throws: DirectoryError.self) { try await Self.send(client) }
+            #expect(house.signedOut.isSet)
+            #expect(!FileManager.default.fileExists(atPath: house.folder.path + "/tokens"))
+            let before = house.asked.count
+            let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
+            #expect(error?.description.contains("restart herald to sign in again") == true)
+            #expect(house.asked.count == before)
+        }
+        try await house.start { _ = try? await Self.send($0) }
+        #expect(house.count(of: "auth/token") == 2)
     }
 
-    @Test func `a refresh the directory refuses, and a second 401, sign out`() async throws {
-        for isRefreshed in [false, true] {
-            let directory = TokenPeer()
-            let peer = try FaultyPeer { request, _ in directory.answer(request) }
-            let signedOut = Flag()
-            let client = try Self.client(peer, TemporaryFolder(), signedOut: signedOut)
+    @Test(arguments: [TokenPeer.tokens("access-9"), TokenPeer.refusal(AuthenticationCode.refreshTokenExpired)])
+    func `a refresh the directory refuses, and a second 401, sign out`(answer: FaultyPeer.Answer) async throws {
+        let house = try House()
+        try await house.start { client in
             try await Self.send(client)
-            directory.state.withLock { state in
+            house.directory.state.withLock { state in
                 state.good = "never"
-                state.refreshAnswer =
-                    isRefreshed
-                    ? TokenPeer.tokens("access-9") : TokenPeer.refusal(AuthenticationCode.refreshTokenExpired)
+                state.refreshAnswer = answer
             }
             await #expect(throws: DirectoryError.self) { try await Self.send(client) }
-            #expect(signedOut.isSet)
-            await client.shutdown()
         }
+        #expect(house.signedOut.isSet)
     }
 
     @Test func `a refresh that fails for the network signs nobody out`() async throws {
-        let directory = TokenPeer()
-        let peer = try FaultyPeer { request, _ in directory.answer(request) }
-        let signedOut = Flag()
-        let client = try Self.client(peer, TemporaryFolder(), signedOut: signedOut)
-        try await Self.send(client)
-        directory.state.withLock { state in
-            state.good = "another"
-            state.refreshAnswer = .status(503)
+        let house = try House()
+        try await house.start { client in
+            try await Self.send(client)
+            house.directory.state.withLock { state in
+                state.good = "another"
+                state.refreshAnswer = .status(503)
+            }
+            let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
+            guard case .unavailable = error else { Issue.record("\(String(describing: error))"); return }
+            #expect(!house.signedOut.isSet)
+            house.directory.state.withLock { $0.refreshAnswer = nil }
+            try await Self.send(client)
         }
-        let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
-        guard case .unavailable = error else { Issue.record("\(String(describing: error))"); return }
-        #expect(!signedOut.isSet)
-        directory.state.withLock { $0.refreshAnswer = nil }
-        try await Self.send(client)
-        await client.shutdown()
     }
 
     @Test func `no token is in an error`() async throws {
-        let peer = try FaultyPeer { request, _ in
+        let house = try House { request in
             request.path.hasSuffix("/token")
                 ? TokenPeer.tokens("secret-token") : .status(400, body: #"{"error":"bad secret-token"}"#)
         }
-        let client = try Self.client(peer, TemporaryFolder())
-        let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
-        #expect(error?.description.contains("secret-token") == false)
-        await client.shutdown()
+        try await house.start { client in
+            let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
+            #expect(error?.description.contains("secret-token") == false)
+        }
     }
 }
