@@ -26,45 +26,36 @@ struct DirectoryTrustTests {
 
     @Test(arguments: Server.allCases)
     func `with pins only the directory itself is sent a request`(server: Server) async throws {
-        let (authority, key) = (try TestAuthority(), P256.Signing.PrivateKey())
-        let stranger = server == .unknownAuthority ? try TestAuthority() : authority
-        let peer = try await TLSPeer(
-            stranger.certificate(
-                for: server == .wrongName ? "elsewhere.example" : "localhost", key: key,
-                isExpired: server == .expired), answer: Self.sync)
+        let house = try await House(server)
         let other = TestAuthority.pin(P256.Signing.PrivateKey())
         let pins =
             switch server {
             case .wrongPin: [other]
-            case .pinOfAuthority: [TestAuthority.pin(authority.key)]
-            case .secondPin: [other, "sha256/" + TestAuthority.pin(key)]
-            default: [TestAuthority.pin(key)]
+            case .pinOfAuthority: [TestAuthority.pin(house.authority.key)]
+            case .secondPin: [other, "sha256/" + TestAuthority.pin(house.key)]
+            default: [TestAuthority.pin(house.key)]
             }
-        let error = try await attempt(peer, authority, pins: pins)
+        let error = try await house.sync(pins: pins)
         #expect((error == nil) == server.isGood, "\(String(describing: error))")
-        #expect(peer.text.contains("X-API-Key: \(testKey)") == server.isGood)
+        #expect(house.peer.text.contains("X-API-Key: \(testKey)") == server.isGood)
         if let error {
-            #expect(peer.text.isEmpty, "bytes were sent to a server that is not the directory")
+            #expect(house.peer.text.isEmpty, "bytes were sent to a server that is not the directory")
             #expect(error.description.contains(server.words), "\(error)")
         } else {
-            #expect(peer.text.hasPrefix("GET /api/mobile/branding/sync?device_id=d HTTP/1.1\r\n"))
-            #expect(peer.text.contains("\r\nHost: \(peer.url.dropFirst(8))\r\n"))
+            #expect(house.peer.text.hasPrefix("GET /api/mobile/branding/sync?device_id=d HTTP/1.1\r\n"))
+            #expect(house.peer.text.contains("\r\nHost: \(house.peer.url.dropFirst(8))\r\n"))
         }
-        try await peer.stop()
+        try await house.peer.stop()
     }
 
     @Test(arguments: [Server.right, .unknownAuthority, .expired, .wrongName])
     func `without pins the roots decide`(server: Server) async throws {
-        let (authority, key) = (try TestAuthority(), P256.Signing.PrivateKey())
-        let stranger = server == .unknownAuthority ? try TestAuthority() : authority
-        let peer = try await TLSPeer(
-            stranger.certificate(
-                for: server == .wrongName ? "elsewhere.example" : "localhost", key: key,
-                isExpired: server == .expired), answer: Self.sync)
-        let error = try await attempt(peer, authority, pins: [])
+        let house = try await House(server)
+        let error = try await house.sync(pins: [])
         #expect((error == nil) == server.isGood, "\(String(describing: error))")
-        #expect(peer.text.isEmpty == !server.isGood)
-        try await peer.stop()
+        #expect(house.peer.text.isEmpty == !server.isGood)
+        if let error { #expect(error.description.contains(server.words), "\(error)") }
+        try await house.peer.stop()
     }
 
     @Test(arguments: ["", "x", "sha256/", "AAAA", "sha1/AAAAAAAAAAAAAAAAAAAAAAAAAAA="])
@@ -82,20 +73,36 @@ struct DirectoryTrustTests {
         #expect(error?.description.hasPrefix(path) == true)
     }
 
-    /// One sync with the peer; nil if it succeeded.
-    private func attempt(_ peer: TLSPeer, _ authority: TestAuthority, pins: [String]) async throws -> DirectoryError? {
-        let folder = TemporaryFolder()
-        let trust = try DirectoryTrust(
-            pins: try pins.map { try #require(PublicKeyPin($0)) }, roots: try authority.roots(in: folder.path),
-            certificate: nil, key: nil)
-        let client = try client(at: peer.url, time: ManualTime(passesByItself: true)) { $0.trust = trust }
-        var failure: DirectoryError?
-        do {
-            _ = try await client.sync(since: nil, deviceID: "d")
-        } catch {
-            failure = error
+    /// A server with the fault of a row, and the authority a client trusts.
+    private struct House {
+        let authority: TestAuthority
+        let key = P256.Signing.PrivateKey()
+        let peer: TLSPeer
+
+        init(_ server: Server) async throws {
+            authority = try TestAuthority()
+            let issuer = server == .unknownAuthority ? try TestAuthority() : authority
+            peer = try await TLSPeer(
+                issuer.certificate(
+                    for: server == .wrongName ? "elsewhere.example" : "localhost", key: key,
+                    isExpired: server == .expired), answer: DirectoryTrustTests.sync)
         }
-        await client.shutdown()
-        return failure
+
+        /// One sync with the server; nil if it succeeded.
+        func sync(pins: [String]) async throws -> DirectoryError? {
+            let folder = TemporaryFolder()
+            let trust = try DirectoryTrust(
+                pins: try pins.map { try #require(PublicKeyPin($0)) }, roots: try authority.roots(in: folder.path),
+                certificate: nil, key: nil)
+            let client = try client(at: peer.url, time: ManualTime(passesByItself: true)) { $0.trust = trust }
+            var failure: DirectoryError?
+            do {
+                _ = try await client.sync(since: nil, deviceID: "d")
+            } catch {
+                failure = error
+            }
+            await client.shutdown()
+            return failure
+        }
     }
 }
