@@ -60,7 +60,7 @@ package final class TLSIdentity: Sendable {
             chain = try NIOSSLCertificate.fromPEMFile(files.certificate).map { .certificate($0) }
         } catch {
             throw TLSIdentityError(
-                file: files.certificate, problem: "holds no certificate chain in PEM form (\(error))")
+                file: files.certificate, problem: "holds no certificate chain in PEM form that can be read")
         }
         let key: NIOSSLPrivateKeySource
         do {
@@ -73,7 +73,7 @@ package final class TLSIdentity: Sendable {
             do {
                 roots = .certificates(try NIOSSLCertificate.fromPEMFile(path))
             } catch {
-                throw TLSIdentityError(file: path, problem: "holds no certificates in PEM form (\(error))")
+                throw TLSIdentityError(file: path, problem: "holds no certificates in PEM form that can be read")
             }
         }
         var server = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
