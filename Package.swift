@@ -84,7 +84,8 @@ let package = Package(
         .target(
             name: "SIPTransport",
             dependencies: [
-                "SIPCore", "SystemReasons", "CDatagram", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1,
+                "SIPCore", "SystemReasons", "CDatagram", "CMalloc", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509,
+                asn1,
             ],
             swiftSettings: strict),
         .target(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CDatagram
+import CMalloc
 import Glibc
 package import SIPCore
 import Synchronization
@@ -53,6 +54,7 @@ package final class TransportWorker: Sendable {
         let body = ThreadBody {
             self.grantedNiceness.store(
                 herald_begin_call_thread("herald-calls", Self.wantedNiceness), ordering: .relaxed)
+            herald_widen_heap()
             let element = makeElement()
             self.run(element)
             self.finished.store(true, ordering: .releasing)
