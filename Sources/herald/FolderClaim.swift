@@ -15,7 +15,13 @@ final class FolderClaim: Sendable {
         let path = folder + "/lock"
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
         guard descriptor >= 0 else {
-            throw CommandFailure("\(path) cannot be written: \(SystemReason.text(errno)); see \(key)")
+            let code = errno
+            // Calls are carried with a full disk too; only a second gateway would go unnoticed.
+            if code == ENOSPC || code == EDQUOT {
+                self.descriptor = -1
+                return
+            }
+            throw CommandFailure("\(path) cannot be written: \(SystemReason.text(code)); see \(key)")
         }
         // A file system without locks keeps nobody out.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
