@@ -8,10 +8,12 @@
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static socklen_t fill_address(struct sockaddr_storage *storage, const uint8_t address[16], int is_ipv6, uint16_t port) {
@@ -139,9 +141,25 @@ void herald_wake(int wakeup) {
     (void)!eventfd_write(wakeup, 1);
 }
 
+/* Asks the scheduler for slices of 0.1 ms, the shortest there are: a thread that wakes goes before one with longer slices
+ * at once, not at the end of its slice. Linux from 6.12 on; older ones take the call and do nothing, and nobody needs to
+ * know of a refusal. The structure is that of sched_setattr(2), which glibc 2.36 does not have. */
+static void ask_for_short_slices(int niceness) {
+    struct {
+        uint32_t size, policy;
+        uint64_t flags;
+        int32_t niceness;
+        uint32_t priority;
+        uint64_t runtime, deadline, period;
+    } wanted = {.size = sizeof wanted, .policy = SCHED_OTHER, .niceness = niceness, .runtime = 100000};
+    (void)syscall(SYS_sched_setattr, 0, &wanted, 0);
+}
+
 int herald_begin_call_thread(const char *name, int niceness) {
     pthread_setname_np(pthread_self(), name);
     /* On Linux a niceness belongs to a thread; 0 is the one that asks. A refusal shows in what is returned. */
     (void)setpriority(PRIO_PROCESS, 0, niceness);
-    return getpriority(PRIO_PROCESS, 0);
+    int granted = getpriority(PRIO_PROCESS, 0);
+    ask_for_short_slices(granted);
+    return granted;
 }

@@ -47,8 +47,8 @@ void herald_clear_wakeup(int wakeup);
 /* Wakes the thread that waits on it. */
 void herald_wake(int wakeup);
 
-/* Names the calling thread, for ps and top, and asks for a niceness: below 0 takes CAP_SYS_NICE or RLIMIT_NICE.
- * Returns the niceness it has then. */
+/* Names the calling thread, for ps and top, and asks for a niceness (below 0 takes CAP_SYS_NICE or RLIMIT_NICE) and for
+ * the shortest slices of a core. Returns the niceness it has then. */
 int herald_begin_call_thread(const char *name, int niceness);
 
 #endif
