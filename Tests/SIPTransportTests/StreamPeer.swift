@@ -87,27 +87,3 @@ final class RawStream {
         return count < 0 && errno != ECONNRESET ? nil : String(decoding: room.prefix(max(count, 0)), as: UTF8.self)
     }
 }
-
-/// A port of 127.0.0.1 where nobody listens and, as long as this is kept, nobody else can.
-final class DeafPort {
-    private let descriptor: Int32
-    let address: PeerAddress
-
-    init() throws {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        self.descriptor = descriptor
-        var name = sockaddr_in()
-        name.sin_family = sa_family_t(AF_INET)
-        name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let result = withUnsafeMutablePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, length) == 0 ? getsockname(descriptor, $0, &length) : -1
-            }
-        }
-        guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        address = PeerAddress(ipv4: 0x7F00_0001, port: UInt16(bigEndian: name.sin_port))
-    }
-
-    deinit { close(descriptor) }
-}
