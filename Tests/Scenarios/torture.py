@@ -13,6 +13,7 @@ import time
 from loopback import HOST, OTHER_TRUNK_HOST, ROOT
 
 ARCHIVE = os.environ.get("TORTURE", os.path.join(os.path.dirname(ROOT), "shared", "rfc4475"))
+PBX_ANSWER = "480"  # no message here is to be answered so by a proxy
 ANSWER = re.compile(rb"SIP/2\.0 (\d{3})")
 
 
@@ -68,7 +69,10 @@ def via_port(message):
 
 
 class PBX:
-    """What the gateway forwards, by Call-ID."""
+    """What the gateway forwards, by Call-ID.
+
+    It answers that nobody is there, so that nothing is sent again to whoever has the port next.
+    """
 
     def __init__(self, port):
         self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -79,7 +83,10 @@ class PBX:
         self.socket.setblocking(False)
         try:
             while True:
-                self.seen.append(self.socket.recv(65535))
+                message, gateway = self.socket.recvfrom(65535)
+                self.seen.append(message)
+                if not message.startswith((b"ACK ", b"SIP/2.0 ")):
+                    self.socket.sendto(unavailable(message), gateway)
         except BlockingIOError:
             pass
 
@@ -88,6 +95,14 @@ class PBX:
         self.take()
         wanted = call_id(message)
         return next((one for one in self.seen if wanted and call_id(one) == wanted), None)
+
+
+def unavailable(request):
+    """The PBX's answer to a request, with the fields an answer repeats (RFC 3261 §8.2.6.2)."""
+    lines = unfolded(request.partition(b"\r\n\r\n")[0])
+    repeated = [line for line in lines if re.match(rb"(?i)(via|v|from|f|to|t|call-id|i|cseq)[ \t]*:", line)]
+    status = f"SIP/2.0 {PBX_ANSWER} Temporarily Unavailable".encode()
+    return b"\r\n".join([status, *repeated, b"Content-Length: 0", b"", b""])
 
 
 def over_udp(message, gateway, patience):
@@ -185,7 +200,8 @@ def run(pbx_port, gateway, is_stream):
             expected = allowed(words, is_stream)
             # The end of an unfinished message is waited for as long as streams.unfinished says.
             patience = 3 if "close" in (expected or ()) else 0.25
-            seen = [one for one in (over_tcp if is_stream else over_udp)(message, gateway, patience) if one != "100"]
+            seen = [one for one in (over_tcp if is_stream else over_udp)(message, gateway, patience)
+                    if one not in ("100", PBX_ANSWER)]
             copy = pbx.forwarded(message)
             result = "forward" if copy else next((one for one in seen if one != "close"), None)
             result = result or ("close" if "close" in seen else "drop")
@@ -195,7 +211,8 @@ def run(pbx_port, gateway, is_stream):
                 changed = difference(message, copy)
                 if changed:
                     wrong.append(f"{name}: {changed}")
+        time.sleep(0.6)  # longer than T1: what an answer did not end comes again
+        pbx.take()
     finally:
         pbx.socket.close()
-    time.sleep(0.1)
     return wrong, count
