@@ -49,8 +49,7 @@ struct RunningGateway {
         let logos = configuration.logos.map { LogoHouse($0, database, stateFolder: configuration.state) }
         let brands = try await LoadedBrands(configuration, database, savedIndex, logos: logos, logger: logger)
         let ring = try SignalRing(
-            path: configuration.runtime + "/signals.ring", capacity: configuration.outcomes.ringSlots,
-            producers: configuration.workers)
+            path: configuration.runtime + "/signals.ring", capacity: configuration.outcomes.ringSlots)
         let recorder = try OutcomeRecorder(
             database: database, ring: ring, settings: try configuration.recorderSettings(),
             log: Logger(label: "herald.outcome"))

@@ -273,7 +273,7 @@ struct SignalRingTests {
     func `writers and a reader on threads of their own see every signal once and whole`(
         writers: Int, capacity: Int
     ) async throws {
-        let ring = try SignalRing(path: folder.path, capacity: capacity, producers: writers)
+        let ring = try SignalRing(path: folder.path, capacity: capacity)
         let each = 20_000
         var next = [Int](repeating: 1, count: writers)
         await withTaskGroup(of: Void.self) { group in
