@@ -94,8 +94,9 @@ int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t
                                 int buffer_bytes) {
     int descriptor = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -errno;
-    // Best effort: the kernel caps these at net.core.rmem_max and wmem_max.
-    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
+    // Best effort: without CAP_NET_ADMIN the kernel caps these at net.core.rmem_max and wmem_max.
+    if (setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes) != 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
     int on = 1;
     if (shares_port) setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
@@ -108,6 +109,13 @@ int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t
         return -reason;
     }
     return descriptor;
+}
+
+int herald_receive_buffer(int socket) {
+    int room = 0;
+    socklen_t length = sizeof room;
+    if (getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &room, &length) != 0) return -errno;
+    return room / 2;  // the kernel doubles what is asked for, for its own overhead
 }
 
 int herald_receive_filling(int socket) {

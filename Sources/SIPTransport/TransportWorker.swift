@@ -81,6 +81,9 @@ package final class TransportWorker: Sendable {
         return granted == .max ? nil : granted
     }
 
+    /// The smallest receive buffer of its UDP sockets, in bytes; nil without one.
+    package var receiveBuffer: Int? { sockets.compactMap { $0?.receiveBuffer }.min() }
+
     private func run(_ element: any SIPElement) {
         var batch = DatagramBatch(capacity: 65_535)
         let streams = self.streams.withLock { $0 }

@@ -32,6 +32,9 @@ struct GatewayWorkers: Sendable {
         return workers.compactMap(\.niceness)
     }
 
+    /// The smallest receive buffer of their UDP sockets, in bytes; nil without one.
+    var receiveBuffer: Int? { workers.compactMap(\.receiveBuffer).min() }
+
     /// Ends the threads after their present round.
     func stop() async {
         for worker in workers { worker.stop() }
@@ -56,15 +59,25 @@ struct WorkerService: Service {
         }
         onReady()
         workers.start()
+        await remarkOnSystem()
+        try? await gracefulShutdown()
+        await drained()
+        await workers.stop()
+        await streams?.stop()
+    }
+
+    /// Says what the system does not grant the workers, and what that costs.
+    private func remarkOnSystem() async {
         if let niceness = await workers.niceness().max(), niceness > TransportWorker.wantedNiceness {
             logger.info(
                 "calls wait for other programs of this machine when it is busy; allow the service LimitNICE=-5 (systemd) or CAP_SYS_NICE",
                 metadata: ["niceness": "\(niceness)", "wanted": "\(TransportWorker.wantedNiceness)"])
         }
-        try? await gracefulShutdown()
-        await drained()
-        await workers.stop()
-        await streams?.stop()
+        if let bytes = workers.receiveBuffer, bytes < UDPSocket.wantedBuffer {
+            logger.info(
+                "bursts of messages may be lost before Herald sees them; allow larger buffers: sysctl -w net.core.rmem_max=\(UDPSocket.wantedBuffer)",
+                metadata: ["buffer": "\(bytes)", "wanted": "\(UDPSocket.wantedBuffer)"])
+        }
     }
 
     /// Waits for the last call, the end of patience or a second signal, whichever comes first.

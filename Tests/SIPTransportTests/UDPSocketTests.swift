@@ -35,6 +35,11 @@ struct UDPSocketTests {
         #expect(error?.description.contains("203.0.113.1:0: Cannot assign requested address") == true)
     }
 
+    @Test(arguments: [16_384, 65_536, 131_072])
+    func `a receive buffer is as large as was asked for`(bytes: Int) throws {
+        #expect(try UDPSocket(address: Self.loopback, bufferBytes: Int32(bytes)).receiveBuffer == bytes)
+    }
+
     @Test func `a released socket frees its address`() throws {
         var socket: UDPSocket? = try UDPSocket(address: Self.loopback)
         let address = try #require(socket?.address)

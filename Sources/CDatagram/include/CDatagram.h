@@ -32,6 +32,9 @@ int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, i
 int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int shares_port,
                                 int buffer_bytes);
 
+/* The receive buffer the kernel granted, in the bytes that were asked for, or -errno. */
+int herald_receive_buffer(int socket);
+
 /* How full the receive queue of a socket is, in thousandths; 0 where the system does not say. */
 int herald_receive_filling(int socket);
 
