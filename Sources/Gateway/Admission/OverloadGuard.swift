@@ -1,28 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import SIPCore
-
 /// Decides which new calls are turned away while more comes in than the worker can carry, so that calls in progress do
 /// not suffer (the idea of RFC 7339: shed at the door what would only fail later).
 ///
 /// Told how full the receive queue is; the fuller, the larger the share of new calls that is shed, from none at
 /// `start` to all at `full`. A shed call costs a tenth of a carried one, so the queue drains and the share falls by
-/// itself: no timer, no state to recover from.
-///
-/// A queue that filled because the machine stood still for a moment is worked off sooner than any phone notices. So
-/// nothing is shed before the queue has stood above `start` for `patience`, unless it is `full` (CoDel's distinction
-/// between a good queue and a standing one, RFC 8289 §3). Pure; one worker owns it.
+/// itself: no timer, no state to recover from. Pure; one worker owns it.
 package struct OverloadGuard: Sendable {
     /// Filling of the queue, 0 to 1, at which shedding begins, and at which every new call is shed.
     package static let start = 0.15
     package static let full = 0.6
-    /// Milliseconds a queue may stand above `start`: a tenth of T1, after which an INVITE is sent again.
-    package static let patience: UInt64 = 50
 
     /// Share of a shed call that is owed, so that shares come out exactly without chance.
     private var owed = 0.0
-    /// Monotonic milliseconds since which the queue has stood above `start`.
-    private var standing: UInt64?
 
     package init() {}
 
@@ -32,15 +22,11 @@ package struct OverloadGuard: Sendable {
     }
 
     /// Whether the next new call is shed.
-    package mutating func sheds(at filling: Double, now: Moment) -> Bool {
+    package mutating func sheds(at filling: Double) -> Bool {
         guard filling > Self.start else {
             owed = 0
-            standing = nil
             return false
         }
-        let since = standing ?? now.milliseconds
-        standing = since
-        guard filling >= Self.full || now.milliseconds &- since >= Self.patience else { return false }
         owed += Self.share(at: filling)
         guard owed >= 1 else { return false }
         owed -= 1

@@ -81,7 +81,7 @@ package final class GatewayWorker: SIPElement {
             shared.counters.add(error)
             return
         }
-        let isShed = message.method == .invite && overload.sheds(at: filling, now: now)
+        let isShed = message.method == .invite && overload.sheds(at: filling)
         let arrival = Arrival(message: message, flow: flow, now: now, isShed: isShed)
         guard let peer = settings.topology.peer(of: flow) else { return meetStranger(arrival, settings) }
         if message.status != nil, shared.probes.takesAnswer(message, settings, at: now) { return }
