@@ -24,8 +24,9 @@ KINDS = {
     "rings-out": "13",  # 480 after ringing
 }
 BRANDS = 50
-# Seconds from a call to the call back: its story is over by then, whatever was killed.
-BACK_AFTER = 30
+# Seconds from a call to the call back: its story is over by then, even if only the INVITE's repetition after 31.5 s met a
+# gateway that was up.
+BACK_AFTER = 40
 
 
 class Call(NamedTuple):
