@@ -7,6 +7,7 @@ import time
 import zlib
 
 from directory import ADDRESS
+from meanwhile import Meanwhile
 
 HOST, PORT = ADDRESS.split(":")
 
@@ -83,20 +84,12 @@ class Records:
         self.rest = text[-len(self.mark) + 1:]
 
 
-class FullSyncs(threading.Thread):
+class FullSyncs(Meanwhile):
     """Full answers one after the other until it is told to end."""
 
     def __init__(self, directory):
-        super().__init__(daemon=True)
-        self.directory, self.over, self.done = directory, threading.Event(), []
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.join(600)
+        super().__init__(patience=600)
+        self.directory, self.done = directory, []
 
     def run(self):
         while not self.over.is_set():

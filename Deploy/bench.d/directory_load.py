@@ -21,26 +21,19 @@ import report
 from directory_answers import FullSync, FullSyncs
 from directory_measured import BRANDS, Cost, MeasuredDirectory, Sender
 from loopback import Failed
+from meanwhile import Meanwhile
 
 SCENARIOS = ("full", "polls", "events", "both", "mixed", "crash")
 # The options that shape the load, told with its results.
 SHAPE = ("only", "numbers", "seconds", "rate", "interval")
 
 
-class Changes(threading.Thread):
+class Changes(Meanwhile):
     """A hundred numbers get another name, by the operator's command, every two seconds."""
 
     def __init__(self, directory):
-        super().__init__(daemon=True)
-        self.directory, self.over, self.rounds, self.trouble = directory, threading.Event(), 0, None
-
-    def __enter__(self):
-        self.start()
-        return self
-
-    def __exit__(self, *_):
-        self.over.set()
-        self.join(120)
+        super().__init__(patience=120)
+        self.directory, self.rounds, self.trouble = directory, 0, None
 
     def run(self):
         while not self.over.wait(2):
