@@ -74,8 +74,8 @@ struct WorkerService: Service {
                 metadata: ["niceness": "\(niceness)", "wanted": "\(TransportWorker.wantedNiceness)"])
         }
         if let bytes = workers.receiveBuffer, bytes < UDPSocket.wantedBuffer {
-            logger.info(
-                "bursts of messages may be lost before Herald sees them; allow larger buffers: sysctl -w net.core.rmem_max=\(UDPSocket.wantedBuffer)",
+            logger.notice(
+                "bursts of calls may be refused or lost, the receive buffer is small; allow net.core.rmem_max=\(UDPSocket.wantedBuffer) in /etc/sysctl.d",
                 metadata: ["buffer": "\(bytes)", "wanted": "\(UDPSocket.wantedBuffer)"])
         }
     }
