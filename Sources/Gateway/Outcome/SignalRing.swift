@@ -6,22 +6,23 @@ import Synchronization
 /// The way of signals out of the call path: a fixed-size ring in a memory-mapped file that outlives the process.
 ///
 /// `append` is plain stores into memory that is already there, then the signal's sequence number with release order:
-/// no system call, no allocation, no lock but the producers' own. After a kill -9 the next process opens the same file and the consumer goes
-/// on after the last sequence it has stored in its database together with what it made of it: nothing is lost and
-/// nothing is applied twice. On tmpfs a power cut loses what the consumer has not yet taken.
+/// no system call, no allocation, no lock but the producers' own. After a kill -9 the next process opens the same file
+/// and the consumer goes on after the last sequence it has stored in its database together with what it made of it:
+/// nothing is lost and nothing is applied twice. On tmpfs a power cut loses what the consumer has not yet taken.
 ///
 /// A sequence number is claimed first and published last, so a slot whose producer died between the two is recognised:
 /// it carries an older number than its place demands. Producers take turns by a lock that is held for one signal and by
 /// no other kind of thread. One consumer at a time.
 ///
-/// The two sides share no pointer: each has a mapping of its own behind a lock of its own, and meets the other in the file
-/// alone, as two processes would. There three rules keep them apart:
+/// The two sides share no pointer: each has a mapping of its own behind a lock of its own, and meets the other in the
+/// file alone, as two processes would. There three rules keep them apart:
 ///
 /// 1. The numbers of the header and of the slots are touched atomically only.
-/// 2. A producer writes slot n only when n − capacity is released: it loads `released` with acquire order, the consumer
-///    stored it with release order after it had read. `released` falls only in `resume`, before any producer is at work.
-/// 3. The consumer reads slot n only with released < n, and after it loaded the number n from the slot with acquire order,
-///    which the producer stored with release order after its last byte.
+/// 2. A producer writes slot n only when n − capacity is released: it loads `released` with acquire order, the
+///    consumer stored it with release order after it had read. `released` falls only in `resume`, before any producer
+///    is at work.
+/// 3. The consumer reads slot n only with released < n, and after it loaded the number n from the slot with acquire
+///    order, which the producer stored with release order after its last byte.
 ///
 /// **Deviation** from "a full ring sheds the oldest unbranded signals first": taking back old slots would need a lock
 /// shared with the consumer. Instead, while less than an eighth of the slots is free, signals known to be of unbranded

@@ -117,7 +117,7 @@ struct SignalRingFile: Sendable {
         }
         let ringID = UInt64.random(in: 1...UInt64(Int64.max))
         let header = [version, UInt64(capacity), ringID, mix(version, UInt64(capacity), ringID)]
-        // The magic number last, so that a start cut off half-way leaves a file that is set aside and not one that is trusted.
+        // The magic number last: a start cut off half-way leaves a file that is set aside and not one that is trusted.
         guard pwrite(descriptor, header, 32, 8) == 32, pwrite(descriptor, [magic], 8, 0) == 8 else {
             throw failed("write", path, descriptor)
         }
