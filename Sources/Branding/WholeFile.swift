@@ -50,11 +50,11 @@ package final class WholeFile {
         of type: Element.Type, _ count: Int
     ) throws(BrandIndexFileError) -> [Element] {
         var failure: BrandIndexFileError?
-        let array = [Element](unsafeUninitializedCapacity: count) { buffer, filled in
+        let array = [Element](inLargePages: count) { buffer in
             let bytes = UnsafeMutableRawBufferPointer(
                 start: buffer.baseAddress, count: count * MemoryLayout<Element>.stride)
             failure = fill(bytes)
-            filled = failure == nil ? count : 0
+            return failure == nil ? count : 0
         }
         if let failure { throw failure }
         return array
