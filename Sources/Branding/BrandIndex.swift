@@ -2,20 +2,21 @@
 
 /// All numbers and brands calls are branded from: immutable, in memory, ready to be copied into headers.
 ///
-/// Made by `BrandIndexBuilder` or loaded from a file, then swapped in whole. Any thread; a lookup takes some tens of
+/// Made by `BrandIndexBuilder`, or loaded from a file, then swapped in whole. Any thread; a lookup takes some tens of
 /// nanoseconds and allocates nothing. Twelve bytes a slot with seven in ten filled, and each brand's bytes once.
+/// `BrandIndexChange` makes the next one of it, which shares what did not change.
 package final class BrandIndex: Sendable {
     /// The change of records it was built from, as the cache counts them.
     package let generation: Int64
     /// How the brands were rendered.
     package let profile: RenderingProfile
-    let table: NumberTable
+    let numbers: BrandedNumbers
     let brands: RenderedBrands
 
-    init(generation: Int64, profile: RenderingProfile, table: NumberTable, brands: RenderedBrands) {
+    init(generation: Int64, profile: RenderingProfile, numbers: BrandedNumbers, brands: RenderedBrands) {
         self.generation = generation
         self.profile = profile
-        self.table = table
+        self.numbers = numbers
         self.brands = brands
     }
 
@@ -25,19 +26,19 @@ package final class BrandIndex: Sendable {
     }
 
     /// How many numbers have a brand.
-    package var count: Int { table.count }
+    package var count: Int { numbers.count }
 
-    /// How many different brands there are.
+    /// How many different brands there are; in a large set those too that lately lost their last number.
     package var brandCount: Int { brands.rows.count }
 
     /// Bytes of memory held.
     package var memory: Int {
-        table.keys.count * 12 + brands.rows.count * MemoryLayout<RenderedBrands.Row>.stride + brands.arena.count
+        numbers.memory + brands.rows.count * MemoryLayout<RenderedBrands.Row>.stride + brands.arena.count
     }
 
     /// The brand of a number, nil when it has none.
     package func entry(for number: E164Number) -> BrandEntry? {
-        table.value(of: number).map(BrandEntry.init)
+        numbers.value(of: number).map(BrandEntry.init)
     }
 
     /// Bytes that `append` would add; zero when the brand has no such part.

@@ -13,15 +13,21 @@ extension BrandIndex {
         header[.version] = BrandIndexHeader.version
         header[.generation] = UInt64(bitPattern: generation)
         header[.profile] = profile.fingerprint
-        header[.numbers] = UInt64(table.count)
-        header[.slots] = UInt64(table.keys.count)
+        let (listed, changed) = (SavedTable(numbers.table), SavedTable(numbers.changes))
+        header[.numbers] = UInt64(numbers.count)
+        header[.listed] = UInt64(listed.count)
+        header[.slots] = UInt64(listed.keys.count)
+        header[.changed] = UInt64(changed.count)
+        header[.changeSlots] = UInt64(changed.keys.count)
         header[.brands] = UInt64(brands.rows.count)
         header[.arena] = UInt64(brands.arena.count)
-        header[.checksum] = header.checksum(table.keys, table.values, brands.rows, brands.arena)
+        header[.checksum] = header.checksum([listed, changed], brands.rows, brands.arena)
         let file = try WholeFile(replacing: path)
         try file.write(header.words)
-        try file.write(table.keys)
-        try file.write(table.values)
+        for table in [listed, changed] {
+            try file.write(table.keys)
+            try file.write(table.values)
+        }
         try file.write(brands.rows)
         try file.write(brands.arena)
         try file.commit()
@@ -49,7 +55,7 @@ extension BrandIndex {
 package struct SavedBrandIndex: Sendable {
     private let path: String
     private let header: BrandIndexHeader
-    private let table: NumberTable
+    private let numbers: BrandedNumbers
     private let brands: RenderedBrands
 
     /// Reads the file and checks all of it.
@@ -65,18 +71,19 @@ package struct SavedBrandIndex: Sendable {
             throw .otherFormat(path: path)
         }
         guard let length = header.fileLength, length == file.length else { throw .damaged(path: path) }
-        let keys = try file.readArray(of: UInt64.self, Int(header[.slots]))
-        let values = try file.readArray(of: UInt32.self, Int(header[.slots]))
+        let listed = try SavedTable(file, slots: header[.slots], count: header[.listed])
+        let changed = try SavedTable(file, slots: header[.changeSlots], count: header[.changed])
         let rows = try file.readArray(of: RenderedBrands.Row.self, Int(header[.brands]))
         let arena = try file.readArray(of: UInt8.self, Int(header[.arena]))
-        guard header[.checksum] == header.checksum(keys, values, rows, arena),
-            let table = NumberTable(
-                keys: keys, values: values, count: Int(header[.numbers]), valueLimit: rows.count),
+        guard header[.checksum] == header.checksum([listed, changed], rows, arena),
+            let table = listed.table(valueLimit: rows.count),
+            let changes = changed.table(valueLimit: rows.count, or: BrandedNumbers.gone),
+            let numbers = BrandedNumbers(table, changes: changes, count: Int(header[.numbers])),
             let brands = RenderedBrands(rows: rows, arena: arena)
         else { throw .damaged(path: path) }
         self.path = path
         self.header = header
-        self.table = table
+        self.numbers = numbers
         self.brands = brands
     }
 
@@ -84,18 +91,40 @@ package struct SavedBrandIndex: Sendable {
     package func index(profile: RenderingProfile) throws(BrandIndexFileError) -> BrandIndex {
         guard header[.profile] == profile.fingerprint else { throw .otherProfile(path: path) }
         return BrandIndex(
-            generation: Int64(bitPattern: header[.generation]), profile: profile, table: table, brands: brands)
+            generation: Int64(bitPattern: header[.generation]), profile: profile, numbers: numbers, brands: brands)
     }
 }
 
-/// The first 80 bytes of a saved index: ten integers in the machine's byte order, which the first one shows.
-private struct BrandIndexHeader: Sendable {
-    enum Field: Int { case magic, version, generation, profile, numbers, slots, brands, arena, checksum, reserved }
+/// The arrays of a table as they are saved, not looked at yet.
+private struct SavedTable {
+    let keys: [UInt64]
+    let values: [UInt32]
+    let count: Int
 
-    static let wordCount = 10
+    init(_ table: NumberTable) { (keys, values, count) = (table.keys, table.values, table.count) }
+
+    /// Reads the next arrays of the file.
+    init(_ file: WholeFile, slots: UInt64, count: UInt64) throws(BrandIndexFileError) {
+        keys = try file.readArray(of: UInt64.self, Int(slots))
+        values = try file.readArray(of: UInt32.self, Int(slots))
+        self.count = Int(count)
+    }
+
+    func table(valueLimit: Int, or other: UInt32? = nil) -> NumberTable? {
+        NumberTable(keys: keys, values: values, count: count, valueLimit: valueLimit, or: other)
+    }
+}
+
+/// The first 96 bytes of a saved index: twelve integers in the machine's byte order, which the first one shows.
+private struct BrandIndexHeader: Sendable {
+    enum Field: Int {
+        case magic, version, generation, profile, numbers, listed, slots, changed, changeSlots, brands, arena, checksum
+    }
+
+    static let wordCount = 12
     /// The letters `HERALDIX` on a little-endian machine.
     static let magic: UInt64 = 0x5849_444C_4152_4548
-    static let version: UInt64 = 1
+    static let version: UInt64 = 2
 
     private(set) var words: [UInt64]
 
@@ -110,20 +139,22 @@ private struct BrandIndexHeader: Sendable {
 
     /// How long the file must be; nil when the counts are beyond any file.
     var fileLength: Int? {
-        let counts = [self[.numbers], self[.slots], self[.brands], self[.arena]]
+        let counts = [.numbers, .listed, .slots, .changed, .changeSlots, .brands, .arena].map { self[$0] }
         guard counts.allSatisfy({ $0 < 1 << 48 }) else { return nil }
         let rows = Int(self[.brands]) * MemoryLayout<RenderedBrands.Row>.stride
-        return Self.wordCount * 8 + Int(self[.slots]) * 12 + rows + Int(self[.arena])
+        return Self.wordCount * 8 + Int(self[.slots] + self[.changeSlots]) * 12 + rows + Int(self[.arena])
     }
 
-    /// The sum of the header, all but the sum's own field, and of the four arrays.
-    func checksum(_ keys: [UInt64], _ values: [UInt32], _ rows: [RenderedBrands.Row], _ arena: [UInt8]) -> UInt64 {
+    /// The sum of the header, all but the sum's own field, and of what follows it.
+    func checksum(_ tables: [SavedTable], _ rows: [RenderedBrands.Row], _ arena: [UInt8]) -> UInt64 {
         var head = words
         head[Field.checksum.rawValue] = 0
         var sum = Checksum()
         head.withUnsafeBytes { sum.combine($0) }
-        keys.withUnsafeBytes { sum.combine($0) }
-        values.withUnsafeBytes { sum.combine($0) }
+        for table in tables {
+            table.keys.withUnsafeBytes { sum.combine($0) }
+            table.values.withUnsafeBytes { sum.combine($0) }
+        }
         rows.withUnsafeBytes { sum.combine($0) }
         arena.withUnsafeBytes { sum.combine($0) }
         return sum.value

@@ -14,19 +14,27 @@ struct NumberTable: Sendable {
     /// An empty table with room for that many numbers.
     init(expectedCount: Int) {
         let capacity = Self.capacity(for: expectedCount)
-        keys = [UInt64](repeating: 0, count: capacity)
-        values = [UInt32](repeating: 0, count: capacity)
+        keys = [UInt64](zeroes: capacity)
+        values = [UInt32](zeroes: capacity)
         count = 0
+    }
+
+    /// The same numbers in memory of their own, which can be changed without another copy.
+    init(copying other: NumberTable) {
+        keys = other.keys.inLargePages()
+        values = other.values.inLargePages()
+        count = other.count
     }
 
     /// Takes over the arrays of a saved table.
     ///
-    /// - Returns: nil when they do not belong to a table of that count, or a value is not below `valueLimit`.
-    init?(keys: [UInt64], values: [UInt32], count: Int, valueLimit: Int) {
+    /// - Returns: nil when they do not belong to a table of that count, or a value is neither below `valueLimit` nor
+    ///   `other`.
+    init?(keys: [UInt64], values: [UInt32], count: Int, valueLimit: Int, or other: UInt32? = nil) {
         guard keys.count == values.count, count <= Self.limit(of: keys.count), !keys.isEmpty else { return nil }
         var filled = 0
         for slot in keys.indices where keys[slot] != 0 {
-            guard Int(values[slot]) < valueLimit else { return nil }
+            guard Int(values[slot]) < valueLimit || values[slot] == other else { return nil }
             filled += 1
         }
         guard filled == count else { return nil }
@@ -40,7 +48,14 @@ struct NumberTable: Sendable {
 
     private static func limit(of capacity: Int) -> Int { capacity * 7 / 10 }
 
-    var isFull: Bool { count >= Self.limit(of: keys.count) }
+    /// True when the next number needs another table.
+    var isFull: Bool { !fits(count + 1) }
+
+    /// True when another table of its count would be a fifth smaller and more.
+    var isTooLarge: Bool { keys.count > Self.capacity(for: count) * 5 / 4 }
+
+    /// True when that many numbers may be in it.
+    func fits(_ count: Int) -> Bool { count <= Self.limit(of: keys.count) }
 
     /// The value filed under a number; never allocates.
     @inline(__always)
@@ -73,10 +88,14 @@ struct NumberTable: Sendable {
         values[slot] = value
     }
 
+    /// Takes a number out; nothing happens when it is not there.
+    mutating func remove(_ digits: UInt64) {
+        let (slot, isFilled) = slot(for: digits)
+        if isFilled { remove(at: slot) }
+    }
+
     /// Empties a slot and moves up what had to step over it, so that every search still ends at an empty slot.
-    ///
-    /// - Parameter moved: called with source and destination of every entry that moves.
-    mutating func remove(at slot: Int, moved: (Int, Int) -> Void) {
+    private mutating func remove(at slot: Int) {
         var hole = slot
         var probe = next(slot)
         while keys[probe] != 0 {
@@ -87,7 +106,6 @@ struct NumberTable: Sendable {
             if fromHome >= fromHole {
                 keys[hole] = keys[probe]
                 values[hole] = values[probe]
-                moved(probe, hole)
                 hole = probe
             }
             probe = next(probe)
@@ -104,9 +122,24 @@ struct NumberTable: Sendable {
         return marks
     }
 
-    /// Files under every number what `places` holds at its value.
-    mutating func mapValues(by places: [UInt32]) {
-        for slot in keys.indices where keys[slot] != 0 { values[slot] = places[Int(values[slot])] }
+    /// Files under every number what `positions` holds at its value; a value beyond them stays.
+    mutating func mapValues(by positions: [UInt32]) {
+        for slot in keys.indices where keys[slot] != 0 && Int(values[slot]) < positions.count {
+            values[slot] = positions[Int(values[slot])]
+        }
+    }
+
+    /// The same numbers in a table with room for `count`.
+    ///
+    /// - Parameter moved: called with the old and the new slot of each.
+    func resized(to count: Int, moved: (Int, Int) -> Void = { _, _ in }) -> NumberTable {
+        var next = NumberTable(expectedCount: max(count, self.count))
+        for slot in keys.indices where keys[slot] != 0 {
+            let destination = next.slot(for: keys[slot]).slot
+            next.put(values[slot], under: keys[slot], in: destination)
+            moved(slot, destination)
+        }
+        return next
     }
 
     private func next(_ slot: Int) -> Int { slot + 1 == keys.count ? 0 : slot + 1 }

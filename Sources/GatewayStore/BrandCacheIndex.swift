@@ -35,11 +35,11 @@ extension BrandCacheStore {
             guard try log.reaches(index.generation) else { return nil }
             let generation = try Self.state(in: database).generation
             if generation == index.generation { return (index, 0) }
-            var builder = BrandIndexBuilder(changing: index, generation: generation)
+            var change = BrandIndexChange(of: index, generation: generation)
             let changes = try log.forEach(after: index.generation) { number, record in
-                if let record { builder.add(record) } else { builder.remove(number) }
+                if let record { change.add(record) } else { change.remove(number) }
             }
-            return (builder.finish(), changes)
+            return (change.finish(), changes)
         }
     }
 }

@@ -42,6 +42,23 @@ struct BrandIndexFileTests {
         }
     }
 
+    @Test func `changes over its table are saved with it`() throws {
+        let file = TemporaryFile()
+        var change = BrandIndexChange(of: try Self.sample(), generation: 8, room: 100)
+        let (gone, renamed, added) = (UInt64(61_255_500_000), UInt64(61_255_500_037), UInt64(61_255_500_001))
+        change.remove(try BrandIndexTests.number(gone))
+        for digits in [renamed, added] { change.add(try BrandIndexTests.record(digits, "New")) }
+        let index = change.finish()
+        #expect(index.numbers.changes.count == 3)
+        try index.save(to: file.path)
+        let loaded = try Self.load(file, generation: 8).get()
+        #expect(loaded.count == 300)
+        #expect(try BrandIndexTests.name(of: gone, in: loaded) == nil)
+        #expect(try BrandIndexTests.name(of: renamed, in: loaded) == "New")
+        #expect(try BrandIndexTests.name(of: added, in: loaded) == "New")
+        #expect(try BrandIndexTests.name(of: 61_255_500_074, in: loaded) == "Brand \"2\"")
+    }
+
     @Test func `an empty index can be saved and loaded`() throws {
         let file = TemporaryFile()
         try BrandIndex.empty(generation: 7).save(to: file.path)
@@ -96,7 +113,7 @@ struct BrandIndexFileTests {
         try Self.sample().save(to: file.path)
         let whole = file.read()
         // Every byte of the header, and every seventh behind it, which meets keys, values, rows, arena and the end.
-        for position in Array(0..<80) + Array(stride(from: 80, to: whole.count, by: 7)) + [whole.count - 1] {
+        for position in Array(0..<96) + Array(stride(from: 96, to: whole.count, by: 7)) + [whole.count - 1] {
             var damaged = whole
             damaged[position] ^= 1 << UInt8(position % 8)
             file.write(damaged)

@@ -56,19 +56,19 @@ struct BrandIndexTests {
     @Test func `additions and removals in any order agree with a dictionary`() throws {
         var random = SeededRandom(state: 2)
         var model: [UInt64: String] = [:]
-        var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 10)
+        var change = BrandIndexChange(of: .empty(), generation: 1)
         for step in 0..<30_000 {
             // Few numbers, so that removals hit runs of neighbours in the table.
             let digits = 1_000_000 + UInt64.random(in: 0..<2000, using: &random)
             if Bool.random(using: &random) {
                 model[digits] = "Brand \(step % 7)"
-                builder.add(try Self.record(digits, "Brand \(step % 7)"))
+                change.add(try Self.record(digits, "Brand \(step % 7)"))
             } else {
                 model[digits] = nil
-                builder.remove(try Self.number(digits))
+                change.remove(try Self.number(digits))
             }
         }
-        let index = builder.finish()
+        let index = change.finish()
         #expect(index.count == model.count)
         for digits in UInt64(1_000_000)..<1_002_000 { #expect(try Self.name(of: digits, in: index) == model[digits]) }
     }
@@ -91,23 +91,21 @@ struct BrandIndexTests {
         #expect(try Self.name(of: 61_255_501_234, in: index) == expected)
     }
 
-    @Test func `times move with their numbers when the table grows and shrinks`() throws {
+    @Test func `times move with their numbers when the table grows`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 0)
         for digits in UInt64(1_000_000)..<1_005_000 {
             builder.add(try Self.record(digits, "new", at: "2026-02-01T00:00:00Z"))
         }
-        for digits in UInt64(1_000_000)..<1_002_000 { builder.remove(try Self.number(digits)) }
-        for digits in UInt64(1_002_000)..<1_005_000 { builder.add(try Self.record(digits, "old")) }
+        for digits in UInt64(1_000_000)..<1_005_000 { builder.add(try Self.record(digits, "old")) }
         let index = builder.finish()
-        #expect(index.count == 3000)
-        #expect(try (UInt64(1_002_000)..<1_005_000).allSatisfy { try Self.name(of: $0, in: index) == "new" })
+        #expect(index.count == 5000)
+        #expect(try (UInt64(1_000_000)..<1_005_000).allSatisfy { try Self.name(of: $0, in: index) == "new" })
     }
 
     @Test func `with unique numbers the later record stays, whatever its time`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1, numbersAreUnique: true)
         builder.add(try Self.record(61_255_501_234, "first", at: "2026-02-01T00:00:00Z"))
         builder.add(try Self.record(61_255_501_234, "second"))
-        builder.remove(try Self.number(61_255_509_999))
         #expect(try Self.name(of: 61_255_501_234, in: builder.finish()) == "second")
     }
 
