@@ -37,7 +37,8 @@ struct BrandMerge {
             DELETE FROM brand WHERE NOT EXISTS
                 (SELECT 1 FROM incoming.record r WHERE r.number = brand.number AND r.active = 1)
             """)
-        return (try write(onlyIf: "1"), removed)
+        // Neighbours of the whole set are neighbours on the pages.
+        return (try write(onlyIf: "1", atATime: 64), removed)
     }
 
     /// Writes incoming records unless the stored one is newer, and removes what became inactive.
@@ -47,23 +48,42 @@ struct BrandMerge {
         let written = try write(
             onlyIf: """
                 NOT EXISTS (SELECT 1 FROM brand b WHERE b.number = r.number AND update_time(b.updated_at) > r.time)
-                """)
+                """, atATime: 4)
         let removed = try run(
             "DELETE FROM brand WHERE number IN (SELECT number FROM incoming.record WHERE active = 0)")
         return (written, removed)
     }
 
-    private func write(onlyIf condition: String) throws -> Int {
-        try run(
-            """
-            INSERT INTO brand (\(Self.columns)) SELECT \(Self.columns) FROM incoming.record r
-            WHERE r.active = 1 AND \(condition) AND NOT EXISTS (
-                SELECT 1 FROM brand b WHERE b.number = r.number AND b.name = r.name AND b.brand_id = r.brand_id
-                    AND b.logo_url IS r.logo_url AND b.call_reason IS r.call_reason AND b.updated_at = r.updated_at)
-            ORDER BY r.number
-            ON CONFLICT (number) DO UPDATE SET name = excluded.name, brand_id = excluded.brand_id,
-                logo_url = excluded.logo_url, call_reason = excluded.call_reason, updated_at = excluded.updated_at
-            """)
+    /// Writes the incoming records that differ, in ascending order and few at a time.
+    ///
+    /// SQLite keeps what a statement that may fail half-way would have to put back, up to 64 kB of it in memory. One
+    /// statement for all would write every page it touches to a temporary file first, as much again as the change itself.
+    ///
+    /// - Parameter count: rows of a statement, which touches 16 pages at most.
+    private func write(onlyIf condition: String, atATime count: Int) throws -> Int {
+        let end = try database.cachedStatement(
+            sql: """
+                SELECT MAX(number) FROM
+                    (SELECT number FROM incoming.record WHERE number >= ? ORDER BY number LIMIT \(count))
+                """)
+        let insert = try database.cachedStatement(
+            sql: """
+                INSERT INTO brand (\(Self.columns)) SELECT \(Self.columns) FROM incoming.record r
+                WHERE r.number BETWEEN ? AND ? AND r.active = 1 AND \(condition) AND NOT EXISTS (
+                    SELECT 1 FROM brand b WHERE b.number = r.number AND b.name = r.name AND b.brand_id = r.brand_id
+                        AND b.logo_url IS r.logo_url AND b.call_reason IS r.call_reason AND b.updated_at = r.updated_at)
+                ORDER BY r.number
+                ON CONFLICT (number) DO UPDATE SET name = excluded.name, brand_id = excluded.brand_id,
+                    logo_url = excluded.logo_url, call_reason = excluded.call_reason, updated_at = excluded.updated_at
+                """)
+        var written = 0
+        var first: Int64 = 0
+        while let last = try Int64.fetchOne(end, arguments: [first]) {
+            try insert.execute(arguments: [first, last])
+            written += database.changesCount
+            first = last + 1
+        }
+        return written
     }
 
     private func run(_ sql: String) throws -> Int {
