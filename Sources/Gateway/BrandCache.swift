@@ -18,6 +18,10 @@ package protocol BrandCache: Sendable {
     /// - Returns: how many rows were written and removed.
     /// - Throws: a database error; nothing has changed then.
     func apply(_ change: SyncChange, from intake: any BrandIntake) async throws -> AppliedSync
+    /// Moves what a sync wrote to its place on the disk, once calls see it; the disk's space comes back with a large one.
+    ///
+    /// A reader may be in the way: then it stays where it is until the next sync, and nothing is lost.
+    func settle(_ applied: AppliedSync) async
     /// Notes that the directory had nothing new.
     func confirm(isFull: Bool, gates: BrandingGates, now: Int64) async throws
     /// Stores gates without touching records, after an event or lookup answer changed them or a 401 closed them.

@@ -36,6 +36,10 @@ package struct BrandCacheStore: BrandCache {
             database.add(function: BrandMerge.updateTime)
             try database.execute(sql: "ATTACH DATABASE ? AS incoming", arguments: [staging.path])
             defer { try? database.execute(sql: "DETACH DATABASE incoming") }
+            // A commit this large would move its pages to their places at once, while calls wait for what it brought.
+            let pages = try Int.fetchOne(database, sql: "PRAGMA wal_autocheckpoint") ?? 1_000
+            try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
+            defer { try? database.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)") }
             var applied: AppliedSync?
             try database.inTransaction(.immediate) {
                 let merge = BrandMerge(database: database)
@@ -52,8 +56,14 @@ package struct BrandCacheStore: BrandCache {
             return applied
         }
         guard let applied else { throw BrandCacheError.foreignIntake }
-        await shrinkLog(after: applied)
         return applied
+    }
+
+    package func settle(_ applied: AppliedSync) async {
+        let rows = applied.written + applied.removed
+        guard rows > 0 else { return }
+        let large = 50_000  // rows; below, the log is a few MB that the next sync uses again
+        _ = try? await database.writeWithoutTransaction { try $0.checkpoint(rows < large ? .passive : .truncate) }
     }
 
     package func confirm(isFull: Bool, gates: BrandingGates, now: Int64) async throws {
@@ -128,15 +138,6 @@ package struct BrandCacheStore: BrandCache {
 
     private static func json(_ value: some Encodable) throws -> String {
         String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
-    }
-
-    /// Gives back the disk space of the write-ahead log after a large change.
-    ///
-    /// A reader may be in the way: then the log stays until the next large change, and nothing is lost.
-    private func shrinkLog(after applied: AppliedSync) async {
-        let large = 50_000  // rows; below, the log is a few MB that the next sync uses again
-        guard applied.written + applied.removed >= large else { return }
-        _ = try? await database.writeWithoutTransaction { try $0.checkpoint(.truncate) }
     }
 }
 

@@ -204,6 +204,7 @@ package final class SyncService: Service, Sendable {
         await publisher.change { config.gates(after: $0) }
         note(applied, change, tally)
         try await publish(applied.generation)
+        await cache.settle(applied)
         try await acknowledge(answer.syncedAt, intake)
     }
 

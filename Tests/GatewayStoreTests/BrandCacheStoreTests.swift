@@ -123,6 +123,29 @@ struct BrandCacheStoreTests {
         #expect(try await cache.syncState() == before)
     }
 
+    @Test func `calls see a sync before its pages are moved to their places`() async throws {
+        let database = try folder.database()
+        // As after a change of thousands of pages: SQLite would move them within the commit.
+        try await database.brands.writeWithoutTransaction { try $0.execute(sql: "PRAGMA wal_autocheckpoint = 1") }
+        let cache = BrandCacheStore(database)
+        func bytesInPlace() throws -> Int {
+            try #require(
+                FileManager.default.attributesOfItem(atPath: folder.path + "/brands.sqlite")[.size] as? Int)
+        }
+        let before = try bytesInPlace()
+        let rows = (0..<200).map { ("+61412\(String(600_000 + $0))", "Brand \($0)") }
+        let applied = try await cache.apply(full(rows))
+        #expect(applied.written == 200)
+        #expect(try await folder.rows().count == 200)
+        #expect(try bytesInPlace() == before)
+        await cache.settle(applied)
+        #expect(try bytesInPlace() > before)
+        let pages = try await database.brands.writeWithoutTransaction {
+            try Int.fetchOne($0, sql: "PRAGMA wal_autocheckpoint")
+        }
+        #expect(pages == 1)
+    }
+
     @Test func `every field of a record comes back to the letter`() async throws {
         let cache = try folder.cache()
         let odd = BrandRecord(
