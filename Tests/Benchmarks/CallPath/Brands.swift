@@ -34,6 +34,19 @@ private enum Listed: Int, CaseIterable {
         return builder.finish()
     }
 
+    /// The index after `count` of its numbers, spread over all, have taken another brand.
+    func changed(_ count: Int) -> BrandIndex {
+        var change = BrandIndexChange(of: index, generation: 2)
+        for turn in 0..<count {
+            let place = turn * (rawValue / count)
+            guard let number = Self.number(place) else { continue }
+            var record = brands[(place + 1) % brands.count]
+            record.number = number
+            change.add(record)
+        }
+        return change.finish()
+    }
+
     /// Even places of the sequence are in the index, odd ones are not.
     static func number(_ place: Int) -> E164Number? { E164Number(digits: spread(place &* 2)) }
     static func unlisted(_ place: Int) -> E164Number? { E164Number(digits: spread(place &* 2 + 1)) }
@@ -46,6 +59,8 @@ private enum Listed: Int, CaseIterable {
 
 private let indexOfMillion = Listed.million.build()
 private let indexOfTenMillion = Listed.tenMillion.build()
+/// As many changes over its table as there may be.
+private let changedIndex = Listed.tenMillion.changed(300_000)
 
 /// A record of each brand; ready before, so that building is all that is measured.
 private let brands = (0..<50_000).compactMap { brand in
@@ -60,25 +75,27 @@ private let brands = (0..<50_000).compactMap { brand in
 /// Asking the index for a number, and making, saving and loading a whole one.
 func brandBenchmarks() {
     for listed in Listed.allCases {
-        lookups(listed)
+        lookups(listed, in: listed.index, of: listed.words)
         wholes(listed)
     }
+    lookups(.tenMillion, in: changedIndex, of: "\(Listed.tenMillion.words), 300,000 changed")
 }
 
-private func lookups(_ listed: Listed) {
+private func lookups(_ listed: Listed, in index: @autoclosure @escaping () -> BrandIndex, of words: String) {
     // As in calls each is another number, and so many that neither they nor their places in the table are in the cache.
     let places = (0..<1 << 20).map { $0 &* 48_271 % listed.rawValue }
     let (hits, misses) = (places.compactMap(Listed.number), places.compactMap(Listed.unlisted))
     for (name, numbers) in [("listed", hits), ("unlisted", misses)] {
-        Benchmark("lookup: \(name), of \(listed.words)") { benchmark in
-            let index = listed.index
+        Benchmark("lookup: \(name), of \(words)") { benchmark in
+            let index = index()
             var place = benchmark.currentIteration * 1_000
             for _ in benchmark.scaledIterations {
                 place += 1
                 blackHole(index.entry(for: numbers[place & (1 << 20 - 1)]))
             }
         } setup: {
-            let found = numbers.count { listed.index.entry(for: $0) != nil }
+            let index = index()
+            let found = numbers.count { index.entry(for: $0) != nil }
             precondition(found == (name == "listed" ? numbers.count : 0), "\(found) of \(name) numbers are found")
         }
     }
@@ -96,6 +113,13 @@ private func wholes(_ listed: Listed) {
         blackHole(index)
     } setup: {
         blackHole(brands)
+    }
+    Benchmark("brand index: 10,000 changes, \(listed.words)", configuration: once) { benchmark in
+        let index = listed.changed(10_000)
+        benchmark.stopMeasurement()
+        blackHole(index)
+    } setup: {
+        blackHole(listed.index)
     }
     Benchmark("brand index: save with checksum, \(listed.words)", configuration: once) { _ in
         try listed.index.save(to: listed.path)
