@@ -28,7 +28,7 @@ package final class BrandIndex: Sendable {
     /// How many numbers have a brand.
     package var count: Int { numbers.count }
 
-    /// How many different brands there are; in a large set those too that lately lost their last number.
+    /// How many different brands there are; in a large set those of its table too that lost their last number since.
     package var brandCount: Int { brands.rows.count }
 
     /// Bytes of memory held.

@@ -57,7 +57,8 @@ package struct BrandIndexBuilder: Sendable {
         for number in nameless { table.remove(number.digits) }
         if table.isTooLarge { table = table.resized(to: table.count) }
         return BrandIndex(
-            generation: generation, profile: profile, numbers: BrandedNumbers(table), brands: rendering.brands)
+            generation: generation, profile: profile,
+            numbers: BrandedNumbers(table, brands: rendering.brands.rows.count), brands: rendering.brands)
     }
 
     private mutating func resize(to count: Int) {

@@ -41,15 +41,8 @@ package struct BrandIndexChange: Sendable {
     /// The finished index.
     package consuming func finish() -> BrandIndex {
         var brands = rendering.brands
-        let isUsed: [Bool]
-        if numbers.changes.count > room {
-            numbers.settle()
-            isUsed = numbers.table.marks(below: brands.rows.count)
-        } else {
-            // Brands nobody has any more wait for the next look at the whole table; twins would only grow.
-            isUsed = [Bool](repeating: true, count: brands.rows.count)
-        }
-        if let positions = brands.compact(isUsed: isUsed, addedFrom: oldBrands) { numbers.mapValues(by: positions) }
+        if numbers.changes.count > room { numbers.mergeChanges() }
+        numbers.compact(&brands, addedFrom: oldBrands)
         return BrandIndex(generation: generation, profile: profile, numbers: numbers, brands: brands)
     }
 }

@@ -17,6 +17,7 @@ extension BrandIndex {
         header[.numbers] = UInt64(numbers.count)
         header[.listed] = UInt64(listed.count)
         header[.slots] = UInt64(listed.keys.count)
+        header[.listedBrands] = UInt64(numbers.tableBrands)
         header[.changed] = UInt64(changed.count)
         header[.changeSlots] = UInt64(changed.keys.count)
         header[.brands] = UInt64(brands.rows.count)
@@ -76,9 +77,11 @@ package struct SavedBrandIndex: Sendable {
         let rows = try file.readArray(of: RenderedBrands.Row.self, Int(header[.brands]))
         let arena = try file.readArray(of: UInt8.self, Int(header[.arena]))
         guard header[.checksum] == header.checksum([listed, changed], rows, arena),
-            let table = listed.table(valueLimit: rows.count),
+            header[.listedBrands] <= rows.count,
+            let table = listed.table(valueLimit: Int(header[.listedBrands])),
             let changes = changed.table(valueLimit: rows.count, or: BrandedNumbers.gone),
-            let numbers = BrandedNumbers(table, changes: changes, count: Int(header[.numbers])),
+            let numbers = BrandedNumbers(
+                table, brands: Int(header[.listedBrands]), changes: changes, count: Int(header[.numbers])),
             let brands = RenderedBrands(rows: rows, arena: arena)
         else { throw .damaged(path: path) }
         self.path = path
@@ -115,13 +118,14 @@ private struct SavedTable {
     }
 }
 
-/// The first 96 bytes of a saved index: twelve integers in the machine's byte order, which the first one shows.
+/// The first 104 bytes of a saved index: thirteen integers in the machine's byte order, which the first one shows.
 private struct BrandIndexHeader: Sendable {
     enum Field: Int {
-        case magic, version, generation, profile, numbers, listed, slots, changed, changeSlots, brands, arena, checksum
+        case magic, version, generation, profile, numbers, listed, slots, listedBrands, changed, changeSlots, brands,
+            arena, checksum
     }
 
-    static let wordCount = 12
+    static let wordCount = 13
     /// The letters `HERALDIX` on a little-endian machine.
     static let magic: UInt64 = 0x5849_444C_4152_4548
     static let version: UInt64 = 2

@@ -12,18 +12,22 @@ struct BrandedNumbers: Sendable {
     private(set) var changes: NumberTable
     /// How many numbers have a brand.
     private(set) var count: Int
+    /// Brands the table may name; those behind them belong to changes alone.
+    private(set) var tableBrands: Int
 
     /// Stands in `changes` for a number of the table that has no brand any more.
     static let gone = UInt32.max
 
-    init(_ table: NumberTable) {
+    /// - Parameter brands: how many brands there are.
+    init(_ table: NumberTable, brands: Int) {
         self.table = table
         changes = NumberTable(expectedCount: 0)
         count = table.count
+        tableBrands = brands
     }
 
     /// Takes over saved tables; nil when a change takes out what is not there, or they have not `count` numbers together.
-    init?(_ table: NumberTable, changes: NumberTable, count: Int) {
+    init?(_ table: NumberTable, brands: Int, changes: NumberTable, count: Int) {
         var found = table.count
         for slot in changes.keys.indices where changes.keys[slot] != 0 {
             let isListed = table.slot(for: changes.keys[slot]).isFilled
@@ -35,6 +39,7 @@ struct BrandedNumbers: Sendable {
         self.table = table
         self.changes = changes
         self.count = count
+        tableBrands = brands
     }
 
     /// Changes worth keeping apart from a table of that many numbers; none where it is copied within milliseconds.
@@ -64,7 +69,7 @@ struct BrandedNumbers: Sendable {
     }
 
     /// Puts the changes into a table of its own, as large as its numbers need.
-    mutating func settle() {
+    mutating func mergeChanges() {
         let changed = changes.keys.indices.filter { changes.keys[$0] != 0 }
         // What goes makes room for what comes.
         var next = table.fits(max(table.count, count)) ? NumberTable(copying: table) : table.resized(to: count)
@@ -76,9 +81,18 @@ struct BrandedNumbers: Sendable {
         changes = NumberTable(expectedCount: 0)
     }
 
-    /// Files under every number what `positions` holds at its brand; the brands of a table under changes stay.
-    mutating func mapValues(by positions: [UInt32]) {
-        if changes.count == 0 { table.mapValues(by: positions) } else { changes.mapValues(by: positions) }
+    /// Takes out of `brands` what no number has any more, and what was added from `first` on although it was there.
+    ///
+    /// Without changes that is said of all brands, else of those the table does not name: it is not looked through then.
+    mutating func compact(_ brands: inout RenderedBrands, addedFrom first: Int) {
+        let isWhole = changes.count == 0
+        var isUsed = [Bool](repeating: false, count: brands.rows.count)
+        if !isWhole { for brand in 0..<tableBrands { isUsed[brand] = true } }
+        (isWhole ? table : changes).mark(&isUsed)
+        if let positions = brands.compact(isUsed: isUsed, addedFrom: first) {
+            if isWhole { table.mapValues(by: positions) } else { changes.mapValues(by: positions) }
+        }
+        if isWhole { tableBrands = brands.rows.count }
     }
 
     private func isBranded(_ digits: UInt64) -> Bool {

@@ -115,11 +115,11 @@ struct NumberTable: Sendable {
         count -= 1
     }
 
-    /// Says of each value below `limit` whether a number has it.
-    func marks(below limit: Int) -> [Bool] {
-        var marks = [Bool](repeating: false, count: limit)
-        for slot in keys.indices where keys[slot] != 0 { marks[Int(values[slot])] = true }
-        return marks
+    /// Marks the values that numbers have; one beyond the marks is passed over.
+    func mark(_ marks: inout [Bool]) {
+        for slot in keys.indices where keys[slot] != 0 && Int(values[slot]) < marks.count {
+            marks[Int(values[slot])] = true
+        }
     }
 
     /// Files under every number what `positions` holds at its value; a value beyond them stays.

@@ -113,7 +113,7 @@ struct BrandIndexFileTests {
         try Self.sample().save(to: file.path)
         let whole = file.read()
         // Every byte of the header, and every seventh behind it, which meets keys, values, rows, arena and the end.
-        for position in Array(0..<96) + Array(stride(from: 96, to: whole.count, by: 7)) + [whole.count - 1] {
+        for position in Array(0..<104) + Array(stride(from: 104, to: whole.count, by: 7)) + [whole.count - 1] {
             var damaged = whole
             damaged[position] ^= 1 << UInt8(position % 8)
             file.write(damaged)
@@ -130,7 +130,7 @@ struct BrandIndexFileTests {
         let file = TemporaryFile()
         try Self.sample().save(to: file.path)
         let whole = file.read()
-        for length in Array(0..<96) + Array(stride(from: 96, to: whole.count, by: 101)) + [whole.count - 1] {
+        for length in Array(0..<104) + Array(stride(from: 104, to: whole.count, by: 101)) + [whole.count - 1] {
             file.write(Array(whole[..<length]))
             #expect(throws: BrandIndexFileError.damaged(path: file.path)) { try Self.load(file).get() }
         }
