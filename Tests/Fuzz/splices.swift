@@ -8,9 +8,10 @@ func fuzzSplices(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         let first = message.headers.first
     else { return 0 }
     let branch = Branch(of: message, via: via.value, secret: Traffic.secret)
+    let marks = HopMarks(branch: branch, of: message, secret: Traffic.secret)
     var splices = Splices()
     _ = RouteSet(of: message, sockets: Traffic.sockets, secret: Traffic.secret, into: &splices)
-    RequestForwarding.addVia(Traffic.sockets[0], branch: branch, before: first, into: &splices)
+    RequestForwarding.addVia(Traffic.sockets[0], marks, before: first, into: &splices)
     RequestForwarding.noteSource(Traffic.source, in: message, via: via.value, into: &splices)
     RequestForwarding.countHop(message, into: &splices)
     let sent = splices.applied(to: message.bytes)
