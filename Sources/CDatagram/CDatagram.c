@@ -9,6 +9,7 @@
 #include <netinet/in.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/eventfd.h>
@@ -47,28 +48,54 @@ static void read_address(struct herald_datagram *datagram, const struct sockaddr
     }
 }
 
-int herald_receive_datagrams(int socket, struct herald_datagram *datagrams, int count) {
+struct herald_inbox {
     struct mmsghdr messages[HERALD_DATAGRAM_BATCH];
     struct iovec vectors[HERALD_DATAGRAM_BATCH];
     struct sockaddr_storage addresses[HERALD_DATAGRAM_BATCH];
-    if (count > HERALD_DATAGRAM_BATCH) count = HERALD_DATAGRAM_BATCH;
-    memset(messages, 0, sizeof messages[0] * (size_t)count);
-    for (int i = 0; i < count; i++) {
-        vectors[i].iov_base = datagrams[i].data;
-        vectors[i].iov_len = datagrams[i].capacity;
-        messages[i].msg_hdr.msg_iov = &vectors[i];
-        messages[i].msg_hdr.msg_iovlen = 1;
-        messages[i].msg_hdr.msg_name = &addresses[i];
-        messages[i].msg_hdr.msg_namelen = sizeof addresses[i];
+    uint8_t *room;
+};
+
+struct herald_inbox *herald_make_inbox(size_t capacity) {
+    struct herald_inbox *inbox = calloc(1, sizeof *inbox);
+    if (inbox == NULL) return NULL;
+    inbox->room = malloc(capacity * HERALD_DATAGRAM_BATCH);
+    if (inbox->room == NULL) {
+        free(inbox);
+        return NULL;
     }
-    int received = recvmmsg(socket, messages, (unsigned)count, MSG_DONTWAIT, NULL);
+    for (int i = 0; i < HERALD_DATAGRAM_BATCH; i++) {
+        inbox->vectors[i] = (struct iovec){.iov_base = inbox->room + (size_t)i * capacity, .iov_len = capacity};
+        inbox->messages[i].msg_hdr = (struct msghdr){
+            .msg_name = &inbox->addresses[i],
+            .msg_namelen = sizeof inbox->addresses[i],
+            .msg_iov = &inbox->vectors[i],
+            .msg_iovlen = 1,
+        };
+    }
+    return inbox;
+}
+
+void herald_free_inbox(struct herald_inbox *inbox) {
+    free(inbox->room);
+    free(inbox);
+}
+
+int herald_receive_datagrams(int socket, struct herald_inbox *inbox) {
+    int received = recvmmsg(socket, inbox->messages, HERALD_DATAGRAM_BATCH, MSG_DONTWAIT, NULL);
     if (received < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -errno;
-    for (int i = 0; i < received; i++) {
-        datagrams[i].length = messages[i].msg_len;
-        datagrams[i].truncated = (messages[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
-        read_address(&datagrams[i], &addresses[i]);
-    }
+    // The kernel has written how long each address is; the next one may be longer.
+    for (int i = 0; i < received; i++) inbox->messages[i].msg_hdr.msg_namelen = sizeof inbox->addresses[i];
     return received;
+}
+
+struct herald_datagram herald_received(const struct herald_inbox *inbox, int index) {
+    struct herald_datagram datagram = {
+        .data = inbox->vectors[index].iov_base,
+        .length = inbox->messages[index].msg_len,
+        .truncated = (inbox->messages[index].msg_hdr.msg_flags & MSG_TRUNC) != 0,
+    };
+    read_address(&datagram, &inbox->addresses[index]);
+    return datagram;
 }
 
 int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, int count) {

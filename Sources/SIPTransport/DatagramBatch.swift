@@ -8,39 +8,25 @@ import SIPCore
 struct DatagramBatch: ~Copyable {
     /// The messages being written; their room is used again and again.
     var sending: [OutgoingMessage] = []
-    private let slots: UnsafeMutableBufferPointer<herald_datagram>
-    private let room: UnsafeMutableBufferPointer<UInt8>
+    private let inbox: OpaquePointer
 
     /// Makes room for a batch of datagrams of `capacity` bytes each; pages are touched as they are needed.
     init(capacity: Int) {
-        let count = Int(HERALD_DATAGRAM_BATCH)
-        slots = .allocate(capacity: count)
-        slots.initialize(repeating: herald_datagram())
-        room = .allocate(capacity: count * capacity)
-        for index in 0..<count {
-            slots[index].data = room.baseAddress?.advanced(by: index * capacity)
-            slots[index].capacity = UInt32(capacity)
+        guard let inbox = herald_make_inbox(capacity) else {
+            preconditionFailure("the system gave no memory for \(capacity) bytes of each datagram of a batch")
         }
+        self.inbox = inbox
     }
 
-    deinit {
-        slots.deallocate()
-        room.deallocate()
-    }
+    deinit { herald_free_inbox(inbox) }
 
     /// Reads what is there; the number of datagrams read, 0 when none or on an error (which the next wait shows again).
     mutating func receive(on descriptor: Int32) -> Int {
-        Int(max(herald_receive_datagrams(descriptor, slots.baseAddress, Int32(slots.count)), 0))
+        Int(max(herald_receive_datagrams(descriptor, inbox), 0))
     }
 
-    func isTruncated(_ index: Int) -> Bool { slots[index].truncated != 0 }
-
-    func source(_ index: Int) -> PeerAddress { PeerAddress(slots[index]) }
-
-    /// The datagram's bytes in a buffer of their own: the one copy, kept for the transaction.
-    func bytes(_ index: Int) -> [UInt8] {
-        [UInt8](UnsafeBufferPointer(start: slots[index].data, count: Int(slots[index].length)))
-    }
+    /// A datagram of the last read; its bytes stay until the next.
+    func received(_ index: Int) -> herald_datagram { herald_received(inbox, Int32(index)) }
 
     /// Sends datagrams of one socket; the number dealt with.
     ///

@@ -136,11 +136,13 @@ package final class TransportWorker: Sendable {
             let isFull = count == Int(HERALD_DATAGRAM_BATCH)
             element.filling = isFull ? Double(herald_receive_filling(socket.descriptor)) / 1000 : 0
             for index in 0..<count {
-                if batch.isTruncated(index) {
+                let datagram = batch.received(index)
+                if datagram.truncated != 0 {
                     element.note(.truncated)
                 } else {
-                    element.receive(
-                        batch.bytes(index), by: Flow(source: batch.source(index), socket: position), at: now)
+                    // The one copy, kept for the transaction.
+                    let bytes = [UInt8](UnsafeBufferPointer(start: datagram.data, count: Int(datagram.length)))
+                    element.receive(bytes, by: Flow(source: PeerAddress(datagram), socket: position), at: now)
                 }
                 // Each before the next is read: the first of many is not to wait until the last is understood.
                 flush(element, by: &batch, streams, at: now)

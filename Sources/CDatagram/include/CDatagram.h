@@ -11,17 +11,28 @@ enum { HERALD_DATAGRAM_BATCH = 32 };
 /* One datagram and its far end. For IPv4 the address sits in the first four bytes, in network order. */
 struct herald_datagram {
     uint8_t *data;
-    uint32_t capacity;  /* room at data, for receiving */
     uint32_t length;    /* bytes received, or to be sent */
     uint8_t address[16];
     uint16_t port;      /* host order */
     uint8_t is_ipv6;
-    uint8_t truncated;  /* received: the datagram was larger than capacity */
+    uint8_t truncated;  /* received: the datagram was larger than the room for it */
 };
 
-/* Receives what is there, at most count (and HERALD_DATAGRAM_BATCH) datagrams, without waiting.
+/* Room for HERALD_DATAGRAM_BATCH received datagrams, and what the kernel is told about it: laid out once, since writing
+ * that for every read takes longer than the read. */
+struct herald_inbox;
+
+/* Makes room for datagrams of capacity bytes each; pages are touched as they are needed. NULL without memory. */
+struct herald_inbox *herald_make_inbox(size_t capacity);
+
+void herald_free_inbox(struct herald_inbox *inbox);
+
+/* Receives what is there, at most HERALD_DATAGRAM_BATCH datagrams, without waiting.
  * Returns how many, 0 when there are none, or -errno. */
-int herald_receive_datagrams(int socket, struct herald_datagram *datagrams, int count);
+int herald_receive_datagrams(int socket, struct herald_inbox *inbox);
+
+/* A datagram the last call received; its bytes stay until the next. */
+struct herald_datagram herald_received(const struct herald_inbox *inbox, int index);
 
 /* Sends at most count (and HERALD_DATAGRAM_BATCH) datagrams, without waiting.
  * Returns how many the kernel took, or -errno when it took none. */
