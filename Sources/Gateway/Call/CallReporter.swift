@@ -97,7 +97,7 @@ struct CallReporter {
     /// A response to an INVITE that memory does not know, after a restart: the message itself names the call.
     func answeredWithoutMemory(_ response: SIPMessage, fromTrunk: Bool, _ rules: AnswererRules, at now: Moment) {
         guard let status = response.status, let sequence = response.sequence,
-            response[sequence.method].elementsEqual("INVITE".utf8)
+            SIPMethod.recognise(response[sequence.method]) == .invite
         else { return }
         let direction = fromTrunk ? CallSignal.Direction.outbound : .inbound
         answered(

@@ -74,22 +74,22 @@ package final class GatewayWorker: SIPElement {
     package func receive(_ bytes: [UInt8], by flow: Flow, at now: Moment) {
         shared.counters.add(.datagramsReceived)
         let settings = shared.settings.load()
-        let message: SIPMessage
+        let arrival: Arrival
         do {
-            message = try SIPMessage.index(bytes, limits: settings.limits)
+            let message = try SIPMessage.index(bytes, limits: settings.limits)
+            let isShed = message.method == .invite && overload.sheds(at: filling)
+            arrival = Arrival(message: message, flow: flow, now: now, isShed: isShed)
         } catch {
             shared.counters.add(error)
             return
         }
-        let isShed = message.method == .invite && overload.sheds(at: filling)
-        let arrival = Arrival(message: message, flow: flow, now: now, isShed: isShed)
         guard let peer = settings.topology.peer(of: flow) else { return meetStranger(arrival, settings) }
-        if message.status != nil, shared.probes.takesAnswer(message, settings, at: now) { return }
+        if arrival.message.status != nil, shared.probes.takesAnswer(arrival.message, settings, at: now) { return }
         if let fault = flow.fault { return refuse(arrival, for: fault, settings) }
-        let branch = branch(of: message, settings)
+        let branch = branch(of: arrival.message, settings)
         shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { gateway in
             gateway.settings = settings
-            if message.status == nil {
+            if arrival.message.status == nil {
                 gateway.receiveRequest(arrival, branch, from: peer)
             } else {
                 gateway.receiveResponse(arrival, branch, from: peer)

@@ -16,8 +16,9 @@ extension SIPGateway: TransactionUser {
             counters.add(.responsesDropped)
             return
         }
-        let isForCancel = response[sequence.method].elementsEqual("CANCEL".utf8)
-        let isForInvite = isForCancel || response[sequence.method].elementsEqual("INVITE".utf8)
+        let method = SIPMethod.recognise(response[sequence.method])
+        let isForCancel = method == .cancel
+        let isForInvite = isForCancel || method == .invite
         // RFC 3261 §17.1.3: branch and CSeq method name the transaction. One that has ended on the target's side lets a
         // late 2xx pass statelessly (§16.7 step 5).
         if let transaction = transactions[branch], transaction.isInvite == isForInvite,

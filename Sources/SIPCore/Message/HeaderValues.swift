@@ -28,17 +28,16 @@ package struct HeaderValues: Sequence, IteratorProtocol {
 
     private static func valueEnd(_ bytes: [UInt8], from start: Int, to end: Int) -> Int {
         var position = start
-        var inBrackets = false
         while position < end {
-            switch bytes[position] {
-            case UInt8(ascii: "\"") where !inBrackets:
-                position = QuotedString.end(bytes, openingAt: position, limit: end) - 1
-            case UInt8(ascii: "<"): inBrackets = true
-            case UInt8(ascii: ">"): inBrackets = false
-            case UInt8(ascii: ",") where !inBrackets: return position
-            default: break
+            position = bytes.span.position(in: position..<end) {
+                $0.marks(UInt8(ascii: ",")) | $0.marks(UInt8(ascii: "\"")) | $0.marks(UInt8(ascii: "<"))
             }
-            position += 1
+            guard position < end, bytes[position] != UInt8(ascii: ",") else { return position }
+            if bytes[position] == UInt8(ascii: "<") {
+                position = bytes.span.position(in: position..<end) { $0.marks(UInt8(ascii: ">")) }
+            } else {
+                position = QuotedString.end(bytes, openingAt: position, limit: end)
+            }
         }
         return end
     }
@@ -50,11 +49,12 @@ enum QuotedString {
     static func end(_ bytes: [UInt8], openingAt: Int, limit: Int) -> Int {
         var position = openingAt + 1
         while position < limit {
-            switch bytes[position] {
-            case UInt8(ascii: "\\"): position += 2
-            case UInt8(ascii: "\""): return position + 1
-            default: position += 1
+            position = bytes.span.position(in: position..<limit) {
+                $0.marks(UInt8(ascii: "\"")) | $0.marks(UInt8(ascii: "\\"))
             }
+            guard position < limit else { break }
+            if bytes[position] == UInt8(ascii: "\"") { return position + 1 }
+            position += 2
         }
         return limit
     }
@@ -97,12 +97,12 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
     /// Position of the semicolon that ends the parameter, quoted strings passed over.
     private static func parameterEnd(_ bytes: [UInt8], from start: Int, to end: Int) -> Int {
         var position = start
-        while position < end, bytes[position] != UInt8(ascii: ";") {
-            if bytes[position] == UInt8(ascii: "\"") {
-                position = QuotedString.end(bytes, openingAt: position, limit: end)
-            } else {
-                position += 1
+        while position < end {
+            position = bytes.span.position(in: position..<end) {
+                $0.marks(UInt8(ascii: ";")) | $0.marks(UInt8(ascii: "\""))
             }
+            guard position < end, bytes[position] == UInt8(ascii: "\"") else { break }
+            position = QuotedString.end(bytes, openingAt: position, limit: end)
         }
         return Swift.min(position, end)
     }

@@ -57,18 +57,32 @@ package enum Hexadecimal {
     /// Reads sixteen digits in any case; nil for anything else.
     package static func read(_ text: ArraySlice<UInt8>) -> UInt64? {
         guard text.count == 16 else { return nil }
+        let digits = text.span
         var value: UInt64 = 0
-        for byte in text {
-            guard let digit = digit(byte) else { return nil }
-            value = value << 4 | UInt64(digit)
+        for position in digits.indices {
+            guard let digit = digit(digits[position]) else { return nil }
+            value = value &<< 4 | UInt64(digit)
         }
         return value
     }
 
+    @inline(__always)
     static func digit(_ byte: UInt8) -> UInt8? {
-        if byte &- UInt8(ascii: "0") <= 9 { return byte - UInt8(ascii: "0") }
-        let letter = byte | 0x20
-        return letter >= UInt8(ascii: "a") && letter <= UInt8(ascii: "f") ? letter - UInt8(ascii: "a") + 10 : nil
+        let number = byte &- UInt8(ascii: "0")
+        if number <= 9 { return number }
+        let letter = (byte | 0x20) &- UInt8(ascii: "a")
+        return letter < 6 ? letter &+ 10 : nil
+    }
+
+    /// The eight lower-case digits of a number below 2^32, the first of them lowest in memory.
+    static func characters(_ value: UInt64) -> UInt64 {
+        // A nibble a byte, spread in three halvings; then six more than nine is what a letter is past the digits.
+        var digits = (value << 16 | value) & 0x0000_ffff_0000_ffff
+        digits = (digits << 8 | digits) & 0x00ff_00ff_00ff_00ff
+        digits = (digits << 4 | digits) & 0x0f0f_0f0f_0f0f_0f0f
+        let letters = ((digits + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101
+        let text = digits + 0x3030_3030_3030_3030 + letters * UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
+        return text.bigEndian
     }
 
     static func character(_ digit: UInt8) -> UInt8 {
@@ -79,12 +93,17 @@ package enum Hexadecimal {
 extension [UInt8] {
     /// The first position of a byte within a range, without making a slice.
     func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
-        var position = range.lowerBound
-        while position < range.upperBound {
-            if self[position] == byte { return position }
-            position += 1
-        }
-        return nil
+        let position = span.position(in: range) { $0.marks(byte) }
+        return position < range.upperBound ? position : nil
+    }
+
+    /// True when a byte stands within a range.
+    func contains(_ byte: UInt8, in range: Range<Int>) -> Bool { contains(in: range) { $0.marks(byte) } }
+
+    /// True when `marks` marks a byte within a range.
+    @inline(__always)
+    func contains(in range: Range<Int>, _ marks: (EightBytes) -> UInt64) -> Bool {
+        span.position(in: range, marks) < range.upperBound
     }
 
     /// Appends the ASCII of a literal.
@@ -107,34 +126,40 @@ extension [UInt8] {
 
     /// Appends sixteen lower-case hexadecimal digits.
     package mutating func append(hex value: UInt64) {
-        var shift = 60
-        while shift >= 0 {
-            append(Hexadecimal.character(UInt8(truncatingIfNeeded: value >> UInt64(shift)) & 15))
-            shift -= 4
-        }
+        let digits = (Hexadecimal.characters(value >> 32), Hexadecimal.characters(value & 0xffff_ffff))
+        Swift.withUnsafeBytes(of: digits) { append(contentsOf: $0) }
     }
 }
 
 extension ArraySlice<UInt8> {
     /// Compares ASCII without case.
     package func equalsIgnoringCase(_ text: StaticString) -> Bool {
-        guard count == text.utf8CodeUnitCount else { return false }
-        return text.withUTF8Buffer { other in
-            var position = startIndex
-            for byte in other {
-                if Self.lowered(self[position]) != Self.lowered(byte) { return false }
-                position += 1
-            }
+        text.withUTF8Buffer { equalsIgnoringCase($0.span) }
+    }
+
+    /// Compares with a literal, case and all.
+    package func equals(_ text: StaticString) -> Bool {
+        text.withUTF8Buffer { text in
+            let (own, other) = (span, text.span)
+            guard own.count == other.count else { return false }
+            for position in own.indices where own[position] != other[position] { return false }
             return true
         }
     }
 
     /// Compares two slices of ASCII without case.
     package func equalsIgnoringCase(_ other: ArraySlice<UInt8>) -> Bool {
-        count == other.count && zip(self, other).allSatisfy { Self.lowered($0) == Self.lowered($1) }
+        equalsIgnoringCase(other.span)
     }
 
-    private static func lowered(_ byte: UInt8) -> UInt8 {
-        byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z") ? byte | 0x20 : byte
+    private func equalsIgnoringCase(_ other: Span<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        let own = span
+        for position in own.indices where own[position] != other[position] {
+            if Self.lowered(own[position]) != Self.lowered(other[position]) { return false }
+        }
+        return true
     }
+
+    private static func lowered(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 }

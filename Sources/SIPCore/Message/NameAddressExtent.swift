@@ -32,9 +32,9 @@ package struct NameAddressExtent: Hashable, Sendable {
         if position < value.upperBound, bytes[position] == UInt8(ascii: "\"") {
             position = QuotedString.end(bytes, openingAt: position, limit: value.upperBound)
         }
-        var open = position
-        while open < value.upperBound, bytes[open] != UInt8(ascii: "<") { open += 1 }
-        guard open < value.upperBound else { return bare(bytes, value) }
+        guard let open = bytes.firstIndex(of: UInt8(ascii: "<"), in: position..<value.upperBound) else {
+            return bare(bytes, value)
+        }
         let close = bytes.firstIndex(of: UInt8(ascii: ">"), in: open..<value.upperBound) ?? value.upperBound
         let name = Blank.trimmed(bytes, value.lowerBound..<open)
         return NameAddressExtent(

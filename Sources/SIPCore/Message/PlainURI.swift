@@ -106,6 +106,8 @@ enum PlainURI {
 
     /// Unreserved in every place of a URI (RFC 3261 §25.1), with the plus sign of numbers.
     private static func isMark(_ byte: UInt8) -> Bool {
-        isHost(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "_")
+        // A bit for each of the lower and of the upper 64 characters: + - . 0–9, and A–Z _ a–z.
+        let marks: UInt64 = byte < 64 ? 0x03ff_6800_0000_0000 : 0x07ff_fffe_87ff_fffe
+        return byte < 128 && marks &>> UInt64(byte) & 1 != 0
     }
 }

@@ -28,7 +28,7 @@ package enum RequestValidity {
     /// RFC 3261 §21.5.6: a version that is not 2.0 is refused; §25.1: nothing follows it on its line.
     private static func version(_ message: SIPMessage) -> Refusal? {
         let start = message.requestURI.upperBound + 1
-        let lineEnd = message.bytes[start...].firstIndex { $0 == 13 || $0 == 10 } ?? message.bytes.endIndex
+        let lineEnd = message.bytes.span.position(in: start..<message.bytes.count) { $0.marks(13) | $0.marks(10) }
         let version = Blank.trimmedEnd(message.bytes, start..<lineEnd)
         guard message[version].equalsIgnoringCase("SIP/2.0") else { return Refusal(505, "Version Not Supported") }
         return version.upperBound == lineEnd ? nil : Refusal(400, "Bad Request-Line")
@@ -65,9 +65,10 @@ package enum RequestValidity {
 
     /// RFC 3261 §25.1: a URI with a scheme and without blanks, and a name whose comma, if it has one, is quoted.
     private static func isAddress(_ message: SIPMessage, _ extent: NameAddressExtent) -> Bool {
-        let (name, uri) = (message[extent.displayName], message[extent.uri])
-        return uri.contains(UInt8(ascii: ":")) && !uri.contains(where: Blank.contains) && closes(message, extent)
-            && (name.first == UInt8(ascii: "\"") || !name.contains(UInt8(ascii: ",")))
+        let (bytes, name, uri) = (message.bytes, extent.displayName, extent.uri)
+        return bytes.contains(UInt8(ascii: ":"), in: uri) && !bytes.contains(in: uri) { $0.blankMarks }
+            && closes(message, extent)
+            && (message[name].first == UInt8(ascii: "\"") || !bytes.contains(UInt8(ascii: ","), in: name))
     }
 
     /// What a field that may stand only once is called; nil for every other one.
@@ -89,13 +90,13 @@ package enum RequestValidity {
             let close = extent.uri.upperBound
             return close < message.bytes.count && message.bytes[close] == UInt8(ascii: ">")
         }
-        return !message[extent.uri].contains(UInt8(ascii: "\""))
+        return !message.bytes.contains(UInt8(ascii: "\""), in: extent.uri)
     }
 
     /// RFC 3261 §8.1.1.5: a number below 2^31 and the request's own method.
     private static func sequence(_ message: SIPMessage, token: Range<Int>) -> Refusal? {
         guard let sequence = message.sequence else { return Refusal(400, "Bad CSeq") }
-        guard message[sequence.method].elementsEqual(message[token]) else {
+        guard message[sequence.method] == message[token] else {
             return Refusal(400, "CSeq Method Mismatch")
         }
         return nil
@@ -110,15 +111,16 @@ package enum RequestValidity {
 
     /// RFC 3261 §16.3 step 2: a scheme the proxy does not understand is refused; urn is what emergency calls use (RFC 5031).
     private static func scheme(_ message: SIPMessage, _ uri: Range<Int>) -> Refusal? {
-        let text = message[uri]
-        guard let colon = text.firstIndex(of: UInt8(ascii: ":")), colon > uri.lowerBound,
-            !text.contains(where: { Blank.contains($0) || $0 == UInt8(ascii: "<") || $0 == UInt8(ascii: ">") })
+        let bytes = message.bytes
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: uri), colon > uri.lowerBound,
+            !bytes.contains(in: uri, { $0.blankMarks | $0.marks(UInt8(ascii: "<")) | $0.marks(UInt8(ascii: ">")) })
         else { return Refusal(400, "Bad Request-URI") }
-        let scheme = text[..<colon]
+        let scheme = message[uri.lowerBound..<colon]
         if scheme.equalsIgnoringCase("sip") || scheme.equalsIgnoringCase("sips") {
             // RFC 3261 §19.1.1, Table 1: no headers in a Request-URI; a question mark in the user part is none.
-            let host = text[(text.lastIndex(of: UInt8(ascii: "@")) ?? colon)...]
-            return host.contains(UInt8(ascii: "?")) ? Refusal(400, "Bad Request-URI") : nil
+            let host = message[uri].lastIndex(of: UInt8(ascii: "@")) ?? colon
+            let hasHeaders = bytes.contains(UInt8(ascii: "?"), in: host..<uri.upperBound)
+            return hasHeaders ? Refusal(400, "Bad Request-URI") : nil
         }
         if scheme.equalsIgnoringCase("tel") || scheme.equalsIgnoringCase("urn") { return nil }
         return Refusal(416, "Unsupported URI Scheme")

@@ -83,13 +83,11 @@ private struct LineScanner {
     mutating func nextLine(_ bytes: borrowing Span<UInt8>, limit: Int) throws(SIPIndexError) -> Range<Int> {
         let start = position
         let last = start + min(limit, bytes.count - start)
-        // A copy that stays in a register: this loop sees every byte of the header section.
-        var position = start
-        defer { self.position = position }
-        while position < last {
+        while true {
+            position = bytes.position(in: position..<last) { $0.marks(below: 14) }
+            guard position < last else { throw position < bytes.count ? .overLimit : .headersUnfinished }
             let byte = bytes[position]
             position += 1
-            if byte > 13 { continue }
             // RFC 3261 §25.1: a backslash in a quoted string may take even a NUL with it.
             if byte == 0, position - 2 < start || bytes[position - 2] != UInt8(ascii: "\\") { throw .nulByte }
             if byte == 10 { return start..<(position - 1) }
@@ -98,7 +96,6 @@ private struct LineScanner {
             position += 1
             return start..<(position - 2)
         }
-        throw position < bytes.count ? .overLimit : .headersUnfinished
     }
 
     /// The next header field with its folded lines; nil at the empty line, which is consumed.
@@ -113,21 +110,18 @@ private struct LineScanner {
             end = try nextLine(bytes, limit: limit).upperBound
             if position - line.lowerBound > limit { throw .overLimit }
         }
-        var nameEnd = line.lowerBound
-        while nameEnd < line.upperBound, bytes[nameEnd] != UInt8(ascii: ":"), !isBlank(bytes[nameEnd]) { nameEnd += 1 }
+        let nameEnd = bytes.position(in: line) { $0.marks(UInt8(ascii: ":")) | $0.marks(32) | $0.marks(9) }
         var colon = nameEnd
         while colon < line.upperBound, isBlank(bytes[colon]) { colon += 1 }
         guard nameEnd > line.lowerBound, colon < line.upperBound, bytes[colon] == UInt8(ascii: ":") else {
             throw .badHeaderLine
         }
-        var value = (colon + 1)..<end
-        while !value.isEmpty, Blank.contains(bytes[value.lowerBound]) { value = (value.lowerBound + 1)..<end }
-        while !value.isEmpty, Blank.contains(bytes[value.upperBound - 1]) {
-            value = value.lowerBound..<(value.upperBound - 1)
-        }
+        var valueStart = colon + 1
+        while valueStart < end, Blank.contains(bytes[valueStart]) { valueStart += 1 }
+        while end > valueStart, Blank.contains(bytes[end - 1]) { end -= 1 }
         return SIPMessage.HeaderField(
-            name: .recognise(bytes, line.lowerBound..<nameEnd), start: line.lowerBound, nameEnd: nameEnd, value: value,
-            end: position)
+            name: .recognise(bytes, line.lowerBound..<nameEnd), start: line.lowerBound, nameEnd: nameEnd,
+            value: valueStart..<end, end: position)
     }
 
     private func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }

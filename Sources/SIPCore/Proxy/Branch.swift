@@ -18,7 +18,7 @@ package struct Branch: Hashable, Sendable {
     /// Computes the branch of a request from its topmost Via; `via` must belong to `message`.
     package init(of message: SIPMessage, via: ViaValue, secret: Secret) {
         var hash = secret.hash()
-        if let branch = via.branch, message[branch].starts(with: "z9hG4bK".utf8) {
+        if let branch = via.branch, message[branch].prefix(7).equals("z9hG4bK") {
             hash.combine(message[branch])
             hash.combine(message[via.host])
             hash.combine(via.port ?? 5060)

@@ -30,25 +30,29 @@ package struct SipHash: Sendable {
             combine(UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)))
             position += 8
         }
-        while position < raw.byteCount {
-            combine(bytes[position])
-            position += 1
-        }
+        guard position < raw.byteCount else { return }
+        combine(EightBytes(raw, at: position).word, count: UInt64(raw.byteCount - position))
     }
 
     /// Takes in one byte.
     package mutating func combine(_ byte: UInt8) {
-        tail |= UInt64(byte) << ((length & 7) * 8)
-        length &+= 1
-        guard length & 7 == 0 else { return }
+        combine(UInt64(byte), count: 1)
+    }
+
+    /// Takes in the first `count` bytes of a word, one to seven; the others must be zero.
+    private mutating func combine(_ word: UInt64, count: UInt64) {
+        let present = length & 7
+        tail |= word &<< (present &* 8)
+        length &+= count
+        guard present &+ count >= 8 else { return }
         compress(tail)
-        tail = 0
+        tail = word &>> ((8 &- present) &* 8)
     }
 
     /// Takes in one integer as eight bytes in little-endian order.
     package mutating func combine(_ integer: UInt64) {
-        let shift = (length & 7) * 8
-        compress(tail | integer << shift)
+        let shift = (length & 7) &* 8
+        compress(tail | integer &<< shift)
         tail = integer >> (64 - shift)  // a shift by 64 gives zero
         length &+= 8
     }
@@ -77,6 +81,7 @@ package struct SipHash: Sendable {
         v0 ^= word
     }
 
+    @inline(__always)
     private mutating func round() {
         v0 = v0 &+ v1
         v2 = v2 &+ v3

@@ -70,6 +70,29 @@ struct HeaderValuesTests {
         #expect(text(bytes) == "0|65535|0123456789abcdef")
     }
 
+    @Test func `sixteen digits are written and read back, whatever the number`() {
+        var random = SplitMix(state: 16)
+        for _ in 0..<10_000 {
+            let value = UInt64.random(in: .min ... .max, using: &random) >> UInt64.random(in: 0..<64, using: &random)
+            var bytes: [UInt8] = []
+            bytes.append(hex: value)
+            let digits = String(value, radix: 16)
+            #expect(text(bytes) == String(repeating: "0", count: 16 - digits.count) + digits)
+            #expect(Hexadecimal.read(bytes[...]) == value)
+            #expect(Hexadecimal.read(Array(text(bytes).uppercased().utf8)[...]) == value)
+        }
+    }
+
+    @Test(arguments: ["/", ":", "@", "`", "g", "G", "\u{0}"])
+    func `a character beside the digits is none`(character: String) {
+        #expect(Hexadecimal.read(Array("0123456789abcde\(character)".utf8)[...]) == nil)
+    }
+
+    @Test(arguments: [("BYE", true), ("bye", false), ("BY", false), ("BYEE", false), ("BYF", false), ("", false)])
+    func `a literal has case`(text: String, isEqual: Bool) {
+        #expect(Array(text.utf8)[...].equals("BYE") == isEqual)
+    }
+
     @Test(arguments: [("Ab-1", "aB-1", true), ("a", "ab", false), ("", "", true), ("@", "`", false), ("[", "{", false)])
     func `only letters have case`(one: String, other: String, isEqual: Bool) {
         #expect(Array(one.utf8)[...].equalsIgnoringCase(Array(other.utf8)[...]) == isEqual)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SIPCore
 import Testing
+
+@testable import SIPCore
 
 @Suite("Message index, RFC 3261 §7")
 struct SIPMessageIndexTests {
@@ -100,6 +101,28 @@ struct SIPMessageIndexTests {
         #expect(message.text(field.value) == value)
         #expect(message.text(field.start..<field.end) == line + "\r\n")
         #expect(message.headers.count == 2)
+    }
+
+    @Test(arguments: [
+        "to", "via", "from", "cseq", "route", "reason", "call-id", "contact", "privacy", "identity", "replaces",
+        "priority",
+        "call-info", "x-auth-ip", "timestamp", "x-auth-port", "max-forwards", "record-route", "proxy-require",
+        "content-length", "origination-id", "remote-party-id", "attestation-info", "p-origination-id",
+        "resource-priority", "p-asserted-identity", "p-preferred-identity", "p-attestation-indicator",
+    ])
+    func `a name is known in either case of every letter, and by no other character in any place`(name: String) throws {
+        let letters = Array(name.utf8)
+        let known = HeaderName.recognise(letters.span, letters.indices)
+        #expect(known != .other)
+        for place in 0..<name.utf8.count {
+            var bytes = letters
+            let letter = letters[place]
+            for byte in UInt8.min...UInt8.max {
+                bytes[place] = byte
+                let isSame = byte == letter || (97...122).contains(letter) && byte == letter - 32
+                #expect((HeaderName.recognise(bytes.span, bytes.indices) == known) == isSame)
+            }
+        }
     }
 
     @Test func `a content length in either form is read`() throws {
