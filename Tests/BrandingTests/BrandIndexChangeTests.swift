@@ -4,19 +4,6 @@ import Testing
 
 @testable import Branding
 
-@Suite("Memory in large pages")
-struct LargePagesTests {
-    @Test func `an array larger than two such pages is what was put into it`() {
-        let numbers = [UInt64](inLargePages: 1 << 20) { slots in
-            for slot in slots.indices { slots.initializeElement(at: slot, to: UInt64(slot) &* 0x9E37_79B9) }
-            return slots.count
-        }
-        #expect(numbers.indices.allSatisfy { numbers[$0] == UInt64($0) &* 0x9E37_79B9 })
-        #expect(numbers.inLargePages() == numbers)
-        #expect([UInt32](zeroes: 3 << 20).allSatisfy { $0 == 0 })
-    }
-}
-
 @Suite("An index brought up to date by what changed")
 struct BrandIndexChangeTests {
     private static func record(_ digits: UInt64, _ brand: Int) throws -> BrandRecord {
