@@ -50,7 +50,7 @@ package final class TransportWorker: Sendable {
     /// Starts the thread.
     ///
     /// `makeElement` runs on it, so that the element never leaves it.
-    package func start(_ makeElement: @escaping @Sendable () -> any SIPElement) {
+    package func start<Element: SIPElement & SendableMetatype>(_ makeElement: @escaping @Sendable () -> Element) {
         let body = ThreadBody {
             self.grantedNiceness.store(
                 herald_begin_call_thread("herald-calls", Self.wantedNiceness), ordering: .relaxed)
@@ -84,7 +84,7 @@ package final class TransportWorker: Sendable {
     /// The smallest receive buffer of its UDP sockets, in bytes; nil without one.
     package var receiveBuffer: Int? { sockets.compactMap { $0?.receiveBuffer }.min() }
 
-    private func run(_ element: any SIPElement) {
+    private func run(_ element: some SIPElement) {
         var batch = DatagramBatch(capacity: 65_535)
         let streams = self.streams.withLock { $0 }
         // A negative descriptor is passed over by poll.
@@ -105,7 +105,7 @@ package final class TransportWorker: Sendable {
     }
 
     private func takeStreams(
-        for element: any SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
+        for element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
     ) {
         herald_clear_wakeup(wake)
         for arrival in inbox.drain() {
@@ -125,7 +125,7 @@ package final class TransportWorker: Sendable {
     }
 
     private func receive(
-        on position: Int, into batch: inout DatagramBatch, for element: any SIPElement, _ streams: StreamTransport?,
+        on position: Int, into batch: inout DatagramBatch, for element: some SIPElement, _ streams: StreamTransport?,
         at now: Moment
     ) {
         guard let socket = sockets[position] else { return }
@@ -153,7 +153,7 @@ package final class TransportWorker: Sendable {
 
     /// Sends what waits; what a failed send makes the element send goes out in the same round.
     private func flush(
-        _ element: any SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
+        _ element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
     ) {
         for _ in 0..<4 where !element.outgoing.isEmpty {
             swap(&batch.sending, &element.outgoing)
@@ -163,7 +163,7 @@ package final class TransportWorker: Sendable {
     }
 
     private func send(
-        _ messages: [OutgoingMessage], for element: any SIPElement, _ streams: StreamTransport?, at now: Moment
+        _ messages: [OutgoingMessage], for element: some SIPElement, _ streams: StreamTransport?, at now: Moment
     ) {
         var start = 0
         while start < messages.count {

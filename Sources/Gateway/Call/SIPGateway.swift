@@ -7,7 +7,7 @@ import SIPCore
 /// Used by one worker at a time, under its shard's lock; nothing in it waits.
 final class SIPGateway {
     let shared: GatewayShared
-    let transactions: ProxyTransactions
+    let transactions: ProxyTransactions<SIPGateway>
     let reporter: CallReporter
     /// The settings of the message being handled.
     var settings: GatewaySettings

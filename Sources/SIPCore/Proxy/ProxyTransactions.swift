@@ -14,11 +14,11 @@ package protocol TransactionUser: AnyObject {
 ///
 /// Owned by one worker thread. Losing all of it costs retransmissions, no call: what is not found here is forwarded
 /// statelessly (RFC 3261 §16.11).
-package final class ProxyTransactions {
+package final class ProxyTransactions<User: TransactionUser> {
     /// Messages waiting to be sent.
     package var outgoing: [OutgoingMessage] = []
     /// Whom deliveries go to.
-    package weak var user: (any TransactionUser)?
+    package weak var user: User?
     let timing: TransactionTimers
     private let capacity: Int
     var byBranch: [Branch: ProxyTransaction] = [:]

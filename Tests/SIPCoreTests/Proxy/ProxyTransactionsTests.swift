@@ -5,12 +5,12 @@ import Testing
 
 /// An owner that passes every answer on as it came, and answers 408 for a silent target.
 final class PassingUser: TransactionUser {
-    let table: ProxyTransactions
+    let table: ProxyTransactions<PassingUser>
     var delivered: [Int] = []
     var timeouts = 0
     var unreachable = 0
 
-    init(_ table: ProxyTransactions) {
+    init(_ table: ProxyTransactions<PassingUser>) {
         self.table = table
         table.user = self
     }
@@ -39,7 +39,7 @@ extension PassingUser {
 struct ProxyRun {
     static let source = PeerAddress(ipv4: 0xc633_6407, port: 5060)
     static let target = PeerAddress(ipv4: 0xc000_0263, port: 5060)
-    let table: ProxyTransactions
+    let table: ProxyTransactions<PassingUser>
     let user: PassingUser
     let request: SIPMessage
     let transaction: ProxyTransaction
