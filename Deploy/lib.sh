@@ -71,3 +71,7 @@ build() {
     (cd "$ROOT" && swift build --explicit-target-dependency-import-check error "$@") \
         || fail "the build failed; see above"
 }
+
+# Builds a release with Swift's libraries inside: it runs where there is no Swift, and a call costs less
+# (docs/performance.md).
+build_release() { build -c release --static-swift-stdlib "$@"; }
