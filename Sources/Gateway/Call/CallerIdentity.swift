@@ -59,8 +59,8 @@ struct CallerIdentity {
     /// The worst word on the number found in PAI and From: in the user part, in the URI, in a tel URI.
     private static func verification(_ asserted: IdentityValues, _ from: IdentityValues) -> Verification {
         var result = Verification.none
-        for uri in [asserted.first, asserted.second, from.first].lazy.compactMap(\.self) {
-            guard let text = uri.userParameter("verstat") ?? uri.parameter("verstat") else { continue }
+        for uri in [asserted.first, asserted.second, from.first] {
+            guard let uri, let text = uri.userParameter("verstat") ?? uri.parameter("verstat") else { continue }
             let said = Verification(verstat: String(decoding: text, as: UTF8.self))
             if said == .failed { return .failed }
             if result == .none { result = said }

@@ -17,7 +17,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
     package let secret: Secret
     package let timers: TransactionTimers
     /// How long a target's silence is borne while another could be tried.
-    package let targetPatience: Duration
+    package let targetPatience: TimerDelay
     /// How targets are probed, where their group is.
     package let probes: TargetProbes.Rules
     /// Milliseconds after which a call whose end was not seen counts as ended.
@@ -42,7 +42,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
         self.topology = topology
         self.secret = secret
         self.timers = timers
-        self.targetPatience = targetPatience
+        self.targetPatience = TimerDelay(targetPatience)
         self.probes = probes
         self.longestCall = longestCall
         self.limits = limits

@@ -23,7 +23,7 @@ extension SIPGateway {
     }
 
     /// How long the silence of the present target is borne: shorter while there is another one.
-    func patience(_ targets: TargetOrder) -> Duration? { targets.isEmpty ? nil : settings.targetPatience }
+    func patience(_ targets: TargetOrder) -> TimerDelay? { targets.isEmpty ? nil : settings.targetPatience }
 
     /// Notes what a target's answer, or its silence, says about its health.
     func note(_ event: TargetHealth.Event, of transaction: ProxyTransaction, at now: Moment) {

@@ -87,12 +87,11 @@ extension ProxyTransactions {
     }
 
     private func start(
-        _ timer: TransactionTimer, after delay: Duration, _ role: TransactionRole, _ transaction: ProxyTransaction
+        _ timer: TransactionTimer, after delay: TimerDelay, _ role: TransactionRole, _ transaction: ProxyTransaction
     ) {
         let slot = Int(role.rawValue) * 3 + timer.slot
         wheel.cancel(transaction.timers[slot])
-        // Not by `components`, whose division of 128 bits is slow; exact all the same, as every delay is whole milliseconds.
-        var deadline = now.milliseconds + UInt64((delay / .milliseconds(1)).rounded())
+        var deadline = now.milliseconds + delay.milliseconds
         // Four of these run out for each call, and waking for one costs as much as handling a message.
         if timer.onlyForgets { deadline = (deadline + 63) & ~63 }
         transaction.timers[slot] = wheel.schedule(

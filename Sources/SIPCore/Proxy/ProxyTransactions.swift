@@ -75,7 +75,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     ///
     /// - Parameter patience: how long silence is borne when another target could be tried; nil for Timer B or F.
     package func forward(
-        _ transaction: ProxyTransaction, as bytes: [UInt8], to target: NextHop, patience: Duration? = nil,
+        _ transaction: ProxyTransaction, as bytes: [UInt8], to target: NextHop, patience: TimerDelay? = nil,
         at now: Moment
     ) {
         self.now = now
@@ -101,7 +101,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// - Parameter sockets: the local sockets by position, for the Via of the new attempt.
     /// - Returns: false when the request as forwarded is no longer kept; then nothing was done.
     package func retry(
-        _ transaction: ProxyTransaction, at target: NextHop, sockets: [LocalSocket], patience: Duration?,
+        _ transaction: ProxyTransaction, at target: NextHop, sockets: [LocalSocket], patience: TimerDelay?,
         at now: Moment
     ) -> Bool {
         guard let old = transaction.target, let request = transaction.forwardedRequest,

@@ -7,7 +7,7 @@ package enum RequestForwarding {
         _ source: PeerAddress, in message: SIPMessage, via: ViaValue, into splices: inout Splices
     ) {
         let claimed = PeerAddress(host: message[via.host], port: via.port ?? 5060)
-        let wantsPort = via.rport.map(\.isEmpty) ?? false
+        let wantsPort = via.rport?.isEmpty ?? false
         if wantsPort, let rport = via.rport {
             fill(rport, of: message, into: &splices) { $0.append(decimal: source.port) }
         }

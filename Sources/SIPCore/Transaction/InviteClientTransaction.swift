@@ -24,7 +24,7 @@ package struct InviteClientTransaction: Sendable {
     package private(set) var isCancelled = false
     private let timers: TransactionTimers
     private let isReliable: Bool
-    private let patience: Duration
+    private let patience: TimerDelay
     private var resends: UInt8 = 0
 
     /// Makes the transaction of one INVITE towards one target.
@@ -33,7 +33,7 @@ package struct InviteClientTransaction: Sendable {
     ///   - isReliable: whether the INVITE leaves over TCP, TLS or another transport that loses nothing.
     ///   - patience: how long silence is borne, where not the 64 × T1 of Timer B: shorter when another target
     ///     could be tried instead (§16.7 step 4).
-    package init(timers: TransactionTimers, isReliable: Bool, patience: Duration? = nil) {
+    package init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay? = nil) {
         self.timers = timers
         self.isReliable = isReliable
         self.patience = patience ?? timers.transactionTimeout

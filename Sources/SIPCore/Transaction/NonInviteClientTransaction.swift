@@ -21,7 +21,7 @@ package struct NonInviteClientTransaction: Sendable {
     package private(set) var state = State.trying
     private let timers: TransactionTimers
     private let isReliable: Bool
-    private let patience: Duration
+    private let patience: TimerDelay
     private var resends: UInt8 = 0
 
     /// Makes the transaction of one request towards one target.
@@ -30,7 +30,7 @@ package struct NonInviteClientTransaction: Sendable {
     ///   - isReliable: whether the request leaves over TCP, TLS or another transport that loses nothing.
     ///   - patience: how long silence is borne, where not the 64 × T1 of Timer F: shorter when another target
     ///     could be tried instead (§16.7 step 4).
-    package init(timers: TransactionTimers, isReliable: Bool, patience: Duration? = nil) {
+    package init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay? = nil) {
         self.timers = timers
         self.isReliable = isReliable
         self.patience = patience ?? timers.transactionTimeout

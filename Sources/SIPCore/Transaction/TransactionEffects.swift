@@ -29,7 +29,7 @@ package enum TransactionEffect: Hashable, Sendable {
     /// Tell the proxy core that the transport failed: a client transaction counts as answered 503 (§8.1.3.1, §16.9).
     case transportFailed
     /// Start the timer, or start it anew if it runs.
-    case start(TransactionTimer, after: Duration)
+    case start(TransactionTimer, after: TimerDelay)
     /// Stop those of these timers that run.
     case stop(TimerSet)
     /// Forget the transaction and stop every timer it still has.

@@ -25,35 +25,35 @@ package struct TransactionTimers: Hashable, Sendable {
         t1: Duration = .milliseconds(500), t2: Duration = .seconds(4), t4: Duration = .seconds(5),
         c: Duration = .seconds(181), d: Duration = .seconds(32)
     ) {
-        t1Milliseconds = Self.milliseconds(t1)
-        t2Milliseconds = Self.milliseconds(t2)
-        t4Milliseconds = Self.milliseconds(t4)
-        cMilliseconds = Self.milliseconds(c)
-        dMilliseconds = Self.milliseconds(d)
+        t1Milliseconds = UInt32(TimerDelay(t1).milliseconds)
+        t2Milliseconds = UInt32(TimerDelay(t2).milliseconds)
+        t4Milliseconds = UInt32(TimerDelay(t4).milliseconds)
+        cMilliseconds = UInt32(TimerDelay(c).milliseconds)
+        dMilliseconds = UInt32(TimerDelay(d).milliseconds)
     }
 
     /// Timers B, F, H, J, L and M, and the wait after a CANCEL: 64 × T1 (§17.1.1.2, §9.1; RFC 6026 §7.1, §7.2).
-    package var transactionTimeout: Duration { .milliseconds(64 * Int64(t1Milliseconds)) }
+    package var transactionTimeout: TimerDelay { .milliseconds(64 * UInt64(t1Milliseconds)) }
 
     /// Timers I and K: T4, on unreliable transports only (§17.2.1, §17.1.2.2).
-    package var t4: Duration { .milliseconds(Int64(t4Milliseconds)) }
+    package var t4: TimerDelay { .milliseconds(UInt64(t4Milliseconds)) }
 
     /// Timer C: a proxy's patience with a ringing target (§16.6 step 11).
-    package var c: Duration { .milliseconds(Int64(cMilliseconds)) }
+    package var c: TimerDelay { .milliseconds(UInt64(cMilliseconds)) }
 
     /// Timer D: how long a resent final answer is acknowledged again, on unreliable transports only (§17.1.1.2).
-    package var d: Duration { .milliseconds(Int64(dMilliseconds)) }
+    package var d: TimerDelay { .milliseconds(UInt64(dMilliseconds)) }
 
     /// T2: the longest resend interval of timers E and G (§17.1.2.2, §17.2.1).
-    package var t2: Duration { .milliseconds(Int64(t2Milliseconds)) }
+    package var t2: TimerDelay { .milliseconds(UInt64(t2Milliseconds)) }
 
     /// The interval of timer A after so many resends: T1, 2 × T1, 4 × T1 and on without a cap (§17.1.1.2).
-    package func doubledInterval(afterResends count: UInt8) -> Duration {
-        .milliseconds(Int64(t1Milliseconds) << Int64(min(count, Self.mostDoublings)))
+    package func doubledInterval(afterResends count: UInt8) -> TimerDelay {
+        .milliseconds(UInt64(t1Milliseconds) << UInt64(min(count, Self.mostDoublings)))
     }
 
     /// The interval of timers E and G after so many resends: doubling from T1, never above T2 (§17.1.2.2, §17.2.1).
-    package func cappedInterval(afterResends count: UInt8) -> Duration {
+    package func cappedInterval(afterResends count: UInt8) -> TimerDelay {
         min(doubledInterval(afterResends: count), t2)
     }
 
@@ -61,24 +61,18 @@ package struct TransactionTimers: Hashable, Sendable {
     ///
     /// Before this a 100 to a request other than INVITE may not go out over an unreliable transport; after it, it must
     /// go out over any (RFC 4320 §4.1).
-    package var tryingDelay: Duration {
-        var delay = Duration.zero
+    package var tryingDelay: TimerDelay {
+        var delay = TimerDelay.zero
         var resends: UInt8 = 0
         while resends < Self.mostDoublings, doubledInterval(afterResends: resends) < t2 {
-            delay += doubledInterval(afterResends: resends)
+            delay = delay + doubledInterval(afterResends: resends)
             resends += 1
         }
         return delay
     }
 
-    // 2^16 × 49 days still fits an Int64 of milliseconds; timer B ends a transaction after six doublings.
+    // 2^16 × 49 days still fits 64 bits of milliseconds; timer B ends a transaction after six doublings.
     private static let mostDoublings: UInt8 = 16
-
-    private static func milliseconds(_ duration: Duration) -> UInt32 {
-        let (seconds, attoseconds) = duration.components
-        let clamped = min(max(seconds, 0), Int64(UInt32.max / 1000) - 1)
-        return UInt32(max(1, clamped * 1000 + max(attoseconds, 0) / 1_000_000_000_000_000))
-    }
 }
 
 /// One timer of a transaction, by the letter the RFC gives it.

@@ -140,14 +140,14 @@ struct InviteClientTransactionTests {
 
     @Test func `timer A doubles without a cap, so seven INVITEs go out before timer B`() {
         var machine = Machine.after([])
-        var sentAt = Duration.milliseconds(500)
-        var times: [Duration] = []
+        var sentAt = TimerDelay.milliseconds(500)
+        var times: [TimerDelay] = []
         while sentAt < timeout64 {
             times.append(sentAt)
             guard case .start(.a, let interval) = machine.effects(of: .fired(.a)).last else { break }
-            sentAt += interval
+            sentAt = sentAt + interval
         }
-        #expect(times == [0.5, 1.5, 3.5, 7.5, 15.5, 31.5].map { .seconds($0) })
+        #expect(times == [500, 1500, 3500, 7500, 15_500, 31_500].map { .milliseconds($0) })
         #expect(machine.effects(of: .fired(.b)) == [.timeout, .terminate])
     }
 

@@ -100,7 +100,7 @@ struct InviteServerTransactionTests {
     @Test func `timer G doubles from T1 and is capped at T2 until timer H`() {
         var machine = Machine.after([.respond(486)])
         let intervals = (0..<10).map { _ in machine.effects(of: .fired(.g)).last }
-        let expected: [Duration] = [.seconds(1), .seconds(2)] + Array(repeating: .seconds(4), count: 8)
+        let expected: [TimerDelay] = [.seconds(1), .seconds(2)] + Array(repeating: .seconds(4), count: 8)
         #expect(intervals == expected.map { .start(.g, after: $0) })
         #expect(machine.effects(of: .fired(.h)) == [.timeout, .terminate])
     }

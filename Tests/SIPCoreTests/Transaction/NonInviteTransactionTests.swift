@@ -185,7 +185,7 @@ struct NonInviteClientTransactionTests {
     @Test func `timer E doubles from T1 and is capped at T2`() {
         var machine = Machine.after([])
         let intervals = (0..<9).map { _ in machine.effects(of: .fired(.e)).last }
-        let expected: [Duration] = [.seconds(1), .seconds(2)] + Array(repeating: .seconds(4), count: 7)
+        let expected: [TimerDelay] = [.seconds(1), .seconds(2)] + Array(repeating: .seconds(4), count: 7)
         #expect(intervals == expected.map { .start(.e, after: $0) })
     }
 

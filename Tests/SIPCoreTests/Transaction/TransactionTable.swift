@@ -108,4 +108,4 @@ let allClientEvents: [ClientTransactionEvent] =
     + TransactionTimer.allCases.map { .fired($0) }
 
 /// 64 × T1 with the standard timers.
-let timeout64 = Duration.seconds(32)
+let timeout64 = TimerDelay.seconds(32)

