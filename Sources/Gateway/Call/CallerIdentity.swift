@@ -58,14 +58,17 @@ struct CallerIdentity {
 
     /// The worst word on the number found in PAI and From: in the user part, in the URI, in a tel URI.
     private static func verification(_ asserted: IdentityValues, _ from: IdentityValues) -> Verification {
-        var result = Verification.none
-        for uri in [asserted.first, asserted.second, from.first] {
-            guard let uri, let text = uri.userParameter("verstat") ?? uri.parameter("verstat") else { continue }
-            let said = Verification(verstat: String(decoding: text, as: UTF8.self))
-            if said == .failed { return .failed }
-            if result == .none { result = said }
-        }
-        return result
+        worse(worse(verification(of: asserted.first), verification(of: asserted.second)), verification(of: from.first))
+    }
+
+    private static func verification(of uri: SIPURI?) -> Verification {
+        guard let text = uri?.userParameter("verstat") ?? uri?.parameter("verstat") else { return .none }
+        return Verification(verstat: text)
+    }
+
+    /// Failed where either is, otherwise the first that says anything.
+    private static func worse(_ one: Verification, _ other: Verification) -> Verification {
+        one != .failed && other == .failed || one == .none ? other : one
     }
 }
 

@@ -21,7 +21,7 @@ package struct Branch: Hashable, Sendable {
         if let branch = via.branch, message[branch].prefix(7).equals("z9hG4bK") {
             hash.combine(message[branch])
             hash.combine(message[via.host])
-            hash.combine(via.port ?? 5060)
+            hash.combine(UInt64(via.port ?? 5060))
         } else {
             hash.combine(message[via.extent])
             if let tag = message.fromTag { hash.combine(message[tag]) }
@@ -77,15 +77,16 @@ package struct KeyedHash {
     fileprivate init(_ hash: SipHash) { self.hash = hash }
 
     /// Adds a part of the message.
+    ///
+    /// Kept out of its callers: a dozen copies of it were cold each time (docs/performance.md).
+    @inline(never)
     package mutating func combine(_ bytes: ArraySlice<UInt8>) {
         combine(UInt64(bytes.count))
         hash.combine(bytes.span)
     }
 
     /// Adds a number.
-    package mutating func combine(_ number: some BinaryInteger & UnsignedInteger) {
-        hash.combine(UInt64(number))
-    }
+    package mutating func combine(_ number: UInt64) { hash.combine(number) }
 
     /// The 64-bit result.
     package consuming func finish() -> UInt64 { hash.finalize().first }
