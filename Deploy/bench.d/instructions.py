@@ -1,19 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Instructions a call takes in the whole process in user space, counted while QEMU emulates it; slow, but repeatable."""
-import mmap
 import os
-import struct
 import time
 
 import machine
 import report
 from dataset import Data
+from executed import OFTEN, Executed, less
 from load import Load
 from loopback import Failed
 from proof import prove
 from subjects import Herald
 
-SIZE, LINE = 65536, 64
 # The emulated program loads its numbers thirty times slower; what a call takes does not depend on how many there are.
 NUMBERS = 20_000
 # Messages sent again by a call, above which its work is no longer what it should be.
@@ -21,20 +19,10 @@ TOO_MANY_AGAIN = 0.05
 IDLE_SECONDS, SETTLE_SECONDS = 10, 36
 
 
-def by_thread(counters):
-    return [struct.unpack_from("Q", counters, place)[0] for place in range(0, SIZE, LINE)]
-
-
-def since(before, counters):
-    return [now - then for then, now in zip(before, by_thread(counters))]
-
-
 def measure(name, binary, options, data):
     path = os.path.join(options.cache, "instructions.table")
-    with open(path, "wb") as file:
-        file.truncate(SIZE)
-    with open(path, "r+b") as file:
-        counters = mmap.mmap(file.fileno(), SIZE)
+    with open(path, "wb"):
+        pass
     herald = Herald(name, options.cache, binary, data)
     herald.under = ("env", f"BENCH_INSTRUCTIONS={path}", "qemu-x86_64", "-cpu", "max", "-plugin",
                     os.path.join(options.cache, "instructions.so"))
@@ -45,25 +33,28 @@ def measure(name, binary, options, data):
         with Load(folder, data, options.rate, options.calls) as load:
             load.wait()
         time.sleep(SETTLE_SECONDS)
-        before = by_thread(counters)
+        resting = Executed.read(path)
         time.sleep(IDLE_SECONDS)
-        idle = [used / IDLE_SECONDS for used in since(before, counters)]
-        before, began = by_thread(counters), time.monotonic()
+        before, began = Executed.read(path), time.monotonic()
         with Load(folder, data, options.rate, options.calls) as load:
             load.wait()
         time.sleep(SETTLE_SECONDS)
         seconds = time.monotonic() - began
-        used = [used - rest * seconds for used, rest in zip(since(before, counters), idle)]
+        now = Executed.read(path)
+        idle = before.since(resting, share=seconds / IDLE_SECONDS)
+        used = less(now.since(before), idle)
         counts = load.counts()
         if counts["failed"] or counts["retransmissions"] > counts["ended"] * TOO_MANY_AGAIN:
             raise Failed(f"{name}: {counts['failed']} calls failed, {counts['retransmissions']} messages were sent "
                          "again; take a lower --rate")
         # The thread that handles messages does by far the most; the outcome side, a commit for nearly each signal at
         # this rate, comes next.
-        first, second = sorted(used, reverse=True)[:2]
-        return {"name": name, "calls": counts["ended"], "instructions": sum(used) / counts["ended"],
-                "call_thread": first / counts["ended"], "recorder": second / counts["ended"], "idle": sum(idle),
-                "again": counts["retransmissions"]}
+        calls = counts["ended"]
+        work = [now.work(runs) / calls for runs in used]
+        busiest, second = sorted(range(len(work)), key=work.__getitem__, reverse=True)[:2]
+        return {"name": name, "calls": calls, "instructions": sum(work), "call_thread": work[busiest],
+                "recorder": work[second], "call_thread_code": now.code(used[busiest], calls * OFTEN),
+                "idle": sum(map(before.work, idle)) / seconds, "again": counts["retransmissions"]}
     finally:
         herald.stop()
         os.remove(path)
@@ -77,9 +68,10 @@ def add_options(words):
 def run(options):
     data = Data(os.path.join(options.cache, "data-small"), NUMBERS).make()
     results = [measure(name, binary, options, data) for name, binary in options.herald]
-    rows = [["", "instructions a call", "busiest thread: messages", "next: outcomes", "calls counted",
+    rows = [["", "instructions a call", "busiest thread: messages", "its code", "next: outcomes", "calls counted",
              "messages sent again"]]
-    rows += [[one["name"], f"{one['instructions']:,.0f}", f"{one['call_thread']:,.0f}", f"{one['recorder']:,.0f}",
-              str(one["calls"]), str(one["again"])] for one in results]
+    rows += [[one["name"], f"{one['instructions']:,.0f}", f"{one['call_thread']:,.0f}",
+              f"{one['call_thread_code'] / 1024:.0f} kB", f"{one['recorder']:,.0f}", str(one["calls"]),
+              str(one["again"])] for one in results]
     report.write(options, "instructions", {"machine": machine.description(), "results": results},
                  [("Instructions in user space", rows)])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the bench works out itself. `python3 -m unittest discover Deploy/bench.d` runs it."""
+import array
 import os
 import sys
 import unittest
@@ -14,6 +15,7 @@ import compare  # noqa: E402
 import dataset  # noqa: E402
 import delay  # noqa: E402
 import directory_load  # noqa: E402
+import executed  # noqa: E402
 import index  # noqa: E402
 import overload  # noqa: E402
 import parts  # noqa: E402
@@ -21,6 +23,33 @@ import plot  # noqa: E402
 import probes  # noqa: E402
 import report  # noqa: E402
 from processes import Process, session_of, total  # noqa: E402
+
+
+
+def executed_by_second_thread(*blocks):
+    """A table of blocks (start, instructions, bytes, runs by the second thread)."""
+    words = array.array("Q")
+    for start, instructions, size, runs in blocks:
+        words.extend([start, instructions, size, 0, runs] + [0] * (executed.THREADS - 2))
+    return executed.Executed(words)
+
+
+class Emulation(unittest.TestCase):
+    def test_instructions_and_code_of_a_thread_are_those_it_ran_meanwhile(self):
+        before = executed_by_second_thread((0x1000, 4, 10, 7), (0x5000, 9, 30, 3))
+        now = executed_by_second_thread((0x1000, 4, 10, 17), (0x5000, 9, 30, 3), (0x1030, 2, 64, 5))
+        first, second, *_ = now.since(before)
+        self.assertEqual((now.work(first), now.work(second)), (0, 10 * 4 + 5 * 2))
+        # 0x1000 to 0x1009 is in the line of 0x1000, 0x1030 to 0x106f in that and the next.
+        self.assertEqual(now.code(second, often=1), 2 * 64)
+        self.assertEqual(now.code(second, often=6), 64)
+
+    def test_what_an_idle_program_runs_is_taken_off(self):
+        resting = executed_by_second_thread((0x1000, 4, 10, 0))
+        before = executed_by_second_thread((0x1000, 4, 10, 2), (0x2000, 1, 1, 1))
+        now = executed_by_second_thread((0x1000, 4, 10, 30), (0x2000, 1, 1, 11), (0x3000, 1, 1, 1))
+        used = executed.less(now.since(before), before.since(resting, share=4))
+        self.assertEqual(used[1], [30 - 2 - 2 * 4, 11 - 1 - 1 * 4, 1])
 
 
 class Figures(unittest.TestCase):

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What threads of an emulated program have executed, as instructions.c counts it."""
+import array
+
+THREADS, FIELDS = 32, 3
+BLOCK = FIELDS + THREADS
+LINE = 64
+# A block of code belongs to a call when every fifth call runs it.
+OFTEN = 0.2
+
+
+class Executed:
+    """How often each thread had run each block of code, and what a block is: start, instructions, bytes."""
+
+    def __init__(self, words):
+        self.starts, self.instructions, self.bytes = (words[field::BLOCK] for field in range(FIELDS))
+        self.runs = [words[FIELDS + thread::BLOCK] for thread in range(THREADS)]
+
+    @classmethod
+    def read(cls, path):
+        """From the table in a file: the number of blocks, then their words."""
+        words = array.array("Q")
+        with open(path, "rb") as file:
+            count = int.from_bytes(file.read(8), "little")
+            words.frombytes(file.read(count * BLOCK * words.itemsize))
+        return cls(words)
+
+    def since(self, before, share=1.0):
+        """What was executed since `before`, times `share`, as a list of runs by block for each thread."""
+        grown = []
+        for now, then in zip(self.runs, before.runs):
+            # Blocks are only added.
+            grown.append([(runs - (then[place] if place < len(then) else 0)) * share for place, runs in enumerate(now)])
+        return grown
+
+    def work(self, runs):
+        """Instructions in so many runs of each block."""
+        return sum(count * each for count, each in zip(runs, self.instructions) if count)
+
+    def code(self, runs, often):
+        """Bytes of code, by whole cache lines, of the blocks that ran at least `often` times."""
+        lines = set()
+        for count, start, size in zip(runs, self.starts, self.bytes):
+            if count >= often and size:
+                lines.update(range(start // LINE, (start + size - 1) // LINE + 1))
+        return len(lines) * LINE
+
+
+def less(runs, other):
+    """Runs by block for each thread, less others, of a table that may have had fewer blocks."""
+    return [[count - (rest[place] if place < len(rest) else 0) for place, count in enumerate(one)]
+            for one, rest in zip(runs, other)]
