@@ -19,7 +19,10 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .unauthorised(let status, let message):
-            "the directory refused access (\(message.following(status))); check directory.api_key and the account"
+            """
+            the directory refused access (\(message.following(status))); check the key that directory.api_key_file or \
+            api_key_env names, and its account
+            """
         case .rejected(404, let message) where message.description.isEmpty:
             "the directory rejected the request (404); is directory.url the address of a directory?"
         case .rejected(let status, let message):

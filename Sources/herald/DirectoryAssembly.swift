@@ -12,7 +12,7 @@ extension HeraldConfiguration.DirectoryAccess {
             throw CommandFailure("directory.url \"\(url)\" is no address of a directory")
         }
         guard let key = APIKey(key.reveal()) else {
-            throw CommandFailure("directory.api_key holds no usable key")
+            throw CommandFailure("the key that directory.api_key_file or api_key_env names is no usable API key")
         }
         var settings = DirectorySettings(address: address, key: key, version: version)
         settings.clientType = clientType

@@ -103,7 +103,13 @@ struct DirectoryClientTests {
     @Test(arguments: [
         (404, "the directory rejected the request (404); is directory.url the address of a directory?"),
         (400, "the directory rejected the request (400)"), (502, "the directory is not available: it answered 502"),
-        (401, "the directory refused access (401); check directory.api_key and the account"),
+        (
+            401,
+            """
+            the directory refused access (401); check the key that directory.api_key_file or api_key_env names, and its \
+            account
+            """
+        ),
     ]) func `an answer without words leaves no gap where they would stand`(status: Int, text: String) async throws {
         let peer = try FaultyPeer { _, _ in .status(status, body: "<html>") }
         let error = await #expect(throws: DirectoryError.self) {
