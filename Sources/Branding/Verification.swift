@@ -15,27 +15,26 @@ package enum Verification: UInt8, Hashable, Sendable, CaseIterable {
     /// The check failed.
     case failed
 
-    /// Reads the value of a verstat parameter, in any case and with or without quotes.
+    /// Reads the bytes of a verstat parameter's value, in any case and with or without quotes.
     ///
     /// `TN-Validation-Passed` without a letter counts as A, as carriers use it. Any kind of `TN-Validation-Failed` is a
     /// failure; everything else, `No-TN-Validation` first of all, is none. Source: 3GPP TS 24.229 §7.2A.20.
-    package init(verstat: some StringProtocol) {
-        self.init(verstat: verstat.utf8)
-    }
-
-    /// Reads the value of a verstat parameter from the bytes of a message.
     package init(verstat: some Collection<UInt8>) {
         let quote = UInt8(ascii: "\"")
-        let value = verstat.prefix(40).compactMap { byte -> UInt8? in
-            if byte == quote { return nil }
-            return (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+        let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        let value = verstat.prefix(40).lazy.filter { $0 != quote }.map { capitals.contains($0) ? $0 | 0x20 : $0 }
+        if value.starts(with: "tn-validation-failed".utf8) {
+            self = .failed
+        } else if value.starts(with: "tn-validation-passed".utf8) {
+            self = Self.passed(letter: value.dropFirst("tn-validation-passed".utf8.count))
+        } else {
+            self = .none
         }
-        switch String(decoding: value, as: UTF8.self) {
-        case "tn-validation-passed", "tn-validation-passed-a": self = .passedA
-        case "tn-validation-passed-b": self = .passedB
-        case "tn-validation-passed-c": self = .passedC
-        case let text where text.hasPrefix("tn-validation-failed"): self = .failed
-        default: self = .none
-        }
+    }
+
+    private static func passed(letter: some Sequence<UInt8>) -> Verification {
+        if letter.elementsEqual("".utf8) || letter.elementsEqual("-a".utf8) { return .passedA }
+        if letter.elementsEqual("-b".utf8) { return .passedB }
+        return letter.elementsEqual("-c".utf8) ? .passedC : .none
     }
 }
