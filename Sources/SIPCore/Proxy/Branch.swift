@@ -78,7 +78,7 @@ package struct KeyedHash {
 
     /// Adds a part of the message.
     ///
-    /// Kept out of its callers: a dozen copies of it were cold each time (docs/performance.md).
+    /// Kept out of its callers: a dozen copies of it were more code to fetch for each call (docs/performance.md).
     @inline(never)
     package mutating func combine(_ bytes: ArraySlice<UInt8>) {
         combine(UInt64(bytes.count))

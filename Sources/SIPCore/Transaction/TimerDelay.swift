@@ -2,10 +2,12 @@
 
 /// How long a timer of a transaction runs, in whole milliseconds (RFC 3261 §17, Table 4).
 ///
-/// A `Duration` has 128 bits: turning one into a deadline took 300 instructions, eleven times a call.
+/// A `Duration` has 128 bits: turning one into a deadline took some hundred instructions, eleven times a call.
 package struct TimerDelay: Hashable, Comparable, Sendable {
+    /// No delay: the timer runs out at once.
     package static let zero = TimerDelay(milliseconds: 0)
 
+    /// Its length; at most 49 days where it was a `Duration`.
     package let milliseconds: UInt64
 
     private init(milliseconds: UInt64) { self.milliseconds = milliseconds }
@@ -17,12 +19,16 @@ package struct TimerDelay: Hashable, Comparable, Sendable {
         milliseconds = UInt64(max(1, clamped * 1000 + max(attoseconds, 0) / 1_000_000_000_000_000))
     }
 
+    /// A delay of whole milliseconds.
     package static func milliseconds(_ count: UInt64) -> TimerDelay { TimerDelay(milliseconds: count) }
 
+    /// A delay of whole seconds.
     package static func seconds(_ count: UInt64) -> TimerDelay { TimerDelay(milliseconds: count * 1000) }
 
+    /// True for the shorter one.
     package static func < (one: TimerDelay, other: TimerDelay) -> Bool { one.milliseconds < other.milliseconds }
 
+    /// One after the other.
     package static func + (one: TimerDelay, other: TimerDelay) -> TimerDelay {
         TimerDelay(milliseconds: one.milliseconds + other.milliseconds)
     }
