@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plugin of QEMU's user mode (API 1): counts, in the file BENCH_INSTRUCTIONS names, how often each thread ran each
-// block of code. The file is a `struct table`; instructions.py reads it.
+// block of code. The file is a `struct table`; executed.py reads it.
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +22,7 @@ void qemu_plugin_register_vcpu_tb_trans_cb(uint64_t, translated *);
 void qemu_plugin_register_vcpu_tb_exec_cb(struct qemu_plugin_tb *, executed *, int, void *);
 int qemu_plugin_version = 1;
 
+// Threads beyond these share the counts of earlier ones.
 enum { THREADS = 32, BLOCKS = 1 << 18, PLACES = 1 << 20 };
 
 struct block {

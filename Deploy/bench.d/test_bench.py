@@ -25,7 +25,6 @@ import report  # noqa: E402
 from processes import Process, session_of, total  # noqa: E402
 
 
-
 def executed_by_second_thread(*blocks):
     """A table of blocks (start, instructions, bytes, runs by the second thread)."""
     words = array.array("Q")
