@@ -16,8 +16,14 @@ from index_calls import EvenCalls, Line
 from index_directory import BRANDS, Directory, number
 from index_gateway import IndexGateway
 from loopback import Failed, wait_until
+from stolen import Stolen
 
 CHANGES = 10_000
+# How long delays without a sync are taken, before the small ones and after the full one.
+QUIET = 20
+# One stall of the machine spoils the 99th percentile of any time that is long enough to have one; hence also the median
+# of those of so many seconds each, of which the host took no more core-seconds than that.
+WINDOW, STOLEN = 1, 0.02
 
 
 def start_time(gateway, line, limit=900):
@@ -70,14 +76,37 @@ def measure_starts(gateway, line, rounds, figures):
     figures["memory at rest, MB"] = gateway.rss_pss_peak()
 
 
-def summary(delays, begin, end):
+def summary(delays, stolen, begin, end):
     """How long INVITEs that came in that time were in the gateway."""
     values = delays.microseconds(begin, end)
-    return {"calls": len(values), **{word: value and round(value) for word, value in (
-        ("p50", percentile(values, 0.5)), ("p99", percentile(values, 0.99)), ("max", percentile(values, 1)))}}
+    calm = calm_windows(stolen, begin, end)
+    each = [percentile(delays.microseconds(start, start + WINDOW), 0.99) for start in calm]
+    figures = (("p50", percentile(values, 0.5)), ("p99", percentile(values, 0.99)), ("max", percentile(values, 1)),
+               ("calm p99", median(each)))
+    return {"calls": len(values), "host took, cores": round(stolen.between(begin, end) / (end - begin), 3),
+            **{word: value and round(value) for word, value in figures}, "calm seconds": len(calm) * WINDOW}
 
 
-def sync(gateway, directory, calls, delays, answer, name, limit):
+def calm_windows(stolen, begin, end):
+    """Where windows of that time begin in which the host left the machine its cores."""
+    starts = (begin + place * WINDOW for place in range(int((end - begin) / WINDOW)))
+    return [start for start in starts if stolen.between(start, start + WINDOW) <= STOLEN]
+
+
+def median(values):
+    """Of those that are there; None when none are."""
+    found = [value for value in values if value is not None]
+    return statistics.median(found) if found else None
+
+
+def quiet(delays, stolen):
+    """The same while nothing but calls goes on."""
+    began = time.time()
+    time.sleep(QUIET)
+    return summary(delays, stolen, began, time.time() - 0.5)
+
+
+def sync(gateway, directory, calls, delays, stolen, answer, name, limit):
     """One sync while calls run: how long from the answer's last byte until a call shows what it brought.
 
     `answer` is what the directory has, and whether it is a full one: then the gateway is started again to ask for it.
@@ -109,28 +138,28 @@ def sync(gateway, directory, calls, delays, answer, name, limit):
         "seconds": seen[0] - answered[0], "from the first byte, s": seen[0] - began,
         "CPU, s": gateway.cpu_seconds() - cpu, "written, MB": (gateway.written() - written) >> 20,
         "peak, MB": gateway.rss_pss_peak()["peak"],
-        "added delay, µs": summary(delays, began, max(seen[0], answered[0]) + 1)}
+        "added delay, µs": summary(delays, stolen, began, max(seen[0], answered[0]) + 1)}
 
 
-def measure_syncs(gateway, directory, delays, with_full, figures):
+def measure_syncs(gateway, directory, delays, stolen, with_full, figures):
     # Every eighth call is of a number that changes, the others are of strangers.
     count, step = gateway.count, gateway.count // CHANGES
     calls = EvenCalls(lambda n: number((n // 8 % CHANGES) * step) if n % 8 == 0 else number(n * 7_907 % count) + 1)
     try:
         time.sleep(1)
-        began = time.time()
-        time.sleep(8)
-        figures["added delay quiet, µs"] = summary(delays, began, time.time() - 0.5)
+        figures["added delay quiet, µs"] = quiet(delays, stolen)
         for run in range(3):
             name, moment = f"Changed {run} {time.time():.0f}", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             figures[f"10,000 changes ({run + 1})"] = sync(
-                gateway, directory, calls, delays, (False, CHANGES, step, name, moment), name, 120)
+                gateway, directory, calls, delays, stolen, (False, CHANGES, step, name, moment), name, 120)
         figures["memory after syncs, MB"] = gateway.rss_pss_peak()
         if with_full:
             moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
             name = f"Renewed {moment}"
             figures["full sync"] = sync(
-                gateway, directory, calls, delays, (True, count, name, moment), name, 900)
+                gateway, directory, calls, delays, stolen, (True, count, name, moment), name, 900)
+            time.sleep(10)
+            figures["added delay quiet again, µs"] = quiet(delays, stolen)
     finally:
         figures["calls unanswered"] = calls.close()
 
@@ -162,8 +191,8 @@ def measure(name, program, folder, count, options, figures):
             measure_starts(gateway, line, options.rounds, figures)
         finally:
             line.close()
-        with Delays() as delays:
-            measure_syncs(gateway, directory, delays, options.full, figures)
+        with Delays() as delays, Stolen() as stolen:
+            measure_syncs(gateway, directory, delays, stolen, options.full, figures)
     finally:
         gateway.stop()
         gateway.forget_ring()

@@ -22,6 +22,7 @@ import parts  # noqa: E402
 import plot  # noqa: E402
 import probes  # noqa: E402
 import report  # noqa: E402
+import stolen  # noqa: E402
 from processes import Process, session_of, total  # noqa: E402
 
 
@@ -86,6 +87,20 @@ class Figures(unittest.TestCase):
     def test_a_percentile_is_one_of_the_values(self):
         self.assertEqual([delay.percentile([3, 1, 2], share) for share in (0, 0.5, 0.99, 1)], [1, 2, 3, 3])
         self.assertIsNone(delay.percentile([], 0.5))
+
+    def test_a_stall_of_the_machine_and_cores_the_host_took_do_not_make_the_p99_of_calm_windows(self):
+        found = delay.Delays()
+        # A hundred calls a second, slow in the fourth second and from the ninth on.
+        found.taken = [(place / 100, 900 if place // 100 == 3 or place >= 800 else 7) for place in range(1200)]
+        host = stolen.Stolen()
+        host.moments = [second / 10 for second in range(121)]
+        host.taken = [max(0, second / 10 - 8) for second in range(121)]
+        self.assertEqual(delay.percentile(found.microseconds(0, 8), 0.99), 900)
+        self.assertAlmostEqual(host.between(9, 11), 2)
+        figures = index.summary(found, host, 0, 12)
+        self.assertEqual((figures["calm p99"], figures["calm seconds"], figures["max"]), (7, 8, 900))
+        self.assertEqual(figures["host took, cores"], 0.333)
+        self.assertIsNone(index.summary(found, host, 0, 0.5)["calm p99"])
 
     def test_the_tables_of_index_and_directory_have_a_row_for_each_figure(self):
         results = {10: {"start, s": {"best": 0.5}, "peak, MB": 7}, 20: {"start, s": {"best": 0.25}}}
