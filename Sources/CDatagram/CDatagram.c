@@ -176,18 +176,21 @@ void herald_wake(int wakeup) {
     (void)!eventfd_write(wakeup, 1);
 }
 
-/* Asks the scheduler for slices of 0.1 ms, the shortest there are: a thread that wakes goes before one with longer slices
- * at once, not at the end of its slice. Linux from 6.12 on; older ones take the call and do nothing, and nobody needs to
- * know of a refusal. The structure is that of sched_setattr(2), which glibc 2.36 does not have. */
-static void ask_for_short_slices(int niceness) {
+/* An ordinary thread asks for slices of 0.1 ms, the shortest there are: a thread that wakes goes before one with longer
+ * slices at once, not at the end of its slice. Linux from 6.12 on; older ones take the call and do nothing. The structure
+ * is that of sched_setattr(2), which glibc 2.36 does not have. */
+int herald_go_first(int first, int niceness) {
     struct {
         uint32_t size, policy;
         uint64_t flags;
         int32_t niceness;
         uint32_t priority;
         uint64_t runtime, deadline, period;
-    } wanted = {.size = sizeof wanted, .policy = SCHED_OTHER, .niceness = niceness, .runtime = 100000};
-    (void)syscall(SYS_sched_setattr, 0, &wanted, 0);
+    } wanted = {.size = sizeof wanted, .niceness = niceness};
+    wanted.policy = first ? SCHED_RR : SCHED_OTHER;
+    wanted.priority = first ? 1 : 0;
+    wanted.runtime = first ? 0 : 100000;
+    return syscall(SYS_sched_setattr, 0, &wanted, 0) == 0 ? 0 : -errno;
 }
 
 int herald_begin_call_thread(const char *name, int niceness) {
@@ -195,6 +198,6 @@ int herald_begin_call_thread(const char *name, int niceness) {
     /* On Linux a niceness belongs to a thread; 0 is the one that asks. A refusal shows in what is returned. */
     (void)setpriority(PRIO_PROCESS, 0, niceness);
     int granted = getpriority(PRIO_PROCESS, 0);
-    ask_for_short_slices(granted);
+    (void)herald_go_first(0, granted);
     return granted;
 }

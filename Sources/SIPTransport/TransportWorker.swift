@@ -20,13 +20,8 @@ package final class TransportWorker: Sendable {
     private let wake: Int32
     private let stopping = Atomic<Bool>(false)
     private let finished = Atomic<Bool>(false)
-    private let grantedNiceness = Atomic<Int32>(.max)
-
-    /// The niceness a worker asks for.
-    ///
-    /// With it a worker wakes at once beside busy threads, and leaves those that store outcomes a quarter of a core they
-    /// share; with −10 it is a tenth, too little for the calls one core carries. Measured: docs/performance.md.
-    package static let wantedNiceness: Int32 = -5
+    private let realTimeShare: Double
+    private let granted = Mutex<CallThreadPriority.Granted?>(nil)
 
     /// Prepares a worker for its sockets; position in `sockets` is what elements send by.
     ///
@@ -34,9 +29,12 @@ package final class TransportWorker: Sendable {
     ///   - sockets: nil at the positions of TCP and TLS addresses.
     ///   - longestWait: milliseconds after which timers are looked at whatever was told before; short where several
     ///     workers share an element's timers, as one may set a timer for another.
-    package init(sockets: [UDPSocket?], longestWait: UInt64 = 1000) {
+    ///   - realTimeShare: the part of its time at work below which the thread goes before all ordinary ones, where the
+    ///     system allows it; 0 for never.
+    package init(sockets: [UDPSocket?], longestWait: UInt64 = 1000, realTimeShare: Double = 0.5) {
         self.sockets = sockets
         self.longestWait = longestWait
+        self.realTimeShare = realTimeShare
         let wake = herald_open_wakeup()
         self.wake = wake
         inbox = StreamInbox { herald_wake(wake) }
@@ -52,11 +50,11 @@ package final class TransportWorker: Sendable {
     /// `makeElement` runs on it, so that the element never leaves it.
     package func start<Element: SIPElement & SendableMetatype>(_ makeElement: @escaping @Sendable () -> Element) {
         let body = ThreadBody {
-            self.grantedNiceness.store(
-                herald_begin_call_thread("herald-calls", Self.wantedNiceness), ordering: .relaxed)
+            let priority = CallThreadPriority(share: self.realTimeShare)
+            self.granted.withLock { $0 = priority.granted }
             herald_widen_heap()
             let element = makeElement()
-            self.run(element)
+            self.run(element, priority)
             self.finished.store(true, ordering: .releasing)
         }
         var thread = pthread_t()
@@ -75,23 +73,22 @@ package final class TransportWorker: Sendable {
     /// True once the thread has left its loop.
     package var hasFinished: Bool { finished.load(ordering: .acquiring) }
 
-    /// The niceness the system granted the thread; nil before it runs.
-    package var niceness: Int32? {
-        let granted = grantedNiceness.load(ordering: .relaxed)
-        return granted == .max ? nil : granted
-    }
+    /// What the system allows the thread; nil before it runs.
+    package var priority: CallThreadPriority.Granted? { granted.withLock { $0 } }
 
     /// The smallest receive buffer of its UDP sockets, in bytes; nil without one.
     package var receiveBuffer: Int? { sockets.compactMap { $0?.receiveBuffer }.min() }
 
-    private func run(_ element: some SIPElement) {
+    private func run(_ element: some SIPElement, _ priority: consuming CallThreadPriority) {
         var batch = DatagramBatch(capacity: 65_535)
         let streams = self.streams.withLock { $0 }
         // A negative descriptor is passed over by poll.
         var waiting = sockets.map { pollfd(fd: $0?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
         waiting.append(pollfd(fd: wake, events: Int16(POLLIN), revents: 0))
         while !stopping.load(ordering: .acquiring) {
+            priority.beginsToWait()
             let ready = poll(&waiting, nfds_t(waiting.count), timeout(until: element.nextDeadline))
+            priority.hasWaited()
             let now = Moment.now()
             if ready > 0 {
                 for position in sockets.indices where waiting[position].revents != 0 {

@@ -26,10 +26,11 @@ struct GatewayWorkers: Sendable {
         }
     }
 
-    /// The niceness of all threads once they run.
-    func niceness() async -> [Int32] {
-        while workers.contains(where: { $0.niceness == nil }) { try? await Task.sleep(for: .milliseconds(5)) }
-        return workers.compactMap(\.niceness)
+    /// What the system allows the threads, which is the same for all, once one runs.
+    func priority() async -> CallThreadPriority.Granted? {
+        guard let first = workers.first else { return nil }
+        while first.priority == nil { try? await Task.sleep(for: .milliseconds(5)) }
+        return first.priority
     }
 
     /// The smallest receive buffer of their UDP sockets, in bytes; nil without one.
@@ -68,10 +69,11 @@ struct WorkerService: Service {
 
     /// Says what the system does not grant the workers, and what that costs.
     private func remarkOnSystem() async {
-        if let niceness = await workers.niceness().max(), niceness > TransportWorker.wantedNiceness {
+        let wanted = CallThreadPriority.wantedNiceness
+        if let priority = await workers.priority(), priority.niceness > wanted || !priority.isRealTime {
             logger.info(
-                "calls wait for other programs of this machine when it is busy; allow the service LimitNICE=-5 (systemd) or CAP_SYS_NICE",
-                metadata: ["niceness": "\(niceness)", "wanted": "\(TransportWorker.wantedNiceness)"])
+                "calls wait for other programs of this machine when it is busy; allow the service LimitRTPRIO=1 and LimitNICE=\(wanted) (systemd) or CAP_SYS_NICE",
+                metadata: ["real-time": "\(priority.isRealTime)", "niceness": "\(priority.niceness)"])
         }
         if let bytes = workers.receiveBuffer, bytes < UDPSocket.wantedBuffer {
             logger.notice(

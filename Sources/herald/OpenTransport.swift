@@ -22,8 +22,11 @@ struct OpenTransport {
             guard listener.transport == .udp else { return nil }
             return try UDPSocket.shared(address: try listener.address.peer(), by: count)
         }
+        // All of them together leave half of the machine to what stores outcomes.
+        let share = 0.5 * min(1, Double(ProcessInfo.processInfo.activeProcessorCount) / Double(count))
         let workers = (0..<count).map { number in
-            TransportWorker(sockets: sockets.map { $0?[number] }, longestWait: count == 1 ? 1000 : 20)
+            TransportWorker(
+                sockets: sockets.map { $0?[number] }, longestWait: count == 1 ? 1000 : 20, realTimeShare: share)
         }
         self.workers = workers
         bound = try zip(configuration.listen, sockets).map { listener, sockets in

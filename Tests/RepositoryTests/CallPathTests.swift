@@ -7,7 +7,8 @@ import Testing
 struct CallPathTests {
     private static let folders = [
         "Sources/SIPCore", "Sources/Branding", "Sources/Gateway/Admission", "Sources/Gateway/Call",
-        "Sources/Gateway/CurrentBranding.swift", "Sources/Gateway/Outcome", "Sources/SIPTransport/DatagramBatch.swift",
+        "Sources/Gateway/CurrentBranding.swift", "Sources/Gateway/Outcome",
+        "Sources/SIPTransport/CallThreadPriority.swift", "Sources/SIPTransport/DatagramBatch.swift",
         "Sources/SIPTransport/TransportWorker.swift", "Sources/SIPTransport/UDPSocket.swift",
     ]
 

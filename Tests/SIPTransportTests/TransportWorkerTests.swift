@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 import SIPCore
 import SIPTransport
 import Synchronization
@@ -64,21 +63,6 @@ struct TransportWorkerTests {
         let areBack = try await called.wait { $0.received.withLock { $0.count } == 30 }
         #expect(areBack)
         #expect(echoed.unsent.load(ordering: .relaxed) == 0)
-    }
-
-    @Test func `the thread has the name and the niceness the system grants`() async throws {
-        let worker = TransportWorker(sockets: [try UDPSocket(address: UDPSocketTests.loopback)])
-        defer { worker.stop() }
-        #expect(worker.niceness == nil)
-        worker.start { EchoElement(Observed()) }
-        while worker.niceness == nil { try await Task.sleep(for: .milliseconds(1)) }
-        // proc(5): the name of a thread, and as field 19 its niceness.
-        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").compactMap {
-            try? String(contentsOfFile: "/proc/self/task/\($0)/stat", encoding: .utf8)
-        }
-        let workers = threads.filter { $0.contains("(herald-calls)") }
-        #expect(!workers.isEmpty)
-        for line in workers { #expect(line.split(separator: " ")[18] == "\(worker.niceness ?? 99)") }
     }
 
     @Test func `two sockets of both families are served by one worker`() async throws {

@@ -65,4 +65,8 @@ void herald_wake(int wakeup);
  * the shortest slices of a core. Returns the niceness it has then. */
 int herald_begin_call_thread(const char *name, int niceness);
 
+/* Puts the calling thread before all ordinary ones (SCHED_RR at its lowest priority; takes CAP_SYS_NICE or RLIMIT_RTPRIO),
+ * or beside them again, with a niceness it had before and the shortest slices. Returns 0 or -errno. */
+int herald_go_first(int first, int niceness);
+
 #endif
