@@ -16,6 +16,7 @@ package final class SyncService: Service, Sendable {
     private let cache: any BrandCache
     private let publisher: BrandingPublisher
     private let index: @Sendable () async throws -> BrandIndex
+    private let whileSyncing: @Sendable (Bool) -> Void
     private let device: DeviceIdentity
     private let life: DeviceLife
     private let schedule: SyncSchedule
@@ -59,9 +60,11 @@ package final class SyncService: Service, Sendable {
     /// - Parameters:
     ///   - index: builds the index from the stored records and saves it; called after a sync changed rows.
     ///   - stateFolder: where the registration of the device is noted.
+    ///   - whileSyncing: told `true` before a sync and `false` once it is over, so that calls can be put before it.
     package init(
         client: DirectoryClient, cache: any BrandCache, publisher: BrandingPublisher, device: DeviceIdentity,
         stateFolder: String, schedule: SyncSchedule = SyncSchedule(), time: Timekeeper = .system, logger: Logger,
+        whileSyncing: @escaping @Sendable (Bool) -> Void = { _ in },
         index: @escaping @Sendable () async throws -> BrandIndex
     ) {
         self.client = client
@@ -72,6 +75,7 @@ package final class SyncService: Service, Sendable {
         self.time = time
         self.logger = logger
         self.index = index
+        self.whileSyncing = whileSyncing
         life = DeviceLife(client: client, device: device, stateFolder: stateFolder, time: time, logger: logger)
     }
 
@@ -138,6 +142,8 @@ package final class SyncService: Service, Sendable {
     /// - Returns: nil after a success, else why it failed; status and log know already.
     @discardableResult
     package func syncOnce() async -> (any Error)? {
+        whileSyncing(true)
+        defer { whileSyncing(false) }
         let now = time.now()
         let wantsFull = state.withLock { state in
             state.status.lastAttempt = now

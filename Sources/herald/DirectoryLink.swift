@@ -24,9 +24,11 @@ struct DirectoryLink {
     private let logger: Logger
 
     /// Nil when the configuration names no directory.
+    ///
+    /// - Parameter whileSyncing: told `true` before a sync and `false` after it.
     init?(
         _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ brands: LoadedBrands, logos: LogoHouse?,
-        gate: StartGate, logger: Logger
+        gate: StartGate, logger: Logger, whileSyncing: @escaping @Sendable (Bool) -> Void
     ) throws {
         guard let access = configuration.directory else { return nil }
         self.logger = logger
@@ -46,7 +48,7 @@ struct DirectoryLink {
         let keeper = logos?.keeper(brands.current) { await publisher.publish(try await rebuild.run()) }
         let sync = SyncService(
             client: client, cache: store, publisher: publisher, device: device, stateFolder: configuration.state,
-            schedule: access.schedule, logger: logger,
+            schedule: access.schedule, logger: logger, whileSyncing: whileSyncing,
             index: {
                 keeper?.brandsChanged()
                 return try await rebuild.run()

@@ -26,6 +26,11 @@ struct GatewayWorkers: Sendable {
         }
     }
 
+    /// Puts all threads before all ordinary ones of the machine, or back among them.
+    func goFirst(_ isSo: Bool) {
+        for worker in workers { worker.goFirst(isSo) }
+    }
+
     /// What the system allows the threads, which is the same for all, once one runs.
     func priority() async -> CallThreadPriority.Granted? {
         guard let first = workers.first else { return nil }

@@ -61,7 +61,8 @@ struct RunningGateway {
             probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)), calls: CallsInProgress())
         let workers = GatewayWorkers(shared, threads: transport.workers)
         let gate = StartGate()
-        let link = try DirectoryLink(configuration, database, brands, logos: logos, gate: gate, logger: logger)
+        let link = try DirectoryLink(
+            configuration, database, brands, logos: logos, gate: gate, logger: logger, whileSyncing: workers.goFirst)
         services = [RecorderService(recorder: recorder)]
         if let lookup = link?.lookup { recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
         services += link?.services ?? []

@@ -6,6 +6,7 @@ import Gateway
 import GatewayStore
 import GatewaySync
 import ServiceLifecycle
+import Synchronization
 import Testing
 
 @Suite("Keeping in step with the directory", .timeLimit(.minutes(1)))
@@ -190,6 +191,30 @@ struct SyncServiceTests {
         }
         running.cancel()
         try await running.value
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [200, 500])
+    func `calls are put before a sync from its request to its end, good or bad`(status: Int) async throws {
+        let told = Mutex<[String]>([])
+        let peer = try FaultyPeer { _, _ in
+            told.withLock { $0.append("asked") }
+            return status == 200 ? Self.answer(["+61412000001"]) : .status(status, body: "")
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        let service = SyncService(
+            client: gateway.client, cache: gateway.cache, publisher: gateway.publisher, device: gateway.device,
+            stateFolder: gateway.folder.path, time: gateway.time.keeper, logger: gateway.logger,
+            whileSyncing: { isSo in told.withLock { $0.append("\(isSo)") } },
+            index: {
+                told.withLock { $0.append("indexed") }
+                return try await gateway.index.rebuild()
+            })
+        await service.syncOnce()
+        let words = told.withLock { $0 }
+        #expect(words.prefix(2) == ["true", "asked"])
+        #expect(words.filter { $0 != "asked" } == (status == 200 ? ["true", "indexed", "false"] : ["true", "false"]))
+        #expect(words.last == "false")
         await gateway.client.shutdown()
     }
 

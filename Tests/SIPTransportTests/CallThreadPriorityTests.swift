@@ -32,26 +32,30 @@ struct CallThreadPriorityTests {
         let stat = try thread.stat()
         #expect(stat[1] == "(herald-calls)")
         #expect(stat[18] == "\(granted.niceness)")
-        #expect(try thread.policy() == (granted.isRealTime ? Self.realTime : Self.ordinary))
+        #expect(try thread.policy() == Self.ordinary)
     }
 
-    @Test func `a thread that needs its core is ordinary until it needs less`() async throws {
+    @Test func `a thread goes first while it is asked to and not at work all the time`() async throws {
         let (worker, thread) = try await start(share: 0.2)
         defer { worker.stop() }
         let granted = try #require(worker.priority)
-        let atRest = granted.isRealTime ? Self.realTime : Self.ordinary
-        for (isBusy, policy) in [(true, Self.ordinary), (false, atRest), (true, Self.ordinary)] {
+        let first = granted.isRealTime ? Self.realTime : Self.ordinary
+        let steps = [
+            (asked: true, busy: false, policy: first), (true, true, Self.ordinary), (true, false, first),
+            (false, false, Self.ordinary),
+        ]
+        for (isAsked, isBusy, policy) in steps {
+            worker.goFirst(isAsked)
             thread.isBusy.store(isBusy, ordering: .relaxed)
-            #expect(try await thread.comes(to: policy), "busy: \(isBusy)")
+            #expect(try await thread.comes(to: policy), "asked: \(isAsked), busy: \(isBusy)")
             #expect(try thread.stat()[18] == "\(granted.niceness)")
         }
     }
 
-    @Test func `without a share the thread is ordinary and says so`() async throws {
-        let (worker, thread) = try await start(share: 0)
+    @Test func `without a share the thread may not go first`() async throws {
+        let (worker, _) = try await start(share: 0)
         defer { worker.stop() }
         #expect(worker.priority?.isRealTime == false)
-        #expect(try thread.policy() == Self.ordinary)
     }
 
     private func start(share: Double) async throws -> (TransportWorker, ObservedThread) {
