@@ -30,8 +30,9 @@ package struct CallThreadPriority: ~Copyable {
     package let granted: Granted
     private let share: Double
     private var isFirst = false
-    private var lookedAt: UInt64
-    private var waitBegan: UInt64
+    /// Since when its waits are added up; nil while nobody asks it to go first, so that a wait costs nothing then.
+    private var watchedSince: UInt64?
+    private var waitBegan: UInt64 = 0
     private var waited: UInt64 = 0
 
     /// Names the present thread, for `ps` and `top`, and asks for what it wants.
@@ -43,23 +44,34 @@ package struct CallThreadPriority: ~Copyable {
         if isAllowed { _ = herald_go_first(0, niceness) }
         granted = Granted(niceness: niceness, isRealTime: isAllowed)
         self.share = share
-        lookedAt = Self.nanoseconds()
-        waitBegan = lookedAt
     }
 
     /// Notes that the thread has nothing to do.
-    mutating func beginsToWait() { waitBegan = Self.nanoseconds() }
+    mutating func beginsToWait() {
+        if watchedSince != nil { waitBegan = Self.nanoseconds() }
+    }
 
-    /// Notes that it has again, and looks ten times a second at how long it had not.
+    /// Notes that it has again, and while it is asked to go first looks ten times a second at how long it had not.
     ///
     /// Not at the time it ran: where a host takes cores away, a thread that never waits runs less than it needs.
     /// - Parameter isAsked: whether it is to go first if it may.
     mutating func hasWaited(isAsked: Bool) {
+        guard granted.isRealTime, isAsked else {
+            watchedSince = nil
+            return goFirst(false)
+        }
         let now = Self.nanoseconds()
+        guard let since = watchedSince else {
+            (watchedSince, waited) = (now, 0)
+            return
+        }
         waited += now - waitBegan
-        guard granted.isRealTime, now >= lookedAt + Self.interval else { return }
-        let next = isAsked && Self.goesFirst(isFirst, work: 1 - Double(waited) / Double(now - lookedAt), share: share)
-        (lookedAt, waited) = (now, 0)
+        guard now >= since + Self.interval else { return }
+        goFirst(Self.goesFirst(isFirst, work: 1 - Double(waited) / Double(now - since), share: share))
+        (watchedSince, waited) = (now, 0)
+    }
+
+    private mutating func goFirst(_ next: Bool) {
         if next != isFirst, herald_go_first(next ? 1 : 0, granted.niceness) == 0 { isFirst = next }
     }
 
