@@ -46,6 +46,9 @@ package final class SignalRing: Sendable {
         package var branded: UInt64
     }
 
+    /// Bytes of a slot; no signal takes more, packed or not.
+    package static let slotSize = SignalSlot.size
+
     package let opening: Opening
     /// Tells this ring from every other; positive.
     package let ringID: Int64
