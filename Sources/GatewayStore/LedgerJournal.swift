@@ -36,6 +36,8 @@ struct LedgerBatch {
     /// Callers of ended calls whom the index did not know.
     var unknownCallers: [E164Number] = []
     var position: UInt64
+    /// How far a ring that is gone has been read into this batch, by way of the signal log.
+    var earlier: (ringID: Int64, position: UInt64)?
     var signals = 0
 
     var isEmpty: Bool { signals == 0 && calls.isEmpty }
@@ -43,11 +45,18 @@ struct LedgerBatch {
 
 /// The calls in progress and what their signals make of them; no database in here.
 ///
-/// A batch that could not be stored stays and is tried again before any further signal is taken, so memory and disk
-/// never tell different stories and the ring keeps what came after.
+/// The batch grows with every round until it is stored. One that could not be stored stays and is tried again before any
+/// further signal is taken, so memory and disk never tell different stories and the ring keeps what came after.
 struct LedgerJournal {
     private(set) var open: [CallIdentifier: LedgerCall] = [:]
     private(set) var batch: LedgerBatch
+    /// Position in the ring up to which signals are in the log or in the ledger.
+    private(set) var keptThrough: UInt64
+    /// Nothing can be kept until a batch is stored: at start, when the log may hold what the ledger has not and the ledger
+    /// may not know the ring, and after the disk has refused something.
+    private(set) var mustStore = true
+    /// The disk has refused the batch, or to keep its signals; no further signal may be taken.
+    private(set) var isRefused = false
     /// Signals that belonged to no open call: repetitions, calls whose INVITE was shed.
     private(set) var unclaimed = 0
 
@@ -73,6 +82,7 @@ struct LedgerJournal {
             if call.machine.isOpenToRedial, let pair = RedialPair(call.machine.record) { failed[pair] = call }
         }
         batch = LedgerBatch(position: position)
+        keptThrough = position
         nextCall = state.nextCall
         nextEvent = state.nextEvent
         ended = state.ended
@@ -97,6 +107,14 @@ struct LedgerJournal {
     /// Notes how far the ring has been read.
     mutating func reached(_ position: UInt64) { batch.position = position }
 
+    /// Notes that the log holds what has been read.
+    mutating func kept() { keptThrough = batch.position }
+
+    /// Notes how far the signals of the log reached, in the present ring or in one that is gone.
+    mutating func replayed(_ log: (ringID: Int64, position: UInt64), into ringID: Int64) {
+        if log.ringID == ringID { batch.position = log.position } else { batch.earlier = log }
+    }
+
     /// Closes calls whose end will not be told any more, every five seconds of `now` (microseconds since 1970), and
     /// every second while some wait for another try by the carrier.
     mutating func sweep(now: Int64) {
@@ -108,6 +126,9 @@ struct LedgerJournal {
         ended = ended.filter { now - $0.value < OutcomeMachine.Limits.repetition }
     }
 
+    /// Notes that the disk refuses.
+    mutating func refused() { (isRefused, mustStore) = (true, true) }
+
     /// Forgets the batch: it is stored.
     ///
     /// - Parameter events: number of events the store added on its own (returned calls).
@@ -117,6 +138,8 @@ struct LedgerJournal {
             call.isInBatch = false
         }
         nextEvent += events
+        (isRefused, mustStore) = (false, false)
+        keptThrough = batch.position
         batch = LedgerBatch(position: batch.position)
     }
 

@@ -22,9 +22,7 @@ struct LedgerState {
     init(_ database: Database, ringID: Int64, awaitsRedial: Bool, now: Int64) throws {
         nextCall = try Self.largest("SELECT max(id) FROM call", database) + 1
         nextEvent = try Self.largest("SELECT max(id) FROM event", database) + 1
-        let select = try LedgerStatement(database, "SELECT sequence FROM ring_position WHERE ring_id = ?1")
-        select.bind(1, ringID)
-        position = try select.firstRow { $0.integer(0) }?.map(UInt64.init(clamping:))
+        position = try RingPosition(database).position(of: ringID)
         let open = try LedgerStatement(database, Self.openCalls)
         while let call = try open.row({ Self.call($0, awaitsRedial: awaitsRedial) }) {
             if let call { calls.append(call) }

@@ -4,7 +4,7 @@ import Branding
 import GRDB
 import Gateway
 
-/// Stores one batch inside a transaction: calls, events, returned calls, ring position.
+/// Stores one batch inside a transaction: calls, events, returned calls, positions in the rings.
 ///
 /// A call takes one statement per batch it changes in; a call that begins and ends within a batch takes one.
 struct LedgerWriter {
@@ -44,11 +44,9 @@ struct LedgerWriter {
         for call in batch.reachedOutbound {
             if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
         }
-        let position = try LedgerStatement(database, Self.storePosition)
-        position.bind(1, ringID)
-        position.bind(2, Int64(batch.position))
-        position.bind(3, now)
-        try position.run()
+        let positions = RingPosition(database)
+        try positions.store(batch.position, of: ringID, now: now)
+        if let earlier = batch.earlier { try positions.store(earlier.position, of: earlier.ringID, now: now) }
         return nextEvent - firstFreeEvent
     }
 
@@ -213,11 +211,6 @@ extension LedgerWriter {
     private static let insertEvent = """
         INSERT INTO event (id, key, number, surface, displayed_at, meta, created_at, due_at)
         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?7)
-        """
-
-    private static let storePosition = """
-        INSERT INTO ring_position (ring_id, sequence, updated_at) VALUES (?1, ?2, ?3)
-        ON CONFLICT (ring_id) DO UPDATE SET sequence = ?2, updated_at = ?3
         """
 
     private static let selectOriginal = """

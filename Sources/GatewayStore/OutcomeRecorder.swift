@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
-import Dispatch
 import GRDB
 package import Gateway
 import Glibc
@@ -10,14 +9,15 @@ import Synchronization
 
 /// Turns the signals of the ring into stored calls and events; the only writer of both.
 ///
-/// Each round takes what the ring holds, applies it to the open calls in memory and stores calls, events and the new
-/// ring position in one transaction; only then are the slots freed. So after a kill at any moment the next process
-/// replays exactly the signals whose effect is not in the database. A power cut costs at most one `interval` and one
-/// commit. When the database refuses (disk full), the batch is kept, the ring fills, calls go on, and the same batch is
+/// Each round takes what the ring holds, applies it to the open calls in memory and keeps the signals as they are in one
+/// small write to the disk (`SignalLog`); only then are the slots freed. Once a `storing` it writes calls, events and the
+/// position in the ring in one transaction. So after a kill or a power cut at any moment the next process replays exactly
+/// the signals whose effect is not in the tables. A power cut costs at most one `interval` and one write. When the disk
+/// refuses, what was taken stays in memory and nothing more is taken, the ring fills, calls go on, and the same batch is
 /// tried again each round.
 ///
-/// `drain` and `prune` block on the disk and are called from one thread at a time; `run` calls them from a queue of
-/// its own. Everything else is safe from any thread.
+/// `keep`, `drain` and `prune` block on the disk and are called from one thread at a time; `run` calls them from a queue
+/// of its own. Everything else is safe from any thread.
 package final class OutcomeRecorder: Sendable {
     /// What the outcome side may be told by the operator.
     package struct Settings: Sendable {
@@ -27,7 +27,13 @@ package final class OutcomeRecorder: Sendable {
         /// Configured names of the trunks, by the mark signals carry.
         package var trunks: [UInt16: String] = [:]
         /// Time between two rounds; with the commit that follows, what a power cut may cost.
-        package var interval: Duration = .milliseconds(40)
+        package var interval: Duration = .milliseconds(45)
+        /// Time after which kept signals become rows of calls and events; how late others see them at the most.
+        ///
+        /// A call that changes several times in it is written once, and a page that many calls share is.
+        package var storing: Duration = .seconds(1)
+        /// Bytes of the signal log; when it is full, its signals become rows before their time.
+        package var logSize = 4 << 20
         /// Days after which ended calls and delivered events go; waiting and refused events never do.
         package var retentionDays = 90
         /// Bytes of the ledger above which its oldest rows go before their time; undelivered events never do.
@@ -38,8 +44,9 @@ package final class OutcomeRecorder: Sendable {
         package init() {}
     }
 
-    /// What one round did.
+    /// What was stored at once.
     package struct DrainResult: Hashable, Sendable {
+        /// Signals, those kept before included.
         package var signals = 0
         /// Calls written.
         package var calls = 0
@@ -63,16 +70,17 @@ package final class OutcomeRecorder: Sendable {
         package var problem: String?
     }
 
-    private let database: HeraldDatabase
+    let database: HeraldDatabase
+    let settings: Settings
+    let log: Logger
+    let shared = Mutex(Totals())
+    let now: @Sendable () -> Int64
     private let ring: SignalRing
-    private let settings: Settings
     private let minter: EventMinter
-    private let log: Logger
     private let journal: Mutex<LedgerJournal>
-    private let shared = Mutex(Totals())
+    /// Touched only by who holds the journal; nil where it could not be made.
+    private let signalLog: Mutex<SignalLog?>
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
-    private let queue = DispatchQueue(label: "herald.outcome")
-    private let now: @Sendable () -> Int64
 
     /// Loads the calls that were open and continues the ring after the last signal stored; before calls are taken.
     ///
@@ -90,17 +98,32 @@ package final class OutcomeRecorder: Sendable {
         self.now = now
         let minter = EventMinter(vocabulary: settings.vocabulary)
         self.minter = minter
-        let ringID = ring.ringID
-        // The ledger is the truth. It may not know the ring: then what the ring itself remembers is used.
-        let released = ring.released
+        let signalLog = Self.openLog(database, size: settings.logSize, log: log)
         journal = Mutex(
             try database.ledger.read { database in
                 let state = try LedgerState(
-                    database, ringID: ringID, awaitsRedial: settings.limits.redial > 0, now: now())
-                return LedgerJournal(
-                    state, position: ring.resume(after: state.position ?? released), minter: minter,
-                    limits: settings.limits, trunks: settings.trunks)
+                    database, ringID: ring.ringID, awaitsRedial: settings.limits.redial > 0, now: now())
+                // The ledger is the truth. It may not know the ring: then what the ring itself remembers is used.
+                var journal = LedgerJournal(
+                    state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,
+                    trunks: settings.trunks)
+                let positions = RingPosition(database)
+                let kept = try signalLog?.replay(position: positions.position) { journal.apply($0, texts: $1) }
+                if let kept { journal.replayed(kept, into: ring.ringID) }
+                journal.reached(ring.resume(after: journal.batch.position))
+                return journal
             })
+        self.signalLog = Mutex(signalLog)
+    }
+
+    /// Without the log every round writes to the ledger at once: dearer, and as safe.
+    private static func openLog(_ database: HeraldDatabase, size: Int, log: Logger) -> SignalLog? {
+        do throws(SignalLogError) {
+            return try SignalLog(path: database.folder + "/herald.signals", size: size)
+        } catch {
+            log.warning("\(error); until the next start the ledger is written every round, which takes more CPU")
+            return nil
+        }
     }
 
     /// Tells `listener` who called and was not in the index, once the call has ended and is stored.
@@ -119,17 +142,42 @@ package final class OutcomeRecorder: Sendable {
     /// Signals shed by the full ring since its file was made.
     package var shed: SignalRing.Shed { ring.shed }
 
-    /// Stores what the ring holds, at most `limit` signals, in one transaction, and closes calls that are overdue.
+    /// Keeps what the ring holds, at most `limit` signals, as it is: safe from now on, calls and events of it come later.
+    ///
+    /// - Returns: how many signals were kept; nil when `drain` must come first, at start, without room in the log, or
+    ///   after the disk has refused something.
+    /// - Throws: `SignalLogError`; nothing was kept then and nothing is lost.
+    package func keep(limit: Int) throws -> Int? {
+        try journal.withLock { journal in
+            let room = signalLog.withLock { $0?.room ?? 0 }
+            guard !journal.mustStore, room > limit * SignalRing.slotSize else { return nil }
+            let before = journal.batch.signals
+            var signals = PackedSignals()
+            let skipped = take(limit, into: &journal) { signals.append($0, texts: $1) }
+            count(DrainResult(skipped: skipped), journal)
+            guard journal.batch.signals > before else { return 0 }
+            try attempt(&journal) { journal in
+                try signalLog.withLock { log in
+                    try log?.append(
+                        signals, ringID: ring.ringID, after: journal.keptThrough, through: journal.batch.position)
+                }
+            }
+            journal.kept()
+            ring.release(through: journal.batch.position)
+            return journal.batch.signals - before
+        }
+    }
+
+    /// Stores calls and events of what was kept and of what the ring holds, at most `limit` more signals, in one
+    /// transaction, and closes calls that are overdue.
     ///
     /// - Throws: a database error; nothing was stored then and nothing is lost.
     @discardableResult
     package func drain(limit: Int = 4_096) throws -> DrainResult {
         let time = now()
         return try journal.withLock { journal in
-            // Of a round the database refuses as well.
-            defer { shared.withLock { $0.openCalls = journal.open.count } }
             var result = DrainResult()
-            if journal.batch.isEmpty {
+            if !journal.isRefused {
                 result.skipped = take(limit, into: &journal)
                 journal.sweep(now: time)
             }
@@ -137,10 +185,11 @@ package final class OutcomeRecorder: Sendable {
                 result.signals = journal.batch.signals
                 result.calls = journal.batch.calls.count
                 result.events = journal.batch.events.count
-                let added = try store(journal, now: time / 1_000_000)
+                let added = try attempt(&journal) { try store($0, now: time / 1_000_000) }
                 result.events += Int(added)
                 if let tell = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(tell) }
                 journal.stored(addedEvents: added)
+                signalLog.withLock { $0?.rewind() }
                 ring.release(through: journal.batch.position)
             }
             count(result, journal)
@@ -173,25 +222,6 @@ package final class OutcomeRecorder: Sendable {
         return try LedgerRetention(database: database.ledger).prune(before: before)
     }
 
-    /// Drains the ring until the task is cancelled, and once more then; looks at the ledger's size every minute and
-    /// at the age of its rows every hour.
-    ///
-    /// All of it is on one thread that waits for the next round itself, so that a slow disk holds up none of the threads
-    /// tasks share: a sleeping task and a queue took five wake-ups of threads each round, 13 to 20 µs of a call at 500/s.
-    package func run() async {
-        let stopping = DispatchSemaphore(value: 0)
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-                queue.async {
-                    self.work(until: stopping)
-                    done.resume()
-                }
-            }
-        } onCancel: {
-            stopping.signal()
-        }
-    }
-
     /// Microseconds since 1970.
     package static let wallClock: @Sendable () -> Int64 = {
         var time = timespec()
@@ -199,74 +229,29 @@ package final class OutcomeRecorder: Sendable {
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
     }
 
-    // MARK: One round
+    // MARK: Parts
 
-    /// Rounds until `stopping` is signalled; on the recorder's own thread.
-    private func work(until stopping: DispatchSemaphore) {
-        var (lastPrune, lastShrink): (Int64?, Int64?)
-        var lastShed = ring.shed
-        let (seconds, attoseconds) = settings.interval.components
-        let pause = DispatchTimeInterval.nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
-        repeat {
-            let time = now()
-            func isDue(_ last: inout Int64?, after pause: Int64) -> Bool {
-                if let last, time >= last, time - last < pause { return false }
-                last = time
-                return true
-            }
-            lastShed = reportShed(since: lastShed)
-            drainAll()
-            if isDue(&lastPrune, after: 3_600_000_000) { report { try prune() } }
-            if isDue(&lastShrink, after: 60_000_000) { report { try shrink() } }
-        } while stopping.wait(timeout: .now() + pause) == .timedOut
-        drainAll()
-    }
-
-    private func drainAll() {
-        report { while try drain().signals == 4_096 {} }
-    }
-
-    /// Runs a step and says when the database begins to refuse and when it takes things again.
-    private func report(_ step: () throws -> Void) {
-        do {
-            try step()
-            if shared.withLock({ $0.problem.take() }) != nil {
-                log.notice("outcomes are stored again")
-            }
-        } catch {
-            let problem = "\(error)"
-            let isNew = shared.withLock { totals in
-                totals.failures += 1
-                defer { totals.problem = problem }
-                return totals.problem == nil
-            }
-            if isNew {
-                log.error(
-                    "outcomes cannot be stored; calls go on and the signal ring keeps what they tell until it is full",
-                    metadata: ["database": "\(database.ledger.path)", "error": "\(problem)"])
-            }
-        }
-    }
-
-    /// Says how many signals a full ring has turned away since the last round.
-    private func reportShed(since last: SignalRing.Shed) -> SignalRing.Shed {
-        let shed = ring.shed
-        if shed != last {
-            log.warning(
-                "the signal ring is full, signals are shed; is the disk too slow or full?",
-                metadata: [
-                    "unbranded": "\(shed.unbranded - last.unbranded)", "branded": "\(shed.branded - last.branded)",
-                ])
-        }
-        return shed
-    }
-
-    private func take(_ limit: Int, into journal: inout LedgerJournal) -> Int {
+    /// Applies signals of the ring to the open calls; returns how many slots were skipped.
+    private func take(
+        _ limit: Int, into journal: inout LedgerJournal, _ also: (CallSignal, CallTexts?) -> Void = { _, _ in }
+    ) -> Int {
         let (position, skipped) = ring.read(after: journal.batch.position, limit: limit) { signal, texts in
             journal.apply(signal, texts: texts)
+            also(signal, texts)
         }
         journal.reached(position)
         return skipped
+    }
+
+    /// Writes; when the database refuses, the journal takes nothing more until its batch is stored.
+    private func attempt<Value>(
+        _ journal: inout LedgerJournal, _ write: (LedgerJournal) throws -> Value
+    ) throws -> Value {
+        do { return try write(journal) } catch {
+            journal.refused()
+            shared.withLock { $0.openCalls = journal.open.count }
+            throw error
+        }
     }
 
     private func store(_ journal: LedgerJournal, now: Int64) throws -> Int64 {
@@ -283,6 +268,7 @@ package final class OutcomeRecorder: Sendable {
                 "signals were half-written or damaged and are skipped", metadata: ["count": "\(result.skipped)"])
         }
         shared.withLock { totals in
+            totals.openCalls = journal.open.count
             totals.signals += result.signals
             totals.events += result.events
             totals.skipped += result.skipped

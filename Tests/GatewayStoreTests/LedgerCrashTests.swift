@@ -13,19 +13,8 @@ struct LedgerCrashTests {
 
     init() throws { ledger = try LedgerFixture() }
 
-    /// Three calls, each at another point of its life.
-    private func play(_ ring: SignalRing) {
-        let answered = LedgerPlay(ring, 1)
-        answered.invite()
-        answered.rings(at: 1)
-        answered.answered(at: 5)
-        LedgerPlay(ring, 2).missed()
-        LedgerPlay(ring, 3).invite()
-        answered.bye(at: 50)
-    }
-
     @Test func `killed before the first round, nothing is lost`() throws {
-        play(ledger.ring)
+        LedgerPlay.three(ledger.ring)
         try ledger.restart()
         #expect(ledger.ring.opening == .resumed(pending: 8, capacity: 256))
         try ledger.recorder.drain()
@@ -36,10 +25,10 @@ struct LedgerCrashTests {
     @Test(arguments: 0...8)
     func `killed after any signal, the story is the same as without`(stored: Int) throws {
         let whole = try LedgerFixture()
-        play(whole.ring)
+        LedgerPlay.three(whole.ring)
         try whole.recorder.drain()
 
-        play(ledger.ring)
+        LedgerPlay.three(ledger.ring)
         if stored > 0 { try ledger.recorder.drain(limit: stored) }
         try ledger.restart()
         try ledger.recorder.drain()
@@ -52,7 +41,7 @@ struct LedgerCrashTests {
     }
 
     @Test func `killed between commit and freeing the slots, nothing is doubled`() throws {
-        play(ledger.ring)
+        LedgerPlay.three(ledger.ring)
         try ledger.recorder.drain()
         let before = try ledger.rows()
         // The database has it all, the ring knows nothing of that.
@@ -65,7 +54,7 @@ struct LedgerCrashTests {
     }
 
     @Test func `killed inside the transaction, nothing of it is there and all of it comes again`() throws {
-        play(ledger.ring)
+        LedgerPlay.three(ledger.ring)
         // A trigger that refuses the third call stands for a kill in the middle of a transaction.
         try ledger.database.ledger.write { database in
             try database.execute(

@@ -32,6 +32,7 @@ final class LedgerFixture {
         folder = FileManager.default.temporaryDirectory.appending(path: "ledger-\(UUID().uuidString)").path
         var settings = OutcomeRecorder.Settings()
         settings.trunks = [0: "carrier", 1: "second"]
+        settings.logSize = 1 << 16
         change(&settings)
         self.settings = settings
         self.capacity = capacity
@@ -50,11 +51,13 @@ final class LedgerFixture {
     }
 
     /// Kills this process's part at once and starts the next on what it left.
-    func restart() throws {
+    ///
+    /// - Parameter losingRing: as a power cut loses what is in memory alone.
+    func restart(losingRing: Bool = false) throws {
         let old = folder + "/\(generation).ring"
         generation += 1
         let new = folder + "/\(generation).ring"
-        try FileManager.default.copyItem(atPath: old, toPath: new)
+        if !losingRing { try FileManager.default.copyItem(atPath: old, toPath: new) }
         database = try HeraldDatabase(folder: folder)
         ring = try SignalRing(path: new, capacity: capacity)
         recorder = try Self.recorder(database, ring, settings, clock)
@@ -113,6 +116,17 @@ struct LedgerPlay {
         play.reason = .outbound
         (play.caller, play.destination) = (play.destination, play.caller)
         return play
+    }
+
+    /// Eight signals of three calls: one is answered and ends, one is missed, one is in progress.
+    static func three(_ ring: SignalRing, from number: UInt64 = 1) {
+        let answered = LedgerPlay(ring, number)
+        answered.invite()
+        answered.rings(at: 1)
+        answered.answered(at: 5)
+        LedgerPlay(ring, number + 1).missed()
+        LedgerPlay(ring, number + 2).invite()
+        answered.bye(at: 50)
     }
 
     func invite(at second: Int64 = 0, marks: CallSignal.Marks = []) {

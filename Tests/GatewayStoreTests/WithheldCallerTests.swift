@@ -48,17 +48,22 @@ struct WithheldCallerTests {
             LedgerPlay(ledger.ring, UInt64(number), like: call).invite(at: Int64(number))
         }
         try recorder.drain()
+        call.id = CallIdentifier(high: 0xabcd, low: 10)
+        call.missed()
+        #expect(try recorder.keep(limit: 16) == 3)
         clock.advance(seconds: 100_000)
         try recorder.drain()
         #expect(try ledger.calls().count > 1)
 
         var traces = lines.all.withLock { $0 }
-        for file in ["herald.sqlite", "herald.sqlite-wal"] {
+        for file in ["herald.sqlite", "herald.sqlite-wal", "herald.signals"] {
             let bytes = try Data(contentsOf: URL(filePath: ledger.folder + "/" + file))
             traces.append(String(decoding: bytes, as: UTF8.self))
             // SQLite keeps integers big-endian, in six bytes where they fit.
             let digits = withUnsafeBytes(of: call.caller.bigEndian) { Data($0.suffix(6)) }
             #expect(bytes.range(of: digits) == nil, "\(file) holds the number")
+            let word = withUnsafeBytes(of: call.caller) { Data($0) }
+            #expect(bytes.range(of: word) == nil, "\(file) holds the number")
         }
         traces += try ledger.rows()
         for trace in traces {
