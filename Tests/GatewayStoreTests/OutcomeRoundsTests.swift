@@ -101,14 +101,18 @@ struct OutcomeRoundsTests {
         #expect(Set(try ledger.keys()).count == 82)
     }
 
-    @Test func `without a log every round stores at once`() throws {
-        let bare = try LedgerFixture { $0.logSize = 0 }
-        var rounds = OutcomeRounds(bare.recorder)
+    @Test func `where the log cannot be made, every round stores at once`() throws {
+        let path = ledger.folder + "/herald.signals"
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        try ledger.restart()
+        var rounds = OutcomeRounds(ledger.recorder)
         for number: UInt64 in 1...3 {
-            LedgerPlay(bare.ring, number).missed()
+            play(number)
             rounds.round()
-            #expect(try bare.calls().count == Int(number))
+            #expect(try ledger.calls().count == Int(number))
         }
+        #expect(ledger.recorder.totals.problem == nil)
     }
 
     @Test func `a recorder that is stopped has stored all it kept`() async throws {
