@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// `append` is plain stores into memory that is already there, then the signal's sequence number with release order:
 /// no system call, no allocation, no lock but the producers' own. After a kill -9 the next process opens the same file
-/// and the consumer goes on after the last sequence it has stored in its database together with what it made of it:
+/// and the consumer goes on after the last sequence it has kept, or stored together with what it made of it:
 /// nothing is lost and nothing is applied twice. On tmpfs a power cut loses what the consumer has not yet taken.
 ///
 /// A sequence number is claimed first and published last, so a slot whose producer died between the two is recognised:
@@ -51,7 +51,9 @@ package final class SignalRing: Sendable {
 
     package let opening: Opening
     /// Tells this ring from every other; positive.
-    package let ringID: Int64
+    ///
+    /// Another one after a `resume` past its end.
+    package var ringID: Int64 { consuming.withLock { $0.ringID } }
     /// Number of slots.
     package let capacity: Int
 
@@ -71,7 +73,6 @@ package final class SignalRing: Sendable {
     /// - Throws: `SignalRingError` if the file cannot be made, or another running gateway holds it.
     package init(path: String, capacity: Int = 65_536) throws(SignalRingError) {
         (file, opening) = try SignalRingFile.open(path: path, capacity: max(8, capacity))
-        ringID = file.ringID
         self.capacity = Int(file.capacity)
         reserve = file.capacity / 8
         do {
@@ -117,7 +118,7 @@ package final class SignalRing: Sendable {
 
     // MARK: Consumer
 
-    /// Sequence number of the last signal that was told to be stored for good.
+    /// Sequence number of the last signal that was told to be kept for good.
     package var released: UInt64 { consuming.withLock { $0.released.load(ordering: .acquiring) } }
 
     /// Sequence number of the last signal that was begun.
@@ -134,11 +135,14 @@ package final class SignalRing: Sendable {
 
     /// Begins to read after a position: what came after it is kept until it is released, even if it was released before.
     ///
-    /// Before any producer is at work. A ledger that was put back to an older state so reads again what the ring still has.
+    /// Before any producer is at work. A ledger that was put back to an older state so reads again what the ring still
+    /// has. A ring that came back older than the ledger (a power cut, with its file on a disk) will use numbers once more
+    /// that the ledger has passed: it becomes another ring, so that no position means two things.
     /// - Returns: the position, or the nearest one the ring reaches.
     package func resume(after position: UInt64) -> UInt64 {
         consuming.withLock { ring in
             let last = ring.claimed.load(ordering: .acquiring)
+            if position > last { ring.renew() }
             let first = last > ring.capacity ? last - ring.capacity : 0
             let reached = min(max(position, first), last)
             ring.released.store(reached, ordering: .releasing)
@@ -176,7 +180,7 @@ package final class SignalRing: Sendable {
         }
     }
 
-    /// Frees the slots up to `position`: what they held is stored for good.
+    /// Frees the slots up to `position`: what they held is kept for good.
     package func release(through position: UInt64) {
         consuming.withLock { ring in
             let released = ring.released.load(ordering: .acquiring)

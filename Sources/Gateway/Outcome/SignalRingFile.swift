@@ -15,7 +15,7 @@ import Glibc
 /// | 24 | ring id: random, positive, new with every file |
 /// | 32 | the four numbers above, mixed: a header that does not agree with itself is damaged |
 /// | 64 | last sequence number claimed by a producer |
-/// | 128 | last sequence number the consumer has stored for good |
+/// | 128 | last sequence number the consumer has kept for good |
 /// | 192, 200 | signals shed: of unbranded calls, of branded ones |
 struct SignalRingFile: Sendable {
     static let headerSize = 4096
@@ -23,7 +23,6 @@ struct SignalRingFile: Sendable {
     private static let version: UInt64 = 1
 
     let capacity: UInt64
-    let ringID: Int64
     let descriptor: CInt
     /// Signals nobody has stored yet when it was opened.
     private let pending: UInt64
@@ -94,15 +93,14 @@ struct SignalRingFile: Sendable {
             problem = "is of version \(version); this herald writes version \(Self.version)"
         } else if word(32) != mix(version, capacity, ringID)
             || capacity > UInt64(length) || headerSize + Int(capacity) * SignalSlot.size != length
-            || word(128) > word(64)
+            || word(128) > word(64) || word(64) > Int64.max
         {
             problem = "has a damaged header"
         }
         if let problem { return .foreign(problem) }
         return .ring(
             SignalRingFile(
-                capacity: capacity, ringID: Int64(truncatingIfNeeded: ringID), descriptor: descriptor,
-                pending: word(64) - word(128)))
+                capacity: capacity, descriptor: descriptor, pending: word(64) - word(128)))
     }
 
     private static func create(
@@ -116,13 +114,18 @@ struct SignalRingFile: Sendable {
             throw SignalRingError(path: path, problem: .noSpace(bytes: length))
         }
         let ringID = UInt64.random(in: 1...UInt64(Int64.max))
-        let header = [version, UInt64(capacity), ringID, mix(version, UInt64(capacity), ringID)]
+        let header = header(capacity: UInt64(capacity), ringID: ringID)
         // The magic number last: a start cut off half-way leaves a file that is set aside and not one that is trusted.
         guard pwrite(descriptor, header, 32, 8) == 32, pwrite(descriptor, [magic], 8, 0) == 8 else {
             throw failed("write", path, descriptor)
         }
         return SignalRingFile(
-            capacity: UInt64(capacity), ringID: Int64(ringID), descriptor: descriptor, pending: 0)
+            capacity: UInt64(capacity), descriptor: descriptor, pending: 0)
+    }
+
+    /// The words of the header from byte 8 on.
+    static func header(capacity: UInt64, ringID: UInt64) -> [UInt64] {
+        [version, capacity, ringID, mix(version, capacity, ringID)]
     }
 
     private static func mix(_ version: UInt64, _ capacity: UInt64, _ ringID: UInt64) -> UInt64 {

@@ -24,9 +24,20 @@ struct SignalRingMapping: ~Copyable {
 
     deinit { munmap(base, length) }
 
+    /// Tells this ring from every other; positive.
+    var ringID: Int64 { base.load(fromByteOffset: 24, as: Int64.self) }
+
+    /// Makes this another ring than before; nobody else may be using it.
+    func renew() {
+        let header = SignalRingFile.header(capacity: capacity, ringID: UInt64.random(in: 1...UInt64(Int64.max)))
+        for (index, word) in header.enumerated() {
+            base.storeBytes(of: word, toByteOffset: 8 + index * 8, as: UInt64.self)
+        }
+    }
+
     /// The last number a producer has claimed.
     var claimed: UnsafeAtomic<UInt64> { number(at: 64) }
-    /// The last number the consumer has stored for good.
+    /// The last number the consumer has kept for good.
     var released: UnsafeAtomic<UInt64> { number(at: 128) }
     var shedUnbranded: UnsafeAtomic<UInt64> { number(at: 192) }
     var shedBranded: UnsafeAtomic<UInt64> { number(at: 200) }

@@ -81,6 +81,8 @@ struct SignalSlot {
         let reasonByte = load(74, as: UInt8.self)
         let reason = PassThroughReason(rawValue: reasonByte)
         guard reasonByte == 0 || reason != nil else { return nil }
+        // To the year 2255; no sum of times ends above what a number holds.
+        guard (0..<(1 << 53)).contains(load(40, as: Int64.self)) else { return nil }
         var signal = CallSignal(
             kind: kind, direction: direction,
             call: CallIdentifier(high: load(8, as: UInt64.self), low: load(16, as: UInt64.self)),

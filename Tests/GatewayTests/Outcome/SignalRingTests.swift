@@ -59,7 +59,7 @@ struct SignalRingTests {
             call.invite(), call.provisional(180, at: 1), call.cancelled(q850: 26, sip: 200, at: 2), gated.invite(),
             CallSignal(
                 kind: .bye, direction: .outbound, call: CallIdentifier(high: .max, low: 1),
-                alternative: CallIdentifier(high: 2, low: .max), wallMicroseconds: .max, status: 699, trunk: 65_535),
+                alternative: CallIdentifier(high: 2, low: .max), wallMicroseconds: (1 << 53) - 1, status: 699, trunk: 65_535),
         ]
         for signal in signals { #expect(ring.append(signal, texts: signal.kind == .invite ? texts : nil)) }
         var read: [CallSignal] = []
@@ -146,8 +146,13 @@ struct SignalRingTests {
         let next = try SignalRing(path: try folder.killed(), capacity: 8)
         #expect(next.resume(after: 1) == 4)
         #expect(contents(next).signals == (4..<12).map { call.bye(at: Double($0)) })
+        #expect(next.ringID == ring.ringID)
         #expect(next.resume(after: 99) == 12)
         #expect(contents(next).signals.isEmpty)
+        // Numbers 13 to 99 mean something else from here on.
+        #expect(next.ringID != ring.ringID && next.ringID > 0)
+        let again = try SignalRing(path: try folder.killed(), capacity: 8)
+        #expect(again.opening == .resumed(pending: 4, capacity: 8))
     }
 
     @Test func `a slot whose writer died is skipped, one whose writer lives is waited for`() throws {
