@@ -110,10 +110,8 @@ struct LedgerJournal {
     /// Notes that the log holds what has been read.
     mutating func kept() { keptThrough = batch.position }
 
-    /// Notes how far the signals of the log reached, in the present ring or in one that is gone.
-    mutating func replayed(_ log: (ringID: Int64, position: UInt64), into ringID: Int64) {
-        if log.ringID == ringID { batch.position = log.position } else { batch.earlier = log }
-    }
+    /// Notes how far the signals of the log reached in a ring that is gone.
+    mutating func replayed(_ earlier: (ringID: Int64, position: UInt64)) { batch.earlier = earlier }
 
     /// Closes calls whose end will not be told any more, every five seconds of `now` (microseconds since 1970), and
     /// every second while some wait for another try by the carrier.

@@ -6,9 +6,13 @@ import GRDB
 ///
 /// Rows stand in the order they were made, so it reads from the front and stops at the first young one; the newest row
 /// of each table always stays, because numbers of rows are never used twice. Each step is a short transaction of its
-/// own, so the recorder gets its turn in between.
+/// own.
 struct LedgerRetention {
     let database: any DatabaseWriter
+    /// The ring in use, whose position stays whatever its age.
+    let ringID: Int64
+    /// Called after each step: years of rows take minutes, and signals do not wait for them.
+    var between: () -> Void = {}
     /// Rows looked at in one transaction.
     var step = 500
 
@@ -30,7 +34,9 @@ struct LedgerRetention {
         try database.write { database in
             // Positions of rings whose files are long gone.
             try database.execute(sql: "DELETE FROM call_output WHERE call NOT IN (SELECT id FROM call)")
-            try database.execute(sql: "DELETE FROM ring_position WHERE updated_at < ?", arguments: [before / 1_000_000])
+            try database.execute(
+                sql: "DELETE FROM ring_position WHERE updated_at < ? AND ring_id <> ?",
+                arguments: [before / 1_000_000, ringID])
         }
         return deleted
     }
@@ -52,6 +58,7 @@ struct LedgerRetention {
                 }
                 isDone = try deleted == before || Self.usedBytes(database) <= limit / 10 * 9
             }
+            between()
         }
         return deleted
     }
@@ -94,6 +101,7 @@ struct LedgerRetention {
                 deleted += database.changesCount
                 after = last
             }
+            between()
         }
         return deleted
     }

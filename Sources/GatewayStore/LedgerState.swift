@@ -27,7 +27,9 @@ struct LedgerState {
         while let call = try open.row({ Self.call($0, awaitsRedial: awaitsRedial) }) {
             if let call { calls.append(call) }
         }
-        try readEnded(database, since: now - OutcomeMachine.Limits.repetition)
+        // Of a long stop the last calls count too: signals that wait may hold a repetition of their INVITE.
+        let newest = try Self.largest("SELECT invite_at FROM call WHERE id = (SELECT max(id) FROM call)", database)
+        try readEnded(database, since: min(now, newest) - OutcomeMachine.Limits.repetition)
     }
 
     /// Reads backwards from the newest call to those too old for a repetition.

@@ -12,9 +12,9 @@ import Synchronization
 /// Each round takes what the ring holds, applies it to the open calls in memory and keeps the signals as they are in one
 /// small write to the disk (`SignalLog`); only then are the slots freed. Once a `storing` it writes calls, events and the
 /// position in the ring in one transaction. So after a kill or a power cut at any moment the next process replays exactly
-/// the signals whose effect is not in the tables. A power cut costs at most one `interval` and one write. When the disk
-/// refuses, what was taken stays in memory and nothing more is taken, the ring fills, calls go on, and the same batch is
-/// tried again each round.
+/// the signals whose effect is not in the tables. A power cut costs at most one `interval` and one commit. When the
+/// database refuses, what was taken stays in memory and nothing more is taken, the ring fills, calls go on, and the same
+/// batch is tried again. When the log does, it is given up until the next start.
 ///
 /// `keep`, `drain` and `prune` block on the disk and are called from one thread at a time; `run` calls them from a queue
 /// of its own. Everything else is safe from any thread.
@@ -63,7 +63,7 @@ package final class OutcomeRecorder: Sendable {
         package var skipped = 0
         /// Signals that belonged to no open call.
         package var unclaimed = 0
-        /// Rounds the database refused.
+        /// Times the database refused.
         package var failures = 0
         package var openCalls = 0
         /// Why the last round could not be stored; nil while all is well.
@@ -98,7 +98,7 @@ package final class OutcomeRecorder: Sendable {
         self.now = now
         let minter = EventMinter(vocabulary: settings.vocabulary)
         self.minter = minter
-        let signalLog = Self.openLog(database, size: settings.logSize, log: log)
+        var signalLog = Self.openLog(database, size: settings.logSize, log: log)
         journal = Mutex(
             try database.ledger.read { database in
                 let state = try LedgerState(
@@ -107,22 +107,48 @@ package final class OutcomeRecorder: Sendable {
                 var journal = LedgerJournal(
                     state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,
                     trunks: settings.trunks)
-                let positions = RingPosition(database)
-                let kept = try signalLog?.replay(position: positions.position) { journal.apply($0, texts: $1) }
-                if let kept { journal.replayed(kept, into: ring.ringID) }
-                journal.reached(ring.resume(after: journal.batch.position))
+                let kept = try Self.replay(&signalLog, database, into: &journal, log: log)
+                let isOfRing = kept?.ringID == ring.ringID
+                journal.reached(ring.resume(after: isOfRing ? kept?.position ?? 0 : journal.batch.position))
+                if let kept, kept.ringID != ring.ringID { journal.replayed(kept) }
                 return journal
             })
         self.signalLog = Mutex(signalLog)
     }
 
-    /// Without the log every round writes to the ledger at once: dearer, and as safe.
+    /// Applies what the log holds and the ledger has not; ring and ledger are enough to go on where it cannot be read.
+    private static func replay(
+        _ signalLog: inout SignalLog?, _ database: Database, into journal: inout LedgerJournal, log: Logger
+    ) throws -> (ringID: Int64, position: UInt64)? {
+        do {
+            let kept = try signalLog?.replay(position: RingPosition(database).position) { signal, texts in
+                journal.apply(signal, texts: texts)
+            }
+            if journal.batch.signals > 0 {
+                log.notice(
+                    "signals kept before the last stop are taken from the signal log",
+                    metadata: ["count": "\(journal.batch.signals)"])
+            }
+            return kept
+        } catch let error as SignalLogError {
+            giveUp(&signalLog, error, log: log)
+            return nil
+        }
+    }
+
+    /// Without the log every round writes to the ledger: dearer, and as safe.
+    private static func giveUp(_ signalLog: inout SignalLog?, _ error: SignalLogError, log: Logger) {
+        signalLog = nil
+        log.warning("\(error); until the next start the ledger is written every round, which takes more CPU")
+    }
+
     private static func openLog(_ database: HeraldDatabase, size: Int, log: Logger) -> SignalLog? {
         do throws(SignalLogError) {
             return try SignalLog(path: database.folder + "/herald.signals", size: size)
         } catch {
-            log.warning("\(error); until the next start the ledger is written every round, which takes more CPU")
-            return nil
+            var none: SignalLog?
+            giveUp(&none, error, log: log)
+            return none
         }
     }
 
@@ -144,11 +170,10 @@ package final class OutcomeRecorder: Sendable {
 
     /// Keeps what the ring holds, at most `limit` signals, as it is: safe from now on, calls and events of it come later.
     ///
-    /// - Returns: how many signals were kept; nil when `drain` must come first, at start, without room in the log, or
-    ///   after the disk has refused something.
-    /// - Throws: `SignalLogError`; nothing was kept then and nothing is lost.
-    package func keep(limit: Int) throws -> Int? {
-        try journal.withLock { journal in
+    /// - Returns: how many signals were kept; nil when `drain` must come first: at start, without room in the log or without
+    ///   a log, or after the database has refused something. Nothing is lost then.
+    package func keep(limit: Int) -> Int? {
+        journal.withLock { journal in
             let room = signalLog.withLock { $0?.room ?? 0 }
             guard !journal.mustStore, room > limit * SignalRing.slotSize else { return nil }
             let before = journal.batch.signals
@@ -156,12 +181,7 @@ package final class OutcomeRecorder: Sendable {
             let skipped = take(limit, into: &journal) { signals.append($0, texts: $1) }
             count(DrainResult(skipped: skipped), journal)
             guard journal.batch.signals > before else { return 0 }
-            try attempt(&journal) { journal in
-                try signalLog.withLock { log in
-                    try log?.append(
-                        signals, ringID: ring.ringID, after: journal.keptThrough, through: journal.batch.position)
-                }
-            }
+            guard append(signals, after: journal.keptThrough, through: journal.batch.position) else { return nil }
             journal.kept()
             ring.release(through: journal.batch.position)
             return journal.batch.signals - before
@@ -181,11 +201,11 @@ package final class OutcomeRecorder: Sendable {
                 result.skipped = take(limit, into: &journal)
                 journal.sweep(now: time)
             }
-            if !journal.batch.isEmpty || result.skipped > 0 {
+            if journal.isRefused || !journal.batch.isEmpty || result.skipped > 0 {
                 result.signals = journal.batch.signals
                 result.calls = journal.batch.calls.count
                 result.events = journal.batch.events.count
-                let added = try attempt(&journal) { try store($0, now: time / 1_000_000) }
+                let added = try store(&journal, now: time / 1_000_000)
                 result.events += Int(added)
                 if let tell = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(tell) }
                 journal.stored(addedEvents: added)
@@ -199,11 +219,15 @@ package final class OutcomeRecorder: Sendable {
 
     /// Deletes the oldest ended calls and delivered events until the ledger is under its size again.
     ///
+    /// - Parameter between: called after each step, so that signals need not wait for the last.
     /// - Returns: how many rows went.
     /// - Throws: a database error; what was deleted until then stays deleted.
     @discardableResult
-    package func shrink() throws -> Int {
-        let deleted = try LedgerRetention(database: database.ledger).shrink(below: settings.maxBytes)
+    package func shrink(between: () -> Void = {}) throws -> Int {
+        let deleted = try withoutActuallyEscaping(between) { between in
+            try LedgerRetention(database: database.ledger, ringID: ring.ringID, between: between)
+                .shrink(below: settings.maxBytes)
+        }
         if deleted > 0 {
             log.warning(
                 "the ledger has reached outcomes.max_size; its oldest rows were deleted before their time",
@@ -212,14 +236,20 @@ package final class OutcomeRecorder: Sendable {
         return deleted
     }
 
-    /// Deletes ended calls and delivered events older than the retention, in small steps.
+    /// Deletes ended calls and delivered events older than the retention, in small steps, and what is left in the log of
+    /// earlier rounds.
     ///
+    /// - Parameter between: called after each step, so that signals need not wait for the last.
     /// - Returns: how many rows went.
     /// - Throws: a database error; what was deleted until then stays deleted.
     @discardableResult
-    package func prune() throws -> Int {
+    package func prune(between: () -> Void = {}) throws -> Int {
         let before = now() - Int64(settings.retentionDays) * 86_400_000_000
-        return try LedgerRetention(database: database.ledger).prune(before: before)
+        // A failure shows with the next record.
+        signalLog.withLock { try? $0?.wipe() }
+        return try withoutActuallyEscaping(between) { between in
+            try LedgerRetention(database: database.ledger, ringID: ring.ringID, between: between).prune(before: before)
+        }
     }
 
     /// Microseconds since 1970.
@@ -243,22 +273,30 @@ package final class OutcomeRecorder: Sendable {
         return skipped
     }
 
-    /// Writes; when the database refuses, the journal takes nothing more until its batch is stored.
-    private func attempt<Value>(
-        _ journal: inout LedgerJournal, _ write: (LedgerJournal) throws -> Value
-    ) throws -> Value {
-        do { return try write(journal) } catch {
-            journal.refused()
-            shared.withLock { $0.openCalls = journal.open.count }
-            throw error
+    /// Adds a record to the log; false where there is none any more.
+    private func append(_ signals: PackedSignals, after: UInt64, through: UInt64) -> Bool {
+        signalLog.withLock { signalLog in
+            do throws(SignalLogError) {
+                try signalLog?.append(signals, ringID: ring.ringID, after: after, through: through)
+            } catch {
+                Self.giveUp(&signalLog, error, log: log)
+            }
+            return signalLog != nil
         }
     }
 
-    private func store(_ journal: LedgerJournal, now: Int64) throws -> Int64 {
-        try database.ledger.write { database in
-            var writer = LedgerWriter(
-                database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)
-            return try writer.store(journal.batch, ringID: ring.ringID, firstFreeEvent: journal.firstFreeEvent)
+    /// Writes the batch; when the database refuses, the journal takes nothing more until it is stored.
+    private func store(_ journal: inout LedgerJournal, now: Int64) throws -> Int64 {
+        do {
+            return try database.ledger.write { [journal] database in
+                var writer = LedgerWriter(
+                    database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)
+                return try writer.store(journal.batch, ringID: ring.ringID, firstFreeEvent: journal.firstFreeEvent)
+            }
+        } catch {
+            journal.refused()
+            shared.withLock { $0.openCalls = journal.open.count }
+            throw error
         }
     }
 

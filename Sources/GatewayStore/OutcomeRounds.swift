@@ -31,31 +31,46 @@ struct OutcomeRounds {
 
     /// One round; blocks on the disk.
     mutating func round() {
-        let time = recorder.now()
         reportShed()
-        if Self.isDue(lastStored, after: recorder.settings.storing, at: time) || !keepAll(), storeAll() > 0 {
-            lastStored = time
-        }
+        take()
+        let time = recorder.now()
+        // Nothing goes while the ledger refuses: what it has not yet stored may need what looks old.
+        guard !isRefused else { return }
         if Self.isDue(lastPrune, after: .seconds(3_600), at: time) {
             lastPrune = time
-            report { try recorder.prune() }
+            report { try recorder.prune { take() } }
         }
         if Self.isDue(lastShrink, after: .seconds(60), at: time) {
             lastShrink = time
-            report { try recorder.shrink() }
+            report { try recorder.shrink { take() } }
         }
     }
+
+    /// Keeps what the ring holds, or stores it with what was kept.
+    private mutating func take() {
+        let time = recorder.now()
+        guard Self.isDue(lastStored, after: recorder.settings.storing, at: time) || !isRefused && !keepAll() else {
+            return
+        }
+        // After a refusal the next try is as far away as after a success: it is the whole batch that is written again.
+        if storeAll() > 0 || isRefused { lastStored = time }
+    }
+
+    private var isRefused: Bool { recorder.shared.withLock { $0.problem != nil } }
 
     /// Stores what the ring holds and what was kept; returns how many signals these were.
     @discardableResult
     func storeAll() -> Int {
         var signals = 0
-        report {
+        let isStored = report {
             var stored = 0
             repeat {
                 stored = try recorder.drain(limit: Self.step).signals
                 signals += stored
             } while stored >= Self.step
+        }
+        if isStored, recorder.shared.withLock({ $0.problem.take() }) != nil {
+            recorder.log.notice("outcomes are stored again")
         }
         return signals
     }
@@ -63,10 +78,8 @@ struct OutcomeRounds {
     /// Keeps what the ring holds; false where it must be stored instead.
     private func keepAll() -> Bool {
         var kept: Int?
-        let isDone = report {
-            repeat { kept = try recorder.keep(limit: Self.keptAtOnce) } while kept == Self.keptAtOnce
-        }
-        return isDone && kept != nil
+        repeat { kept = recorder.keep(limit: Self.keptAtOnce) } while kept == Self.keptAtOnce
+        return kept != nil
     }
 
     private static func isDue(_ last: Int64?, after pause: Duration, at time: Int64) -> Bool {
@@ -74,14 +87,11 @@ struct OutcomeRounds {
         return time < last || .microseconds(time - last) >= pause
     }
 
-    /// Runs a step and says when the database begins to refuse and when it takes things again; false when it refuses.
+    /// Runs a step and says when the database begins to refuse; false when it does.
     @discardableResult
     private func report(_ step: () throws -> Void) -> Bool {
         do {
             try step()
-            if recorder.shared.withLock({ $0.problem.take() }) != nil {
-                recorder.log.notice("outcomes are stored again")
-            }
             return true
         } catch {
             let problem = "\(error)"

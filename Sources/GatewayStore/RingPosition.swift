@@ -19,7 +19,7 @@ struct RingPosition {
     func store(_ position: UInt64, of ringID: Int64, now: Int64) throws {
         let store = try LedgerStatement(database, Self.upsert)
         store.bind(1, ringID)
-        store.bind(2, Int64(position))
+        store.bind(2, Int64(clamping: position))
         store.bind(3, now)
         try store.run()
     }

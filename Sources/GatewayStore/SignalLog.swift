@@ -23,7 +23,8 @@ import SystemReasons
 /// | 48 | `PackedSignals` |
 ///
 /// A record counts where the one before it ends, the first where the ledger's position is: records of an earlier round
-/// of the file, and one that a kill or a power cut has torn, fit nowhere. In the machine's own byte order.
+/// of the file, and one that a kill or a power cut has torn, fit nowhere. (No position is ever used twice: a ring that
+/// comes back older than the ledger gets another id, see `SignalRing.resume`.) In the machine's own byte order.
 struct SignalLog: ~Copyable {
     private static let magic: UInt64 = 0x4845_5241_4c44_4c31  // "HERALDL1"
     private static let headSize = 48
@@ -86,6 +87,17 @@ struct SignalLog: ~Copyable {
     /// Begins anew: all it holds is in the ledger.
     mutating func rewind() { end = 0 }
 
+    /// Overwrites what is left of earlier rounds, so that no number stays longer than the ledger keeps it.
+    ///
+    /// - Throws: `SignalLogError`.
+    func wipe() throws(SignalLogError) {
+        let (descriptor, end) = (descriptor, end)
+        let isWritten = [UInt8](repeating: 0, count: size - end).withUnsafeBytes { zeros in
+            Self.write(zeros, to: descriptor, at: end)
+        }
+        guard isWritten else { throw SignalLogError(path: path, code: errno) }
+    }
+
     /// Hands out the signals the ledger has not made rows of, oldest first.
     ///
     /// - Parameter position: the ledger's position in a ring; nil where it knows none.
@@ -104,9 +116,9 @@ struct SignalLog: ~Copyable {
                 let record = UnsafeRawBufferPointer(rebasing: rest[Self.headSize..<Self.headSize + head.count])
                 let expected = try reached?.position ?? position(head.ringID)
                 guard head.ringID == reached?.ringID ?? head.ringID, head.after == expected,
-                    head.checksum(of: record) == Head.checksum(in: rest),
-                    PackedSignals.unpack(record, body)
+                    head.checksum(of: record) == Head.checksum(in: rest), let signals = PackedSignals.unpack(record)
                 else { break }
+                for (signal, texts) in signals { body(signal, texts) }
                 reached = (head.ringID, head.through)
                 rest = UnsafeRawBufferPointer(rebasing: rest[(Self.headSize + head.count)...])
             }
@@ -143,7 +155,7 @@ struct SignalLog: ~Copyable {
             after = bytes.loadUnaligned(fromByteOffset: 16, as: UInt64.self)
             through = bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
             let length = bytes.loadUnaligned(fromByteOffset: 32, as: UInt64.self)
-            guard length <= UInt64(bytes.count - headSize) else { return nil }
+            guard length <= UInt64(bytes.count - headSize), after <= through, through <= Int64.max else { return nil }
             count = Int(length)
         }
 
@@ -169,7 +181,7 @@ struct SignalLog: ~Copyable {
     }
 }
 
-/// Why the signal log cannot be used; without it every round writes to the ledger at once.
+/// Why the signal log cannot be used; without it every round writes to the ledger.
 struct SignalLogError: Error, Hashable, CustomStringConvertible {
     let path: String
     /// The system's `errno`.

@@ -52,12 +52,17 @@ final class LedgerFixture {
 
     /// Kills this process's part at once and starts the next on what it left.
     ///
-    /// - Parameter losingRing: as a power cut loses what is in memory alone.
-    func restart(losingRing: Bool = false) throws {
+    /// - Parameters:
+    ///   - losingRing: as a power cut loses what is in memory alone.
+    ///   - change: what becomes of the ring's file meanwhile.
+    func restart(losingRing: Bool = false, _ change: (String) throws -> Void = { _ in }) throws {
         let old = folder + "/\(generation).ring"
         generation += 1
         let new = folder + "/\(generation).ring"
-        if !losingRing { try FileManager.default.copyItem(atPath: old, toPath: new) }
+        if !losingRing {
+            try FileManager.default.copyItem(atPath: old, toPath: new)
+            try change(new)
+        }
         database = try HeraldDatabase(folder: folder)
         ring = try SignalRing(path: new, capacity: capacity)
         recorder = try Self.recorder(database, ring, settings, clock)

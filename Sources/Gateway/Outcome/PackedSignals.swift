@@ -38,21 +38,18 @@ package struct PackedSignals {
             texts?.carrierName = []
         }
         SignalSlot(base: scratch.base).store(signal, texts: texts)
-        let slot = UnsafeRawBufferPointer(start: scratch.base, count: SignalSlot.size)
+        let slot = scratch.bytes
         bytes.append(contentsOf: slot[Self.fixed])
         guard texts != nil else { return }
         bytes.append(slot[Self.carrierLength])
         for text in Self.texts { bytes.append(contentsOf: slot[text.offset..<text.offset + Int(slot[text.lengthAt])]) }
     }
 
-    /// Hands out packed signals in their order.
-    ///
-    /// - Returns: false if the bytes are not what `append` makes; signals before the damage have been handed out then.
-    package static func unpack(
-        _ bytes: UnsafeRawBufferPointer, _ body: (CallSignal, CallTexts?) -> Void
-    ) -> Bool {
-        guard bytes.first == version else { return false }
+    /// The packed signals in their order; nil if any byte is not what `append` makes, for half a story is none.
+    package static func unpack(_ bytes: UnsafeRawBufferPointer) -> [(signal: CallSignal, texts: CallTexts?)]? {
+        guard bytes.first == version else { return nil }
         let scratch = Scratch()
+        var signals: [(signal: CallSignal, texts: CallTexts?)] = []
         var rest = bytes[1...]
         func take(_ count: Int, to offset: Int) -> Bool {
             guard count <= rest.count else { return false }
@@ -61,25 +58,26 @@ package struct PackedSignals {
             rest = rest.dropFirst(count)
             return true
         }
-        while !rest.isEmpty {
-            guard take(fixed.count, to: fixed.lowerBound) else { return false }
-            let slot = UnsafeRawBufferPointer(start: scratch.base, count: SignalSlot.size)
-            if slot[75] & 15 == 1 {
-                guard take(1, to: carrierLength) else { return false }
-                for text in texts {
-                    let count = Int(slot[text.lengthAt])
-                    guard count <= text.limit, take(count, to: text.offset) else { return false }
-                }
+        func takeTexts() -> Bool {
+            guard take(1, to: carrierLength) else { return false }
+            return texts.allSatisfy { text in
+                let count = Int(scratch.bytes[text.lengthAt])
+                return count <= text.limit && take(count, to: text.offset)
             }
-            guard let (signal, texts) = SignalSlot(base: scratch.base).load() else { return false }
-            body(signal, texts)
         }
-        return true
+        while !rest.isEmpty {
+            guard take(fixed.count, to: fixed.lowerBound) else { return nil }
+            if scratch.bytes[75] & 15 == 1, !takeTexts() { return nil }
+            guard let signal = SignalSlot(base: scratch.base).load() else { return nil }
+            signals.append(signal)
+        }
+        return signals
     }
 
     /// Memory of one slot.
     private final class Scratch {
         let base = UnsafeMutableRawPointer.allocate(byteCount: SignalSlot.size, alignment: 64)
+        var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: base, count: SignalSlot.size) }
 
         init() { base.initializeMemory(as: UInt8.self, repeating: 0, count: SignalSlot.size) }
         deinit { base.deallocate() }

@@ -12,12 +12,11 @@ struct PackedSignalsTests {
         let texts: CallTexts?
     }
 
-    private static func unpacked(_ bytes: some Collection<UInt8>) -> (entries: [Entry], isWhole: Bool) {
-        var entries: [Entry] = []
-        let isWhole = Array(bytes).withUnsafeBytes { bytes in
-            PackedSignals.unpack(bytes) { entries.append(Entry(signal: $0, texts: $1)) }
+    /// Nil where the bytes are no packed signals.
+    private static func unpacked(_ bytes: some Collection<UInt8>) -> [Entry]? {
+        Array(bytes).withUnsafeBytes { bytes in
+            PackedSignals.unpack(bytes)?.map { Entry(signal: $0.signal, texts: $0.texts) }
         }
-        return (entries, isWhole)
     }
 
     private static func packed(_ entries: [Entry]) -> [UInt8] {
@@ -54,14 +53,11 @@ struct PackedSignalsTests {
     }()
 
     @Test func `what is packed comes out, in order, every field of it`() {
-        let (entries, isWhole) = Self.unpacked(Self.packed(Self.entries))
-        #expect(isWhole)
-        #expect(entries == Self.entries)
+        #expect(Self.unpacked(Self.packed(Self.entries)) == Self.entries)
     }
 
     @Test func `nothing packed is nothing`() {
-        let (entries, isWhole) = Self.unpacked(PackedSignals().bytes)
-        #expect(isWhole && entries.isEmpty)
+        #expect(Self.unpacked(PackedSignals().bytes) == [])
     }
 
     @Test func `no signal takes more than a slot of the ring`() {
@@ -71,16 +67,16 @@ struct PackedSignalsTests {
     @Test func `texts too long for a slot are cut as the ring cuts them`() {
         let long = Entry(
             signal: Self.entries[0].signal, texts: CallTexts(sipCallID: [UInt8](repeating: 65, count: 5_000)))
-        #expect(Self.unpacked(Self.packed([long])).entries.first?.texts?.sipCallID.count == 160)
+        #expect(Self.unpacked(Self.packed([long]))?.first?.texts?.sipCallID.count == 160)
     }
 
-    @Test func `bytes cut off anywhere give whole signals or none, and never a crash`() {
+    @Test func `bytes cut off anywhere give nothing, or between two signals those before`() {
         let bytes = Self.packed(Self.entries)
+        let whole = (0...Self.entries.count).map { Self.packed(Array(Self.entries.prefix($0))).count }
         for length in 0..<bytes.count {
-            let (entries, isWhole) = Self.unpacked(bytes.prefix(length))
-            #expect(entries == Array(Self.entries.prefix(entries.count)))
-            // Between two signals nothing shows that one is missing: the log's checksum does.
-            #expect(isWhole == (length > 0 && Self.packed(entries).count == length))
+            // That one is missing shows only by the checksum of the log.
+            let expected = whole.firstIndex(of: length).map { Array(Self.entries.prefix($0)) }
+            #expect(Self.unpacked(bytes.prefix(length)) == expected)
         }
     }
 
@@ -90,15 +86,31 @@ struct PackedSignalsTests {
             for value: UInt8 in [0, 1, 2, 15, 0x7F, 0xFF] {
                 var damaged = bytes
                 damaged[index] = value
-                #expect(Self.unpacked(damaged).entries.count <= bytes.count / 72)
+                #expect(Self.unpacked(damaged)?.count ?? 0 <= bytes.count / 72)
             }
         }
+    }
+
+    @Test(arguments: [Int64.min, -1, 1 << 53, .max])
+    func `a time no clock shows is damage`(time: Int64) {
+        var signal = Self.entries[0].signal
+        signal.wallMicroseconds = time
+        #expect(Self.unpacked(Self.packed([Self.entries[1], Entry(signal: signal, texts: nil)])) == nil)
     }
 
     @Test func `bytes of another version are left alone`() {
         var bytes = Self.packed(Self.entries)
         bytes[0] = 2
-        let (entries, isWhole) = Self.unpacked(bytes)
-        #expect(!isWhole && entries.isEmpty)
+        #expect(Self.unpacked(bytes) == nil)
+    }
+
+    @Test func `a withheld number is not packed even if it comes here`() {
+        var entry = Self.entries[Self.entries.count - 1]
+        var signal = entry.signal
+        signal.reason = .privacy
+        entry = Entry(signal: signal, texts: entry.texts)
+        let packed = Self.unpacked(Self.packed([entry]))?.first
+        #expect(packed?.signal.caller == 0)
+        #expect(packed?.texts?.carrierName == [])
     }
 }
