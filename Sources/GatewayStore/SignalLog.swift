@@ -51,9 +51,7 @@ struct SignalLog: ~Copyable {
         guard fstat(descriptor, &status) == 0 else { throw SignalLogError(path: path, code: errno) }
         guard status.st_size != size else { return }
         // Written and not only reserved: a first write to reserved blocks changes the file system's own records.
-        let isMade = [UInt8](repeating: 0, count: size).withUnsafeBytes { zeros in
-            ftruncate(descriptor, 0) == 0 && Self.write(zeros, to: descriptor, at: 0) && fsync(descriptor) == 0
-        }
+        let isMade = ftruncate(descriptor, 0) == 0 && Self.zero(0..<size, of: descriptor) && fsync(descriptor) == 0
         guard !isMade else { return }
         let code = errno
         _ = ftruncate(descriptor, 0)
@@ -91,11 +89,7 @@ struct SignalLog: ~Copyable {
     ///
     /// - Throws: `SignalLogError`.
     func wipe() throws(SignalLogError) {
-        let (descriptor, end) = (descriptor, end)
-        let isWritten = [UInt8](repeating: 0, count: size - end).withUnsafeBytes { zeros in
-            Self.write(zeros, to: descriptor, at: end)
-        }
-        guard isWritten else { throw SignalLogError(path: path, code: errno) }
+        guard Self.zero(end..<size, of: descriptor) else { throw SignalLogError(path: path, code: errno) }
     }
 
     /// Hands out the signals the ledger has not made rows of, oldest first.
@@ -109,6 +103,8 @@ struct SignalLog: ~Copyable {
         var content = [UInt8](repeating: 0, count: size)
         let count = pread(descriptor, &content, content.count, 0)
         guard count >= 0 else { throw SignalLogError(path: path, code: errno) }
+        // What was read at once lies in memory in large pieces; see `zero`.
+        _ = posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED)
         var reached: (ringID: Int64, position: UInt64)?
         try content.withUnsafeBytes { content in
             var rest = UnsafeRawBufferPointer(rebasing: content[..<count])
@@ -124,6 +120,18 @@ struct SignalLog: ~Copyable {
             }
         }
         return reached
+    }
+
+    /// Page by page: of a large write the system keeps large pieces, and each flush of a record in one took 386 instead of
+    /// 272 to 300 µs (Linux 6.18, ext4) and counted as 2 MB written.
+    private static func zero(_ range: Range<Int>, of descriptor: CInt) -> Bool {
+        let zeros = [UInt8](repeating: 0, count: 4_096)
+        return stride(from: range.lowerBound, to: range.upperBound, by: zeros.count).allSatisfy { offset in
+            zeros.withUnsafeBytes { zeros in
+                let count = min(zeros.count, range.upperBound - offset)
+                return write(UnsafeRawBufferPointer(rebasing: zeros[..<count]), to: descriptor, at: offset)
+            }
+        }
     }
 
     private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: CInt, at offset: Int) -> Bool {
