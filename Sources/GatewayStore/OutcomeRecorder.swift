@@ -108,8 +108,8 @@ package final class OutcomeRecorder: Sendable {
                     state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,
                     trunks: settings.trunks)
                 let kept = try Self.replay(&signalLog, database, into: &journal, log: log)
-                let isOfRing = kept?.ringID == ring.ringID
-                journal.reached(ring.resume(after: isOfRing ? kept?.position ?? 0 : journal.batch.position))
+                let read = kept.flatMap { $0.ringID == ring.ringID ? $0.position : nil } ?? journal.batch.position
+                journal.reached(ring.resume(after: read))
                 if let kept, kept.ringID != ring.ringID { journal.replayed(kept) }
                 return journal
             })
@@ -131,14 +131,14 @@ package final class OutcomeRecorder: Sendable {
             }
             return kept
         } catch let error as SignalLogError {
-            giveUp(&signalLog, error, log: log)
+            signalLog = nil
+            warn(error, log: log)
             return nil
         }
     }
 
     /// Without the log every round writes to the ledger: dearer, and as safe.
-    private static func giveUp(_ signalLog: inout SignalLog?, _ error: SignalLogError, log: Logger) {
-        signalLog = nil
+    private static func warn(_ error: SignalLogError, log: Logger) {
         log.warning("\(error); until the next start the ledger is written every round, which takes more CPU")
     }
 
@@ -146,9 +146,8 @@ package final class OutcomeRecorder: Sendable {
         do throws(SignalLogError) {
             return try SignalLog(path: database.folder + "/herald.signals", size: size)
         } catch {
-            var none: SignalLog?
-            giveUp(&none, error, log: log)
-            return none
+            warn(error, log: log)
+            return nil
         }
     }
 
@@ -279,7 +278,8 @@ package final class OutcomeRecorder: Sendable {
             do throws(SignalLogError) {
                 try signalLog?.append(signals, ringID: ring.ringID, after: after, through: through)
             } catch {
-                Self.giveUp(&signalLog, error, log: log)
+                signalLog = nil
+                Self.warn(error, log: log)
             }
             return signalLog != nil
         }
