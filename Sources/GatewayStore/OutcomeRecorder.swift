@@ -244,8 +244,8 @@ package final class OutcomeRecorder: Sendable {
     @discardableResult
     package func prune(between: () -> Void = {}) throws -> Int {
         let before = now() - Int64(settings.retentionDays) * 86_400_000_000
-        // A failure shows with the next record.
-        signalLog.withLock { try? $0?.wipe() }
+        // Not before what a start has found in it is stored. A failure shows with the next record.
+        if !journal.withLock({ $0.mustStore }) { signalLog.withLock { try? $0?.wipe() } }
         return try withoutActuallyEscaping(between) { between in
             try LedgerRetention(database: database.ledger, ringID: ring.ringID, between: between).prune(before: before)
         }

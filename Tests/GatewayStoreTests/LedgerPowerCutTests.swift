@@ -172,4 +172,15 @@ struct LedgerPowerCutTests {
         try ledger.recorder.prune()
         #expect(try Data(contentsOf: log).range(of: trace) == nil)
     }
+
+    @Test func `what a start found in the log stays there until it is stored`() throws {
+        try begin()
+        LedgerPlay.three(ledger.ring, from: 11)
+        #expect(ledger.recorder.keep(limit: 16) == 8)
+        try ledger.restart(losingRing: true)
+        try ledger.recorder.prune()
+        try ledger.restart(losingRing: true)
+        try ledger.recorder.drain()
+        #expect(try story() == Self.wholeStory())
+    }
 }
