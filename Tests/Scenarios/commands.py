@@ -64,7 +64,7 @@ def accounts(house, folder, run):
 
 
 def outcomes(house, *options):
-    return [call["outcome"] for call in listed(house, "calls", "--json", *options)]
+    return [call.get("outcome") for call in listed(house, "calls", "--json", *options)]
 
 
 def listed(house, command, *options):
