@@ -53,9 +53,9 @@ struct LedgerJournal {
     /// Position in the ring up to which signals are in the log or in the ledger.
     private(set) var keptThrough: UInt64
     /// Nothing can be kept until a batch is stored: at start, when the log may hold what the ledger has not and the ledger
-    /// may not know the ring, and after the disk has refused something.
+    /// may not know the ring, and after the database has refused a batch.
     private(set) var mustStore = true
-    /// The disk has refused the batch, or to keep its signals; no further signal may be taken.
+    /// The database has refused the batch; no further signal may be taken.
     private(set) var isRefused = false
     /// Signals that belonged to no open call: repetitions, calls whose INVITE was shed.
     private(set) var unclaimed = 0
@@ -124,7 +124,7 @@ struct LedgerJournal {
         ended = ended.filter { now - $0.value < OutcomeMachine.Limits.repetition }
     }
 
-    /// Notes that the disk refuses.
+    /// Notes that the database refuses.
     mutating func refused() { (isRefused, mustStore) = (true, true) }
 
     /// Forgets the batch: it is stored.

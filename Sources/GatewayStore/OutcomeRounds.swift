@@ -9,8 +9,8 @@ import Synchronization
 /// What the recorder does when: keeps signals every round, makes rows of them once a `storing`, looks at the ledger's
 /// size every minute and at the age of its rows every hour.
 ///
-/// A signal after a quiet `storing` becomes rows at once, so where few calls run everything is seen at once. When the
-/// database refuses, every round tries to store. On the recorder's thread.
+/// A signal after a quiet `storing` becomes rows at once, so where few calls run everything is seen at once. Where the log
+/// is full or gone the round stores. When the database refuses, it is tried once a `storing`. On the recorder's thread.
 struct OutcomeRounds {
     /// Signals of the ring in one transaction.
     static let step = 4_096
@@ -56,6 +56,7 @@ struct OutcomeRounds {
         if storeAll() > 0 || isRefused { lastStored = time }
     }
 
+    /// Whether the ledger did not take what it was given last.
     private var isRefused: Bool { recorder.shared.withLock { $0.problem != nil } }
 
     /// Stores what the ring holds and what was kept; returns how many signals these were.
