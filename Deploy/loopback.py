@@ -223,10 +223,11 @@ admin:
   listen: {HOST}:{ports.admin}
 {more}""")
 
-    def start_gateway(self, wait_for_sync=True):
+    def start_gateway(self, wait_for_sync=True, under=()):
+        """Starts the gateway, `under` a command that becomes it."""
         os.makedirs(self.gateway_state, exist_ok=True)
         self.gateway = Child(
-            "herald", [self.herald_binary, "run", "--config", self.config], self.folder, self.outlives_us)
+            "herald", [*under, self.herald_binary, "run", "--config", self.config], self.folder, self.outlives_us)
         self.gateway.must_answer(f"{HOST}:{self.ports.admin}", "/readyz" if wait_for_sync else "/healthz")
 
     def reload(self):

@@ -15,6 +15,9 @@ from situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, bra
 # A port nobody listens on, for a target that never answers.
 NOBODY = 15089
 
+# Bytes of a receive buffer (UDPSocket.wantedBuffer).
+WANTED_BUFFER = 4 << 20
+
 
 def restart(house, **changes):
     """Ends the gateway and starts it with another configuration."""
@@ -123,6 +126,27 @@ def drain(house, folder, run):
     run.expect_events(house, brand(1039), SEEN)
 
 
+def unprivileged(house, folder, run):
+    """What the system does not grant is said once at the start, with what to allow; calls are branded all the same."""
+    house.gateway.stop()
+    # Root without the capabilities by which it is above these limits; another user has none of them anyway.
+    without = ("setpriv", "--bounding-set=-sys_nice,-net_admin", "--inh-caps=-sys_nice,-net_admin")
+    house.start_gateway(under=("prlimit", "--rtprio=0", "--nice=0", *(without if os.geteuid() == 0 else ())))
+    try:
+        run.place(answered(), brand(1057), folder)
+        run.expect_events(house, brand(1057), SEEN)
+        with open("/proc/sys/net/core/rmem_max", encoding="ascii") as file:
+            is_small = int(file.read()) < WANTED_BUFFER
+        for said, times in (("allow the service LimitRTPRIO=1 and LimitNICE=", 1),
+                            (f"allow net.core.rmem_max={WANTED_BUFFER}", int(is_small))):
+            found = house.gateway.tail(50).count(said)
+            if found != times:
+                raise Failed(f"expected {times} times {said!r}, found {found}:\n" + house.gateway.tail(50))
+    finally:
+        house.gateway.stop()
+        house.start_gateway()
+
+
 def several_workers(house, folder, run):
     """Two workers share the ports: a hundred calls at once, whose two ends need not meet the same worker."""
     restart(house, gateway="  workers: 2\n")
@@ -194,6 +218,7 @@ OPERATION = (
     ("limit of a trunk", limits),
     ("reload", reload),
     ("drain", drain),
+    ("a start without privileges", unprivileged),
     ("several workers", several_workers),
     ("TCP on either side", over_tcp),
     ("IPv6 and IPv4", over_ipv6),
