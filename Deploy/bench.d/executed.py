@@ -4,7 +4,7 @@ import array
 
 THREADS, FIELDS = 32, 3
 BLOCK = FIELDS + THREADS
-LINE = 64
+LINE, PAGE = 64, 4096
 # A block of code belongs to a call when every fifth call runs it.
 OFTEN = 0.2
 
@@ -37,13 +37,17 @@ class Executed:
         """Instructions in so many runs of each block."""
         return sum(count * each for count, each in zip(runs, self.instructions) if count)
 
-    def code(self, runs, often):
-        """Bytes of code, by whole cache lines, of the blocks that ran at least `often` times."""
-        lines = set()
+    def code(self, runs, often, unit=LINE):
+        """Bytes of code, by whole cache lines or pages, of the blocks that ran at least `often` times."""
+        units = set()
         for count, start, size in zip(runs, self.starts, self.bytes):
             if count >= often and size:
-                lines.update(range(start // LINE, (start + size - 1) // LINE + 1))
-        return len(lines) * LINE
+                units.update(range(start // unit, (start + size - 1) // unit + 1))
+        return len(units) * unit
+
+    def places(self, runs, often):
+        """Where the blocks begin that ran at least `often` times, in the order in which they were first run."""
+        return [start for count, start in zip(runs, self.starts) if count >= often]
 
 
 def less(runs, other):

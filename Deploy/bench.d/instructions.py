@@ -3,10 +3,11 @@
 import os
 import time
 
+import code_order
 import machine
 import report
 from dataset import Data
-from executed import OFTEN, Executed, less
+from executed import OFTEN, PAGE, Executed, less
 from load import Load
 from loopback import Failed
 from proof import prove
@@ -30,6 +31,7 @@ def measure(name, binary, options, data):
     herald.start()
     try:
         prove(herald)
+        extent = code_order.mapped(max(herald.processes(), key=lambda one: one.cpu_seconds()).pid, herald.binary)
         with Load(folder, data, options.rate, options.calls) as load:
             load.wait()
         time.sleep(SETTLE_SECONDS)
@@ -52,8 +54,13 @@ def measure(name, binary, options, data):
         calls = counts["ended"]
         work = [now.work(runs) / calls for runs in used]
         busiest, second = sorted(range(len(work)), key=work.__getitem__, reverse=True)[:2]
+        often = calls * OFTEN
+        if options.order:
+            places = [place for thread in (busiest, second) for place in now.places(used[thread], often)]
+            code_order.write(options.order, code_order.names(places, extent, code_order.Functions.of(binary)))
         return {"name": name, "calls": calls, "instructions": sum(work), "call_thread": work[busiest],
-                "recorder": work[second], "call_thread_code": now.code(used[busiest], calls * OFTEN),
+                "recorder": work[second], "call_thread_code": now.code(used[busiest], often),
+                "call_thread_pages": now.code(used[busiest], often, PAGE) // PAGE,
                 "idle": sum(map(before.work, idle)) / seconds, "again": counts["retransmissions"]}
     finally:
         herald.stop()
@@ -63,15 +70,16 @@ def measure(name, binary, options, data):
 def add_options(words):
     words.add_argument("--rate", type=int, default=10, help="calls a second (%(default)s)")
     words.add_argument("--calls", type=int, default=300, help="calls that are counted (%(default)s)")
+    words.add_argument("--order", metavar="FILE", help="write the functions a call runs there, for the linker")
 
 
 def run(options):
     data = Data(os.path.join(options.cache, "data-small"), NUMBERS).make()
     results = [measure(name, binary, options, data) for name, binary in options.herald]
-    rows = [["", "instructions a call", "busiest thread: messages", "its code", "next: outcomes", "calls counted",
-             "messages sent again"]]
+    rows = [["", "instructions a call", "busiest thread: messages", "its code", "in pages of 4 kB", "next: outcomes",
+             "calls counted", "messages sent again"]]
     rows += [[one["name"], f"{one['instructions']:,.0f}", f"{one['call_thread']:,.0f}",
-              f"{one['call_thread_code'] / 1024:.0f} kB", f"{one['recorder']:,.0f}", str(one["calls"]),
-              str(one["again"])] for one in results]
+              f"{one['call_thread_code'] / 1024:.0f} kB", str(one["call_thread_pages"]), f"{one['recorder']:,.0f}",
+              str(one["calls"]), str(one["again"])] for one in results]
     report.write(options, "instructions", {"machine": machine.description(), "results": results},
                  [("Instructions in user space", rows)])

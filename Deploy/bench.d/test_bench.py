@@ -11,6 +11,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[1:1] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "peers")]
 
 import allocations  # noqa: E402
+import code_order  # noqa: E402
 import compare  # noqa: E402
 import dataset  # noqa: E402
 import delay  # noqa: E402
@@ -43,6 +44,20 @@ class Emulation(unittest.TestCase):
         # 0x1000 to 0x1009 is in the line of 0x1000, 0x1030 to 0x106f in that and the next.
         self.assertEqual(now.code(second, often=1), 2 * 64)
         self.assertEqual(now.code(second, often=6), 64)
+        self.assertEqual(now.code(second, often=1, unit=executed.PAGE), 4096)
+
+    def test_functions_are_ordered_by_when_a_call_first_runs_them(self):
+        executed_now = executed_by_second_thread(
+            (0x7010, 1, 4, 20), (0x5034, 1, 4, 9), (0x5020, 1, 4, 20), (0x7014, 1, 4, 20), (0x5000, 1, 4, 20))
+        places = executed_now.places(executed_now.runs[1], often=10)
+        # The program lies at 0x5000; what is at 0x7000 belongs to a library.
+        functions = code_order.Functions(
+            "0000000000000010 0000000000000004 t before\n0000000000000020 0000000000000010 T last\n"
+            "0000000000000030 0000000000000008 r data\n0000000000000038 t mark\n"
+            "0000000000000040 0000000000000008 W weak\n")
+        self.assertEqual(code_order.names(places, (0x5000, 0x6000), functions), ["last"])
+        self.assertEqual(code_order.names([0x5044, 0x5024, 0x5011, 0x5014, 0x5038, 0x5021], (0x5000, 0x6000), functions),
+                         ["weak", "last", "before"])
 
     def test_what_an_idle_program_runs_is_taken_off(self):
         resting = executed_by_second_thread((0x1000, 4, 10, 0))
