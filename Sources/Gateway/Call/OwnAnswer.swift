@@ -39,8 +39,8 @@ enum OwnAnswer {
 
     /// True for the ACK of such an answer, which ends here (RFC 3261 §8.2.7).
     static func isAcknowledged(by ack: SIPMessage, secret: Secret) -> Bool {
-        guard let tag = ack.toTag, ack[tag].count == 18, ack[tag].prefix(2).equals("hd") else { return false }
-        return UInt64(String(decoding: ack[tag].dropFirst(2), as: UTF8.self), radix: 16)
-            == self.tag(for: ack, secret: secret)
+        guard let tag = ack.toTag, ack[tag].prefix(2).equals("hd"), let mark = Hexadecimal.read(ack[tag].dropFirst(2))
+        else { return false }
+        return mark == self.tag(for: ack, secret: secret)
     }
 }

@@ -17,9 +17,10 @@ extension SIPGateway {
         }
         guard let branch else { return }
         if let known = transactions[branch] { return meetAgain(known, arrival, from: peer) }
+        if request.method == .ack, OwnAnswer.isAcknowledged(by: request, secret: settings.secret) { return }
+        if sheds(arrival) { return }
         let marks = HopMarks(branch: branch, of: request, secret: settings.secret)
         switch request.method {
-        case .ack where OwnAnswer.isAcknowledged(by: request, secret: settings.secret): return
         // RFC 3261 §16.10 and §16.11: what memory does not know goes on without a transaction.
         case .ack: forwardStatelessly(arrival, marks, from: peer)
         case .cancel:
@@ -48,6 +49,15 @@ extension SIPGateway {
         }
     }
 
+    /// Turns a new call away while more comes in than can be carried, before anything else is worked out for it.
+    private func sheds(_ arrival: Arrival) -> Bool {
+        guard arrival.isShed, !arrival.message.isInDialog, !CallFacts.isEmergency(arrival.message) else { return false }
+        counters.add(.callsShed)
+        // No Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
+        answer(arrival, Refusal(503, "Service Unavailable"))
+        return true
+    }
+
     /// Starts a transaction and sends the request on by the way its kind asks for.
     private func open(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
         let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
@@ -58,11 +68,6 @@ extension SIPGateway {
         guard !transactions.isFull(forDialogs: arrival.message.isInDialog) else {
             counters.add(.overloadRefused)
             return answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 5"))
-        }
-        if isInitialInvite, arrival.isShed, !CallFacts.isEmergency(arrival.message) {
-            counters.add(.callsShed)
-            // No Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
-            return answer(arrival, Refusal(503, "Service Unavailable"))
         }
         switch peer {
         case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, marks, from: trunk)
