@@ -57,5 +57,7 @@ def names(places, extent, functions):
 
 
 def write(path, names_in_order):
+    if not names_in_order:
+        raise Failed(f"the program names none of its functions, so {path} stays as it is; give one that is not stripped")
     with open(path, "w", encoding="utf-8") as file:
         file.write(HEADER + "".join(name + "\n" for name in names_in_order))

@@ -74,6 +74,8 @@ def add_options(words):
 
 
 def run(options):
+    if options.order and len(options.herald) > 1:
+        raise Failed("--order takes the functions of one program; give --herald once")
     data = Data(os.path.join(options.cache, "data-small"), NUMBERS).make()
     results = [measure(name, binary, options, data) for name, binary in options.herald]
     rows = [["", "instructions a call", "busiest thread: messages", "its code", "in pages of 4 kB", "next: outcomes",

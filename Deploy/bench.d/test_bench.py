@@ -3,6 +3,7 @@
 import array
 import os
 import sys
+import tempfile
 import unittest
 from xml.dom import minidom
 
@@ -24,6 +25,7 @@ import plot  # noqa: E402
 import probes  # noqa: E402
 import report  # noqa: E402
 import stolen  # noqa: E402
+from loopback import Failed  # noqa: E402
 from processes import Process, session_of, total  # noqa: E402
 
 
@@ -58,6 +60,18 @@ class Emulation(unittest.TestCase):
         self.assertEqual(code_order.names(places, (0x5000, 0x6000), functions), ["last"])
         self.assertEqual(code_order.names([0x5044, 0x5024, 0x5011, 0x5014, 0x5038, 0x5021], (0x5000, 0x6000), functions),
                          ["weak", "last", "before"])
+
+    def test_a_program_without_names_leaves_the_order_as_it_was(self):
+        with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as file:
+            file.write("kept\n")
+            file.flush()
+            with self.assertRaises(Failed):
+                code_order.write(file.name, [])
+            file.seek(0)
+            self.assertEqual(file.read(), "kept\n")
+            code_order.write(file.name, ["first", "second"])
+            file.seek(0)
+            self.assertEqual(file.read(), code_order.HEADER + "first\nsecond\n")
 
     def test_what_an_idle_program_runs_is_taken_off(self):
         resting = executed_by_second_thread((0x1000, 4, 10, 0))
