@@ -185,7 +185,8 @@ let package = Package(
         .testTarget(
             name: "DirectoryTests",
             dependencies: [
-                "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", grdb, crypto, log, nio,
+                "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", grdb, crypto,
+                lifecycle, log, nio,
             ],
             swiftSettings: strict),
         .testTarget(

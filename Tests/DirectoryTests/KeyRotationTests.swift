@@ -5,7 +5,7 @@ import Testing
 
 @testable import Directory
 
-@Suite("Rotating keys", .timeLimit(.minutes(1)))
+@Suite("Rotating keys", .timeLimit(.minutes(4)))
 struct KeyRotationTests {
     private static let path = "/" + APIPath.sync
 

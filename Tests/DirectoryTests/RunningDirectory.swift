@@ -5,6 +5,7 @@ import BrandingAPI
 import Directory
 import Foundation
 import Logging
+import ServiceLifecycle
 import Synchronization
 import Testing
 
@@ -57,17 +58,20 @@ final class RunningDirectory: Sendable {
         options.now = { time.seconds }
         (options.rateLimits, options.clients) = (limits, clients)
         edit(&options)
-        let server = DirectoryServer(
-            database: database, options: options, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let server = DirectoryServer(database: database, options: options, logger: logger)
+        let services = ServiceGroup(services: [server], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await server.run() }
+            group.addTask { try await services.run() }
             let port = await server.port()
             try #require(port > 0)
             let directory = RunningDirectory(
                 folder, database, port: port, adminPort: await server.adminPort(), key: key, time: time)
-            // The body's failure must stop the server too, or the group would wait for it forever.
-            defer { group.cancelAll() }
             try await body(directory)
+            // As SIGTERM ends it: where the task of a server is cancelled, a connection that was just accepted ends the
+            // program (swift-nio, issue 3481).
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
         }
     }
 

@@ -2,10 +2,11 @@
 
 import Directory
 import Logging
+import ServiceLifecycle
 import Synchronization
 import Testing
 
-@Suite("The server itself", .timeLimit(.minutes(1)))
+@Suite("The server itself", .timeLimit(.minutes(4)))
 struct ServerTests {
     @Test(arguments: ["/mobile/branding/sync", "/nowhere", "/logos/nobody.png"])
     func `no answer to HEAD has a body`(path: String) async throws {
@@ -58,17 +59,17 @@ struct ServerTests {
         try await RunningDirectory.run { directory in
             var options = DirectoryServer.Options()
             options.port = 0
-            let server = DirectoryServer(
-                database: directory.database, options: options,
-                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+            let server = DirectoryServer(database: directory.database, options: options, logger: logger)
+            let services = ServiceGroup(services: [server], logger: logger)
             async let first = server.port()
             async let second = server.port()
-            let running = Task { try await server.run() }
+            async let running: Void = services.run()
             let ports = await [first, second, server.port()]
             #expect(Set(ports).count == 1)
             #expect(ports.allSatisfy { $0 > 0 && $0 != directory.port })
-            running.cancel()
-            _ = await running.result
+            await services.triggerGracefulShutdown()
+            try await running
         }
     }
 }

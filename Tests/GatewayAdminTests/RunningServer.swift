@@ -15,17 +15,19 @@ enum RunningServer {
         var logger = Logger(label: "test")
         logger.logLevel = .error
         let listener = HTTPListener(host: "127.0.0.1", port: 0, key: "listen") { announced.yield($0) }
-        let server = server(listener, logger)
+        let services = ServiceGroup(services: [server(listener, logger)], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
                 defer { announced.finish() }
-                try await server.run()
+                try await services.run()
             }
             var iterator = ports.makeAsyncIterator()
             let port = try #require(await iterator.next(), "the server ended before it listened")
             try await body(port)
-            group.cancelAll()
-            _ = try? await group.next()
+            // As SIGTERM ends it: where the task of a server is cancelled, a connection that was just accepted ends the
+            // program (swift-nio, issue 3481).
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
         }
     }
 }

@@ -7,13 +7,14 @@ import Foundation
 import Gateway
 import GatewayStore
 import Logging
+import ServiceLifecycle
 import Synchronization
 import Testing
 
 @testable import GatewaySync
 
 /// The gateway's sync side and the directory of this package, over a real socket.
-@Suite("Against the real directory", .timeLimit(.minutes(1)))
+@Suite("Against the real directory", .timeLimit(.minutes(4)))
 struct DirectoryServerTests {
     private let numbers = ["+61412000001", "+61412000002", "+61412000003"]
 
@@ -204,6 +205,7 @@ final class RunningDirectory: Sendable {
     let accounts: AccountStore
     let database: DirectoryDatabase
     let time: DirectoryClock
+    private let services: ServiceGroup
     private let running: Task<Void, any Error>
 
     /// - Parameters:
@@ -219,9 +221,11 @@ final class RunningDirectory: Sendable {
         let time = DirectoryClock()
         self.time = time
         options.now = { time.now }
-        let server = DirectoryServer(
-            database: database, options: options, logger: Logger(label: "directory") { _ in SwiftLogNoOpLogHandler() })
-        running = Task { try await server.run() }
+        let logger = Logger(label: "directory") { _ in SwiftLogNoOpLogHandler() }
+        let server = DirectoryServer(database: database, options: options, logger: logger)
+        let services = ServiceGroup(services: [server], logger: logger)
+        self.services = services
+        running = Task { try await services.run() }
         self.port = await server.port()
     }
 
@@ -242,8 +246,11 @@ final class RunningDirectory: Sendable {
     func events() throws -> [EventLedger.Recorded] { try EventLedger(database).page(.init(), limit: 100).events }
 
     /// Stops listening and waits until it has.
+    ///
+    /// As SIGTERM does: where the task of a server is cancelled, a connection that was just accepted ends the program
+    /// (swift-nio, issue 3481).
     func stop() async {
-        running.cancel()
+        await services.triggerGracefulShutdown()
         _ = await running.result
     }
 }

@@ -84,7 +84,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("A directory that misbehaves", .serialized, .timeLimit(.minutes(2)))
+@Suite("A directory that misbehaves", .serialized, .timeLimit(.minutes(4)))
 struct SyncFaultTests {
     private let number = "+61412000001"
 

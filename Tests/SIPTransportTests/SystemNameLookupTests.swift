@@ -5,7 +5,7 @@ import SIPTransport
 import Synchronization
 import Testing
 
-@Suite("Asking name servers", .timeLimit(.minutes(1)))
+@Suite("Asking name servers", .timeLimit(.minutes(4)))
 struct SystemNameLookupTests {
     typealias Outcome = Result<[NameRecord], NameLookupError>
 
