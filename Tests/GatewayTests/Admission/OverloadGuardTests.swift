@@ -11,58 +11,74 @@ struct OverloadGuardTests {
         #expect((0..<1000).count { _ in guarding.sheds(at: filling) } == shed)
     }
 
-    /// One worker with a queue, in milliseconds: what came in and what became of it.
-    private struct Worker {
-        /// Microseconds of work for a new call that is carried, one that is shed, and an in-dialog request.
-        static let (carried, shed, inDialog) = (150.0, 12.0, 40.0)
-        static let room = 180
-        var queue: [Bool] = []  // true: a new call
-        var guarding = OverloadGuard()
-        var accepted = 0
-        var refused = 0
-        var lostInDialog = 0
-        var longestQueue = 0
-
-        mutating func millisecond(calls: Int, inDialog: Int) {
-            for _ in 0..<calls where queue.count < Self.room { queue.append(true) }
-            for _ in 0..<inDialog {
-                if queue.count < Self.room { queue.append(false) } else { lostInDialog += 1 }
-            }
-            longestQueue = max(longestQueue, queue.count)
-            var time = 1000.0
-            while time > 0, let isCall = queue.first {
-                let filling = Double(queue.count) / Double(Self.room)
-                queue.removeFirst()
-                if !isCall {
-                    time -= Self.inDialog
-                } else if guarding.sheds(at: filling) {
-                    refused += 1
-                    time -= Self.shed
-                } else {
-                    accepted += 1
-                    time -= Self.carried
-                }
-            }
-        }
-    }
-
-    @Test func `at three times what it can carry, calls in progress lose nothing and throughput holds`() {
+    @Test
+    func `at three times what it can carry, calls in progress lose nothing and the rest of the time goes to calls`() {
         var peak = Worker()
-        for _ in 0..<2000 { peak.millisecond(calls: 4, inDialog: 8) }
+        for _ in 0..<2000 { peak.millisecond(calls: 6) }
         var flooded = Worker()
-        for _ in 0..<2000 { flooded.millisecond(calls: 14, inDialog: 8) }
-        #expect(flooded.lostInDialog == 0)
+        for _ in 0..<2000 { flooded.millisecond(calls: 18) }
+        #expect(flooded.lost == 0)
         #expect(flooded.refused > 0)
-        #expect(Double(flooded.accepted) >= 0.8 * Double(peak.accepted))
+        // No rule can accept more: every call offered that is not carried takes its time to refuse.
+        let most = (2_000_000 - 36_000 * Worker.shed) / (Worker.carried + 5 * Worker.inDialog - Worker.shed)
+        #expect(Double(flooded.accepted) >= 0.95 * most)
         #expect(flooded.longestQueue < Worker.room)
+        #expect(Double(peak.accepted) >= 0.95 * 2_000_000 / (Worker.carried + 5 * Worker.inDialog))
     }
 
-    @Test func `when the flood ends everything is accepted again at once`() {
+    @Test func `a second after the flood nobody is turned away`() {
         var worker = Worker()
-        for _ in 0..<1000 { worker.millisecond(calls: 14, inDialog: 8) }
-        for _ in 0..<100 { worker.millisecond(calls: 1, inDialog: 4) }
+        for _ in 0..<1000 { worker.millisecond(calls: 18) }
+        for _ in 0..<1000 { worker.millisecond(calls: 3) }
         worker.refused = 0
-        for _ in 0..<1000 { worker.millisecond(calls: 1, inDialog: 4) }
+        for _ in 0..<1000 { worker.millisecond(calls: 3) }
         #expect(worker.refused == 0)
+    }
+}
+
+/// One worker with a queue, in milliseconds: what came in and what became of it.
+private struct Worker {
+    /// Microseconds of work for a new call that is carried, one that is shed with its ACK, and each of the five messages
+    /// that follow a carried one: as measured (docs/performance.md), 165 for a whole call.
+    static let (carried, shed, inDialog) = (70.0, 25.0, 19.0)
+    /// Datagrams in a receive buffer of 4 MB, which the kernel counts twice.
+    static let room = 3500
+    var guarding = OverloadGuard()
+    var accepted = 0
+    var refused = 0
+    var lost = 0
+    var longestQueue = 0
+    private var queue: [Bool] = []  // true: a new call
+    private var time = 0
+    /// In-dialog messages by the millisecond in which they come.
+    private var following: [Int] = []
+    private var overdrawn = 0.0
+
+    mutating func millisecond(calls: Int) {
+        time += 1
+        if following.count <= time + 301 { following += Array(repeating: 0, count: 1000) }
+        let came = Array(repeating: true, count: calls) + Array(repeating: false, count: following[time])
+        lost += max(0, queue.count + came.count - Self.room)
+        queue += came.prefix(Self.room - queue.count)
+        longestQueue = max(longestQueue, queue.count)
+        var left = 1000 - overdrawn
+        var taken = 0
+        while left > 0, taken < queue.count {
+            let filling = Double(queue.count - taken) / Double(Self.room)
+            if !queue[taken] {
+                left -= Self.inDialog
+            } else if guarding.sheds(at: filling) {
+                refused += 1
+                left -= Self.shed
+            } else {
+                accepted += 1
+                // It rings at once, is answered after 100 ms, and ends 200 ms later.
+                for later in [1, 100, 101, 300, 301] { following[time + later] += 1 }
+                left -= Self.carried
+            }
+            taken += 1
+        }
+        overdrawn = max(0, -left)
+        queue.removeFirst(taken)
     }
 }
