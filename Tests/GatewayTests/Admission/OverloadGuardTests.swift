@@ -11,39 +11,45 @@ struct OverloadGuardTests {
         #expect((0..<1000).count { _ in guarding.sheds(at: filling) } == shed)
     }
 
-    @Test
-    func `at three times what it can carry, calls in progress lose nothing and the rest of the time goes to calls`() {
-        var peak = Worker()
-        for _ in 0..<2000 { peak.millisecond(calls: 6) }
-        var flooded = Worker()
-        for _ in 0..<2000 { flooded.millisecond(calls: 18) }
+    @Test func `at three times what it can carry, calls in progress lose nothing and throughput holds`() {
+        // What is wanted of the gateway: a refusal so cheap that four fifths of the peak are left.
+        let (peak, flooded) = (Worker.after(2000, calls: 6, shed: 12), Worker.after(2000, calls: 18, shed: 12))
         #expect(flooded.lost == 0)
         #expect(flooded.refused > 0)
-        // No rule can accept more: every call offered that is not carried takes its time to refuse.
-        let most = (2_000_000 - 36_000 * Worker.shed) / (Worker.carried + 5 * Worker.inDialog - Worker.shed)
-        #expect(Double(flooded.accepted) >= 0.95 * most)
+        #expect(Double(flooded.accepted) >= 0.8 * Double(peak.accepted))
         #expect(flooded.longestQueue < Worker.room)
-        #expect(Double(peak.accepted) >= 0.95 * 2_000_000 / (Worker.carried + 5 * Worker.inDialog))
     }
 
-    @Test func `a second after the flood nobody is turned away`() {
-        var worker = Worker()
-        for _ in 0..<1000 { worker.millisecond(calls: 18) }
-        for _ in 0..<1000 { worker.millisecond(calls: 3) }
+    @Test func `with what a refusal really costs, the rest of the time goes to calls`() {
+        let (peak, flooded) = (Worker.after(2000, calls: 6, shed: 25), Worker.after(2000, calls: 18, shed: 25))
+        // No rule can accept more: every call offered that is not carried takes its time to refuse.
+        let whole = Worker.carried + 5 * Worker.inDialog
+        #expect(Double(flooded.accepted) >= 0.95 * (2_000_000 - 36_000 * 25) / (whole - 25))
+        #expect(Double(peak.accepted) >= 0.95 * 2_000_000 / whole)
+        #expect(flooded.lost == 0)
+        #expect(flooded.longestQueue < Worker.room)
+    }
+
+    @Test(arguments: [(1, 100), (3, 1000)])
+    func `when the flood ends everything is accepted again at once`(calls: Int, milliseconds: Int) {
+        var worker = Worker.after(1000, calls: 18, shed: 25)
+        for _ in 0..<milliseconds { worker.millisecond(calls: calls) }
         worker.refused = 0
-        for _ in 0..<1000 { worker.millisecond(calls: 3) }
+        for _ in 0..<1000 { worker.millisecond(calls: calls) }
         #expect(worker.refused == 0)
     }
 }
 
 /// One worker with a queue, in milliseconds: what came in and what became of it.
 private struct Worker {
-    /// Microseconds of work for a new call that is carried, one that is shed with its ACK, and each of the five messages
-    /// that follow a carried one: as measured (docs/performance.md), 165 for a whole call.
-    static let (carried, shed, inDialog) = (70.0, 25.0, 19.0)
+    /// Microseconds of work for a new call that is carried, and for each of the five messages that follow it: 165 for a
+    /// whole call, as measured (docs/performance.md).
+    static let (carried, inDialog) = (70.0, 19.0)
     /// Datagrams in a receive buffer of 4 MB, which the kernel counts twice.
     static let room = 3500
-    var guarding = OverloadGuard()
+    /// Microseconds of work for a new call that is shed, with its ACK; 25 as measured.
+    private let shed: Double
+    private var guarding = OverloadGuard()
     var accepted = 0
     var refused = 0
     var lost = 0
@@ -53,6 +59,15 @@ private struct Worker {
     /// In-dialog messages by the millisecond in which they come.
     private var following: [Int] = []
     private var overdrawn = 0.0
+
+    private init(shed: Double) { self.shed = shed }
+
+    /// What a time with so many new calls a millisecond made of it.
+    static func after(_ milliseconds: Int, calls: Int, shed: Double) -> Worker {
+        var worker = Worker(shed: shed)
+        for _ in 0..<milliseconds { worker.millisecond(calls: calls) }
+        return worker
+    }
 
     mutating func millisecond(calls: Int) {
         time += 1
@@ -69,7 +84,7 @@ private struct Worker {
                 left -= Self.inDialog
             } else if guarding.sheds(at: filling) {
                 refused += 1
-                left -= Self.shed
+                left -= shed
             } else {
                 accepted += 1
                 // It rings at once, is answered after 100 ms, and ends 200 ms later.
