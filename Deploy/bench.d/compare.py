@@ -25,7 +25,7 @@ LINGER = {Herald: 33, Kamailio: 6, Relay: 0.5}
 
 def subjects(options):
     """Those to be measured, in the order of their turns."""
-    chosen = [Herald(name, options.cache, binary, options.data) for name, binary in options.herald]
+    chosen = [Herald(name, options.cache, binary, options.data, options.workers) for name, binary in options.herald]
     if options.only != "herald":
         if shutil.which("kamailio"):
             chosen.append(Kamailio(BASELINE, options.cache, options.data))
@@ -128,6 +128,7 @@ def rates(text):
 
 def add_options(words):
     words.add_argument("--only", choices=["herald"], help="without Kamailio and the relay")
+    words.add_argument("--workers", type=int, default=1, help="threads of Herald that carry calls (%(default)s)")
     words.add_argument("--rates", type=rates, default=[500, 1000, 2000], help="calls a second (500,1000,2000)")
     words.add_argument("--rounds", type=int, default=1, help="turns of each program (%(default)s)")
     words.add_argument("--seconds", type=float, default=5, help="of calls for a figure (%(default)g)")
