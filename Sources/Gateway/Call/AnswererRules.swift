@@ -52,15 +52,14 @@ package struct AnswererRules: Hashable, Sendable {
         var marks: CallSignal.Marks = ForwardingSigns.stand(in: answer) ? .forwarded : []
         guard !isEmpty else { return marks }
         for field in answer.headers {
+            if voicemail.match(field, of: answer) { marks.insert(.voicemail) }
+            if system.match(field, of: answer) { marks.insert(.system) }
             switch field.name {
             case .contact, .pAssertedIdentity, .remotePartyID:
                 for value in HeaderValues(answer.bytes, field.value) {
                     let uri = NameAddressExtent.scan(answer.bytes, value).uri
                     if let uri = SIPURI(answer.bytes, uri) { note(uri, &marks) }
                 }
-            case .other:
-                if voicemail.match(field, of: answer) { marks.insert(.voicemail) }
-                if system.match(field, of: answer) { marks.insert(.system) }
             default: break
             }
         }

@@ -213,6 +213,7 @@ struct ReasonCauses {
     private(set) var sip: UInt16 = 0
 
     init(of message: SIPMessage) {
+        guard message.has(.reason) else { return }
         for field in message.headers where field.name == .reason {
             for value in HeaderValues(message.bytes, field.value) {
                 let semicolon = message[value].firstIndex(of: UInt8(ascii: ";")) ?? value.upperBound

@@ -8,17 +8,15 @@ import SIPCore
 /// where an entry names a cause (RFC 4458, or a Reason in its URI) or a mapping to another user (`mp`).
 enum ForwardingSigns {
     static func stand(in message: SIPMessage) -> Bool {
-        for field in message.headers where field.name == .other {
-            if isNamed("diversion", field, in: message) { return true }
-            if isNamed("history-info", field, in: message), isTelling(message[field.value]) { return true }
-        }
-        return false
+        if message.has(.diversion) { return true }
+        guard message.has(.historyInfo) else { return false }
+        return message.headers.contains { $0.name == .historyInfo && isTelling(message[$0.value]) }
     }
 
     /// The place of the last History-Info entry; nil without one.
     static func lastTarget(of message: SIPMessage) -> SIPURI? {
         var last: Range<Int>?
-        for field in message.headers where field.name == .other && isNamed("history-info", field, in: message) {
+        for field in message.headers where field.name == .historyInfo {
             for value in HeaderValues(message.bytes, field.value) { last = value }
         }
         guard let last else { return nil }
@@ -26,11 +24,6 @@ enum ForwardingSigns {
         // Without the escaped Reason behind the question mark, which is no part of the address.
         let end = message[uri].firstIndex(of: UInt8(ascii: "?")) ?? uri.upperBound
         return SIPURI(message.bytes, uri.lowerBound..<end)
-    }
-
-    private static func isNamed(_ name: StaticString, _ field: SIPMessage.HeaderField, in message: SIPMessage) -> Bool {
-        field.nameEnd - field.start == name.utf8CodeUnitCount
-            && message[field.start..<field.nameEnd].equalsIgnoringCase(name)
     }
 
     private static func isTelling(_ value: ArraySlice<UInt8>) -> Bool {
@@ -52,15 +45,8 @@ enum ForwardingSigns {
 enum SessionExpires {
     /// Seconds a session lives without refresh; 0 when missing or unreadable.
     static func seconds(of message: SIPMessage) -> UInt32 {
-        for field in message.headers where field.name == .other {
-            let name = message[field.start..<field.nameEnd]
-            guard name.count == 15 || name.count == 1,
-                name.equalsIgnoringCase("session-expires") || name.equalsIgnoringCase("x")
-            else { continue }
-            let end = message[field.value].firstIndex { !(48...57).contains($0) } ?? field.value.upperBound
-            let number = DecimalNumber.read(message.bytes, field.value.lowerBound..<end)
-            return number.flatMap(UInt32.init(exactly:)) ?? 0
-        }
-        return 0
+        guard let field = message.first(.sessionExpires) else { return 0 }
+        let end = message[field.value].firstIndex { !(48...57).contains($0) } ?? field.value.upperBound
+        return DecimalNumber.read(message.bytes, field.value.lowerBound..<end).flatMap(UInt32.init(exactly:)) ?? 0
     }
 }

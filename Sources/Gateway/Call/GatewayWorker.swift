@@ -118,11 +118,7 @@ package final class GatewayWorker: SIPElement {
     }
 
     private func isScanner(_ message: SIPMessage) -> Bool {
-        let name = Array("user-agent".utf8)[...]
-        return message.headers.contains { field in
-            field.name == .other && message[field.start..<field.nameEnd].equalsIgnoringCase(name)
-                && ScannerSigns.sign(in: message[field.value]) != nil
-        }
+        message.headers.contains { $0.name == .userAgent && ScannerSigns.sign(in: message[$0.value]) != nil }
     }
 
     /// A sender that is neither trunk nor PBX: refused or ignored, and counted; its responses lead nowhere.

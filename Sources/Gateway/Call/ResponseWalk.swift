@@ -130,12 +130,7 @@ extension GatewayTopology.Peer {
 enum RetryAfter {
     /// Seconds it asks for; nil when missing or unreadable.
     static func seconds(of message: SIPMessage) -> Int? {
-        guard
-            let field = message.headers.first(where: { field in
-                field.name == .other
-                    && message[field.start..<field.nameEnd].equalsIgnoringCase(Array("retry-after".utf8)[...])
-            })
-        else { return nil }
+        guard let field = message.first(.retryAfter) else { return nil }
         let digits = message[field.value].prefix { (48...57).contains($0) }
         return digits.isEmpty || digits.count > 6 ? nil : Int(String(decoding: digits, as: UTF8.self))
     }

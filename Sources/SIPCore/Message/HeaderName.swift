@@ -3,12 +3,13 @@
 /// The header fields Herald looks at; every other one is `other` and passes as it came.
 ///
 /// Names compare without case, compact forms count as their long ones. Source: RFC 3261 §7.3.1, §7.3.3 and §20, RFC 3325
-/// §9, RFC 3323 §4.2, RFC 3326, RFC 3891, RFC 4412, RFC 8224 §4.
+/// §9, RFC 3323 §4.2, RFC 3326, RFC 3891, RFC 4028 §4, RFC 4412, RFC 5806, RFC 7044, RFC 8224 §4.
 package enum HeaderName: UInt8, Hashable, Sendable {
     case other
     case via, from, to, callID, cseq, contact, maxForwards, route, recordRoute, contentLength, proxyRequire
     case pAssertedIdentity, pPreferredIdentity, remotePartyID, privacy, callInfo, identity
     case reason, replaces, priority, resourcePriority, timestamp
+    case sessionExpires, retryAfter, userAgent, diversion, historyInfo
     /// X-AUTH-IP and X-AUTH-PORT, by which FreeSWITCH lets a proxy vouch for a source.
     case proxyVouched
     /// P-Attestation-Indicator, Attestation-Info, P-Origination-Id, Origination-Id: a carrier's word on attestation.
@@ -35,16 +36,23 @@ extension HeaderName {
         case 9:
             matches(name, "call-info")
                 ? .callInfo
-                : matches(name, "x-auth-ip") ? .proxyVouched : matches(name, "timestamp") ? .timestamp : .other
-        case 11: matches(name, "x-auth-port") ? .proxyVouched : .other
+                : matches(name, "x-auth-ip")
+                    ? .proxyVouched
+                    : matches(name, "timestamp") ? .timestamp : matches(name, "diversion") ? .diversion : .other
+        case 10: matches(name, "user-agent") ? .userAgent : .other
+        case 11: matches(name, "x-auth-port") ? .proxyVouched : matches(name, "retry-after") ? .retryAfter : .other
         case 12:
             matches(name, "max-forwards")
-                ? .maxForwards : matches(name, "record-route") ? .recordRoute : .other
+                ? .maxForwards
+                : matches(name, "record-route")
+                    ? .recordRoute : matches(name, "history-info") ? .historyInfo : .other
         case 13: matches(name, "proxy-require") ? .proxyRequire : .other
         case 14:
             matches(name, "content-length")
                 ? .contentLength : matches(name, "origination-id") ? .attestation : .other
-        case 15: matches(name, "remote-party-id") ? .remotePartyID : .other
+        case 15:
+            matches(name, "remote-party-id")
+                ? .remotePartyID : matches(name, "session-expires") ? .sessionExpires : .other
         case 16:
             matches(name, "attestation-info") || matches(name, "p-origination-id") ? .attestation : .other
         case 17: matches(name, "resource-priority") ? .resourcePriority : .other
@@ -64,6 +72,7 @@ extension HeaderName {
         case UInt8(ascii: "m"): .contact
         case UInt8(ascii: "l"): .contentLength
         case UInt8(ascii: "y"): .identity
+        case UInt8(ascii: "x"): .sessionExpires
         default: .other
         }
     }

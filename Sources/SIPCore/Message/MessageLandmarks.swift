@@ -5,7 +5,7 @@
 /// Says where things lie, not whether they may be so: that is `RequestValidity`. No allocation.
 struct MessageLandmarks: Sendable {
     /// Position of the first field of each name in the list of fields, plus one; 0 where there is none.
-    private var firsts = InlineArray<26, UInt16>(repeating: 0)
+    private var firsts = InlineArray<32, UInt16>(repeating: 0)
     /// The topmost Via; nil when it is missing or cannot be read.
     private(set) var topVia: ViaValue?
     /// The parts of From and To; nil where the field is missing.

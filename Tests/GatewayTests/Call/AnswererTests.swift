@@ -17,7 +17,11 @@ struct AnswererTests {
         var rules = AnswererRules()
         rules.voicemail.users = ["voicemail", "*97", "vm-*"].map(TextPattern.init)
         rules.voicemail.hosts = [TextPattern("vm.example")]
-        rules.system.headers = [AnswererRules.HeaderSign(name: "X-Answer", value: "queue-*")]
+        rules.system.headers = [
+            AnswererRules.HeaderSign(name: "X-Answer", value: "queue-*"),
+            AnswererRules.HeaderSign(name: "User-Agent", value: "ivr"),
+            AnswererRules.HeaderSign(name: "Priority", value: "non-urgent"),
+        ]
         return rules
     }
 
@@ -52,6 +56,8 @@ struct AnswererTests {
             ("Remote-Party-ID: <sip:voicemail@192.0.2.20>;party=called\n", .voicemail),
             ("x-answer: queue-sales\n", .system),
             ("X-Answer: person\n", []),
+            ("User-Agent: IVR\n", .system),
+            ("Priority: non-urgent\n", .system),
             ("Contact: <<<\n", []),
         ] as [(String, CallSignal.Marks)])
     func `an answer shows who gives it`(header: String, marks: CallSignal.Marks) throws {

@@ -85,7 +85,9 @@ struct SIPMessageIndexTests {
         ("Call-Info: a", .callInfo, "a"), ("Identity: a", .identity, "a"), ("Replaces: a", .replaces, "a"),
         ("Priority: a", .priority, "a"), ("Resource-Priority: a", .resourcePriority, "a"),
         ("X-AUTH-IP: a", .proxyVouched, "a"), ("x-auth-port: 1", .proxyVouched, "1"),
-        ("Timestamp: 54", .timestamp, "54"),
+        ("Timestamp: 54", .timestamp, "54"), ("x: 90", .sessionExpires, "90"),
+        ("Session-Expires: 90", .sessionExpires, "90"), ("Retry-After: 5", .retryAfter, "5"),
+        ("User-Agent: a", .userAgent, "a"), ("DIVERSION: a", .diversion, "a"), ("History-Info: a", .historyInfo, "a"),
         ("P-Attestation-Indicator: A", .attestation, "A"), ("Attestation-Info: A", .attestation, "A"),
         ("P-Origination-Id: A", .attestation, "A"), ("Origination-Id: A", .attestation, "A"),
         ("X-Fro: a", .other, "a"), ("Call_ID: a", .other, "a"), ("Subject:", .other, ""), ("s:  a b\t ", .other, "a b"),
@@ -108,7 +110,8 @@ struct SIPMessageIndexTests {
         "priority",
         "call-info", "x-auth-ip", "timestamp", "x-auth-port", "max-forwards", "record-route", "proxy-require",
         "content-length", "origination-id", "remote-party-id", "attestation-info", "p-origination-id",
-        "resource-priority", "p-asserted-identity", "p-preferred-identity", "p-attestation-indicator",
+        "resource-priority", "session-expires", "retry-after", "user-agent", "diversion", "history-info",
+        "p-asserted-identity", "p-preferred-identity", "p-attestation-indicator",
     ])
     func `a name is known in either case of every letter, and by no other character in any place`(name: String) throws {
         let letters = Array(name.utf8)
