@@ -28,8 +28,9 @@ package enum RequestValidity {
     /// RFC 3261 §21.5.6: a version that is not 2.0 is refused; §25.1: nothing follows it on its line.
     private static func version(_ message: SIPMessage) -> Refusal? {
         let start = message.requestURI.upperBound + 1
-        let lineEnd = message.bytes.span.position(in: start..<message.bytes.count) { $0.marks(13) | $0.marks(10) }
-        let version = Blank.trimmedEnd(message.bytes, start..<lineEnd)
+        let bytes = message.bytes
+        let lineEnd = bytes.span.position(in: start..<bytes.count) { $0.marks(13) | $0.marks(10) }
+        let version = Blank.trimmedEnd(bytes, start..<lineEnd)
         guard message[version].equalsIgnoringCase("SIP/2.0") else { return Refusal(505, "Version Not Supported") }
         return version.upperBound == lineEnd ? nil : Refusal(400, "Bad Request-Line")
     }
