@@ -9,24 +9,28 @@ struct EightBytes {
     /// The bytes, the first of them lowest.
     let word: UInt64
 
-    /// Reads the bytes at `position`, which must be one of `bytes`; what lies behind the last is read as zero.
+    /// Reads the bytes at `position`, behind which there must be seven more.
     @inline(__always)
-    init(_ bytes: RawSpan, at position: Int) {
-        word =
-            bytes.byteCount - position >= 8
-            ? UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self))
-            : Self.last(of: bytes, from: position)
+    init(_ bytes: RawSpan, whole position: Int) {
+        // Every caller has compared position and count; every bit pattern is a valid integer.
+        word = UInt64(
+            littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self))
     }
 
-    /// The last bytes of a message, seldom searched: kept out of the loops around it.
+    /// Reads the bytes at `position`, which must be one of the last seven; what lies behind the last is read as zero.
     @inline(never)
-    private static func last(of bytes: RawSpan, from start: Int) -> UInt64 {
-        var word: UInt64 = 0
-        for position in start..<bytes.byteCount {
-            let byte = bytes.unsafeLoad(fromByteOffset: position, as: UInt8.self)
-            word |= UInt64(byte) &<< UInt64(8 * (position - start))
+    init(_ bytes: RawSpan, last position: Int) {
+        let missing = position - (bytes.byteCount - 8)
+        if bytes.byteCount >= 8 {
+            word = Self(bytes, whole: position - missing).word &>> UInt64(missing * 8)
+            return
         }
-        return word
+        var word: UInt64 = 0
+        for place in position..<bytes.byteCount {
+            let byte = bytes.unsafeLoad(fromByteOffset: place, as: UInt8.self)
+            word |= UInt64(byte) &<< UInt64(8 * (place - position))
+        }
+        self.word = word
     }
 
     /// Marks the bytes equal to `byte`.
@@ -53,12 +57,17 @@ extension Span<UInt8> {
     @inline(__always)
     func position(in range: Range<Int>, _ marks: (EightBytes) -> UInt64) -> Int {
         let raw = bytes
+        precondition(range.lowerBound >= 0 && range.upperBound <= raw.byteCount, "searched outside of a message")
         var position = range.lowerBound
-        while position < range.upperBound {
-            let found = marks(EightBytes(raw, at: position))
-            if found != 0 { return min(position &+ found.trailingZeroBitCount &>> 3, range.upperBound) }
+        // Words that lie in the bytes as a whole, though their end may be outside of the range.
+        let end = Swift.min(range.upperBound, raw.byteCount &- 7)
+        while position < end {
+            let found = marks(EightBytes(raw, whole: position))
+            if found != 0 { return Swift.min(position &+ found.trailingZeroBitCount &>> 3, range.upperBound) }
             position &+= 8
         }
-        return range.upperBound
+        guard position < range.upperBound else { return range.upperBound }
+        let found = marks(EightBytes(raw, last: position))
+        return found == 0 ? range.upperBound : Swift.min(position &+ found.trailingZeroBitCount &>> 3, range.upperBound)
     }
 }

@@ -26,12 +26,11 @@ package struct SipHash: Sendable {
         let raw = bytes.bytes
         var position = 0
         while raw.byteCount - position >= 8 {
-            // Bounds-checked, and every bit pattern is a valid integer.
-            combine(UInt64(littleEndian: raw.unsafeLoadUnaligned(fromByteOffset: position, as: UInt64.self)))
+            combine(EightBytes(raw, whole: position).word)
             position += 8
         }
         guard position < raw.byteCount else { return }
-        combine(EightBytes(raw, at: position).word, count: UInt64(raw.byteCount - position))
+        combine(EightBytes(raw, last: position).word, count: UInt64(raw.byteCount - position))
     }
 
     /// Takes in one byte.
