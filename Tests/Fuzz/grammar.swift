@@ -10,7 +10,7 @@ func fuzzGrammar(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         _ = (uri.unescapedUser, uri.parameter("transport"), uri.userParameter("phone-context"))
     }
     if PlainURI.read(bytes, bytes.indices) != nil { precondition(SIPURI(bytes) == SIPURI(grammar: bytes[...])) }
-    if PlainURI.isAddress(bytes, bytes.indices) { precondition(NameAddress.grammarAccepts(bytes[...])) }
+    if PlainURI.address(bytes, bytes.indices) != nil { precondition(NameAddress.grammarAccepts(bytes[...])) }
     let extent = NameAddressExtent.scan(bytes, bytes.indices)
     precondition(extent.uri.upperBound <= bytes.count && extent.displayName.upperBound <= bytes.count)
     _ = HeaderParameters.find("tag", in: bytes, extent.parameters)

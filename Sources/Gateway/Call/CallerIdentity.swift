@@ -28,22 +28,26 @@ struct CallerIdentity {
     /// The caller's number alone, by the same rules: for requests inside a dialog, whose brand is decided already.
     static func number(in request: SIPMessage, trunk: TrunkPeer) -> E164Number? {
         guard !CallerPrivacy.isAsked(in: request) else { return nil }
-        return number(in: request, trunk: trunk, asserted: nil, from: nil)
+        let asserted = trunk.isTrusted ? IdentityValues(of: .pAssertedIdentity, in: request) : IdentityValues()
+        return number(
+            in: request, trunk: trunk, asserted: asserted, from: IdentityValues(of: .from, in: request))
     }
 
-    /// The first header of the trunk's order that is there names the caller; what was read before is given.
+    /// The first header of the trunk's order that is there names the caller; of an untrusted trunk, From alone counts.
     private static func number(
-        in request: SIPMessage, trunk: TrunkPeer, asserted: IdentityValues?, from: IdentityValues?
+        in request: SIPMessage, trunk: TrunkPeer, asserted: IdentityValues, from: IdentityValues
     ) -> E164Number? {
         for header in trunk.identityOrder {
-            guard header == .from || trunk.isTrusted else { continue }
-            let values =
-                switch header {
-                case .pAssertedIdentity: asserted ?? IdentityValues(of: .pAssertedIdentity, in: request)
-                case .remotePartyID: IdentityValues(of: .remotePartyID, in: request)
-                case .from: from ?? IdentityValues(of: .from, in: request)
-                }
-            if values.count > 0 { return values.number(on: trunk) }
+            switch header {
+            case .pAssertedIdentity:
+                if trunk.isTrusted, asserted.count > 0 { return asserted.number(on: trunk) }
+            case .remotePartyID:
+                guard trunk.isTrusted, request.has(.remotePartyID) else { continue }
+                let values = IdentityValues(of: .remotePartyID, in: request)
+                if values.count > 0 { return values.number(on: trunk) }
+            case .from:
+                if from.count > 0 { return from.number(on: trunk) }
+            }
         }
         return nil
     }

@@ -19,14 +19,15 @@ package struct NameAddress: Sendable {
     package init?(_ bytes: [UInt8], _ range: Range<Int>, _ extent: NameAddressExtent) {
         // The display name is left out: carriers send UTF-8 without quotes, which libosip2 refuses with the whole value.
         let start = extent.hasBrackets ? extent.uri.lowerBound - 1 : range.lowerBound
-        guard Self.isWellFormed(bytes, start..<range.upperBound) else { return nil }
-        guard let uri = SIPURI(bytes, Blank.trimmed(bytes, extent.uri)) else { return nil }
         self.extent = extent
-        self.uri = uri
-    }
-
-    private static func isWellFormed(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
-        PlainURI.isAddress(bytes, range) || grammarAccepts(bytes[range])
+        if let parts = PlainURI.address(bytes, start..<range.upperBound) {
+            uri = SIPURI(parts, of: bytes)
+        } else {
+            guard Self.grammarAccepts(bytes[start..<range.upperBound]),
+                let uri = SIPURI(bytes, Blank.trimmed(bytes, extent.uri))
+            else { return nil }
+            self.uri = uri
+        }
     }
 
     static func grammarAccepts(_ value: ArraySlice<UInt8>) -> Bool {

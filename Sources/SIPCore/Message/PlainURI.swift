@@ -59,14 +59,14 @@ enum PlainURI {
         return parts
     }
 
-    /// True for `<uri>;name=value…` with a plain URI and plain parameters, which is a well-formed From.
-    static func isAddress(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
+    /// Reads the URI of `<uri>;name=value…`, a well-formed From; nil unless it and the parameters are plain.
+    static func address(_ bytes: [UInt8], _ range: Range<Int>) -> Parts? {
         guard !range.isEmpty, bytes[range.lowerBound] == UInt8(ascii: "<"),
-            let close = bytes.firstIndex(of: UInt8(ascii: ">"), in: range),
-            read(bytes, (range.lowerBound + 1)..<close) != nil
-        else { return false }
+            let close = bytes.firstIndex(of: UInt8(ascii: ">"), in: range)
+        else { return nil }
         let end = range.upperBound
-        return close + 1 == end || parameters(bytes, from: close + 1, to: end) == end
+        guard close + 1 == end || parameters(bytes, from: close + 1, to: end) == end else { return nil }
+        return read(bytes, (range.lowerBound + 1)..<close)
     }
 
     /// Where a run of `;name` and `;name=value` ends; nil when a name or value is empty or there are too many.

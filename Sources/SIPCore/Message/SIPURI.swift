@@ -40,7 +40,8 @@ package struct SIPURI: Sendable {
         }
     }
 
-    private init(_ parts: PlainURI.Parts, of bytes: [UInt8]) {
+    /// Takes parts that were read in `bytes`.
+    init(_ parts: PlainURI.Parts, of bytes: [UInt8]) {
         scheme = parts.isSecure ? .sips : .sip
         port = parts.port
         text = bytes
