@@ -91,9 +91,10 @@ package final class TransportWorker: Sendable {
         // A negative descriptor is passed over by poll.
         var waiting = sockets.map { pollfd(fd: $0?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
         waiting.append(pollfd(fd: wake, events: Int16(POLLIN), revents: 0))
+        var deadline = element.nextDeadline
         while !stopping.load(ordering: .acquiring) {
             priority.beginsToWait()
-            let ready = poll(&waiting, nfds_t(waiting.count), timeout(until: element.nextDeadline))
+            let ready = poll(&waiting, nfds_t(waiting.count), timeout(until: deadline))
             priority.hasWaited(isAsked: goesFirst.load(ordering: .relaxed))
             let now = Moment.now()
             if ready > 0 {
@@ -102,8 +103,12 @@ package final class TransportWorker: Sendable {
                 }
                 if waiting[sockets.count].revents != 0 { takeStreams(for: element, by: &batch, streams, at: now) }
             }
-            if let deadline = element.nextDeadline, deadline <= now.milliseconds { element.fireTimers(at: now) }
-            flush(element, by: &batch, streams, at: now)
+            deadline = element.nextDeadline
+            if let due = deadline, due <= now.milliseconds {
+                element.fireTimers(at: now)
+                flush(element, by: &batch, streams, at: now)
+                deadline = element.nextDeadline
+            }
         }
     }
 
@@ -158,8 +163,8 @@ package final class TransportWorker: Sendable {
     private func flush(
         _ element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
     ) {
-        for _ in 0..<4 where !element.outgoing.isEmpty {
-            swap(&batch.sending, &element.outgoing)
+        for _ in 0..<4 {
+            guard element.exchangeOutgoing(for: &batch.sending) else { return }
             send(batch.sending, for: element, streams, at: now)
             batch.sending.removeAll(keepingCapacity: true)
         }

@@ -93,7 +93,6 @@ private final class ObservedThread: Sendable {
 
 /// Keeps its thread at work while it is to be busy.
 private final class BusyElement: SIPElement {
-    var outgoing: [OutgoingMessage] = []
     var nextDeadline: UInt64? { thread.isBusy.load(ordering: .relaxed) ? 0 : nil }
     var filling = 0.0
     private let thread: ObservedThread
@@ -105,6 +104,8 @@ private final class BusyElement: SIPElement {
     }
 
     func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {}
+
+    func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool { false }
 
     func note(_ trouble: TransportTrouble) {}
 

@@ -37,6 +37,11 @@ final class EchoElement: SIPElement {
         outgoing.append(OutgoingMessage(bytes: datagram, destination: flow.source, socket: flow.socket))
     }
 
+    func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {
+        swap(&list, &outgoing)
+        return !list.isEmpty
+    }
+
     func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
 
     func sendFailed(_ token: UInt64, at now: Moment) {}
@@ -59,6 +64,11 @@ final class CallerElement: SIPElement {
 
     func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {
         observed.received.withLock { $0.append(datagram) }
+    }
+
+    func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {
+        swap(&list, &outgoing)
+        return !list.isEmpty
     }
 
     func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }

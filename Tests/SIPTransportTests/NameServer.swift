@@ -100,6 +100,11 @@ final class NameServer: Sendable {
             }
         }
 
+        func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {
+            swap(&list, &outgoing)
+            return !list.isEmpty
+        }
+
         func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
 
         func sendFailed(_ token: UInt64, at now: Moment) {}

@@ -28,7 +28,7 @@ struct CallReporter {
 
     func inboundInvite(
         _ call: CallIdentifier, _ invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer,
-        _ reason: PassThroughReason?, _ entry: BrandEntry?, _ index: BrandIndex, _ rules: AnswererRules,
+        _ reason: PassThroughReason?, _ entry: BrandEntry?, _ index: BrandIndex, _ settings: GatewaySettings,
         at now: Moment
     ) {
         let called = SIPURI(invite.bytes, invite.requestURI)
@@ -43,7 +43,7 @@ struct CallReporter {
             kind: .invite, direction: .inbound, call: call, wallMicroseconds: now.wallMicroseconds,
             trunk: trunk.mark, caller: identity.number?.digits ?? 0,
             destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0, reason: reason)
-        signal.marks = rules.marks(ofInvite: invite)
+        signal.marks = settings.answerers.marks(ofInvite: invite)
         signals.append(signal, texts: texts)
     }
 
@@ -64,7 +64,7 @@ struct CallReporter {
 
     /// A response of the target to a call's INVITE; of repeats only the first is told.
     func answered(
-        _ response: SIPMessage, in transaction: ProxyTransaction, _ rules: AnswererRules, at now: Moment
+        _ response: SIPMessage, in transaction: ProxyTransaction, _ settings: GatewaySettings, at now: Moment
     ) {
         guard let status = response.status else { return }
         guard transaction.call != (0, 0) else {
@@ -74,8 +74,8 @@ struct CallReporter {
         guard isNew(status, transaction) else { return }
         answered(
             response, status: status, call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
-            direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded, rules,
-            at: now)
+            direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded,
+            settings, at: now)
     }
 
     /// A 2xx inside a dialog: one with Session-Expires lets the session live on (RFC 4028 §10).
@@ -95,19 +95,19 @@ struct CallReporter {
     }
 
     /// A response to an INVITE that memory does not know, after a restart: the message itself names the call.
-    func answeredWithoutMemory(_ response: SIPMessage, fromTrunk: Bool, _ rules: AnswererRules, at now: Moment) {
+    func answeredWithoutMemory(_ response: SIPMessage, fromTrunk: Bool, _ settings: GatewaySettings, at now: Moment) {
         guard let status = response.status, let sequence = response.sequence,
             SIPMethod.recognise(response[sequence.method]) == .invite
         else { return }
         let direction = fromTrunk ? CallSignal.Direction.outbound : .inbound
         answered(
             response, status: status, call: identifier(of: response, direction: direction), direction: direction,
-            isBranded: true, rules, at: now)
+            isBranded: true, settings, at: now)
     }
 
     private func answered(
         _ response: SIPMessage, status: Int, call: CallIdentifier, direction: CallSignal.Direction, isBranded: Bool,
-        _ rules: AnswererRules, at now: Moment
+        _ settings: GatewaySettings, at now: Moment
     ) {
         let causes = ReasonCauses(of: response)
         let kind: CallSignal.Kind = status < 200 ? .provisional : status < 300 ? .answered : .failed
@@ -116,7 +116,7 @@ struct CallReporter {
             status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch)
         if kind == .answered {
             signal.sessionSeconds = SessionExpires.seconds(of: response)
-            if direction == .inbound { signal.marks = rules.marks(ofAnswer: response) }
+            if direction == .inbound { signal.marks = settings.answerers.marks(ofAnswer: response) }
         }
         signals.append(signal)
     }

@@ -2,6 +2,7 @@
 
 import Atomics
 package import SIPCore
+import Synchronization
 
 /// Everything the call path is told by the configuration; immutable, replaced whole when it is reloaded.
 package final class GatewaySettings: AtomicReference, Sendable {
@@ -54,9 +55,10 @@ package final class GatewaySettings: AtomicReference, Sendable {
     }
 }
 
-/// The one place where settings are swapped: workers load them for each message, a reload replaces them whole.
+/// The one place where settings are swapped: workers ask for them for each message, a reload replaces them whole.
 package final class CurrentSettings: Sendable {
     private let settings: ManagedAtomic<GatewaySettings>
+    private let version = Atomic<UInt64>(1)
 
     package init(_ initial: GatewaySettings) { settings = ManagedAtomic(initial) }
 
@@ -64,5 +66,33 @@ package final class CurrentSettings: Sendable {
     package func load() -> GatewaySettings { settings.load(ordering: .acquiring) }
 
     /// Puts new settings in place; messages being handled finish with the old ones.
-    package func store(_ next: GatewaySettings) { settings.store(next, ordering: .releasing) }
+    package func store(_ next: GatewaySettings) {
+        settings.store(next, ordering: .releasing)
+        // Behind the settings: who sees the new version finds them, or still newer ones.
+        version.add(1, ordering: .releasing)
+    }
+
+    /// Brings what one thread holds up to date; usually one read of memory, where `load` takes a handful of atomic writes.
+    func renew(_ held: inout HeldSettings) {
+        let version = version.load(ordering: .acquiring)
+        guard held.version != version else { return }
+        held = HeldSettings(settings: load(), version: version)
+    }
+}
+
+/// The settings a worker works with, and which version it took them for.
+struct HeldSettings {
+    let settings: GatewaySettings
+    fileprivate let version: UInt64
+
+    /// What is current, to be renewed.
+    init(_ current: CurrentSettings) {
+        settings = current.load()
+        version = 0
+    }
+
+    fileprivate init(settings: GatewaySettings, version: UInt64) {
+        self.settings = settings
+        self.version = version
+    }
 }

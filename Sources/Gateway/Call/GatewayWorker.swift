@@ -17,6 +17,7 @@ package final class GatewayWorker: SIPElement {
     /// Positions of the shards whose timers this worker runs.
     private let ownShards: [Int]
     private let worker: Int
+    private var held: HeldSettings
     private var nextSweep: UInt64 = 0
     private var sweeps = 0
 
@@ -25,6 +26,7 @@ package final class GatewayWorker: SIPElement {
         self.shards = shards
         shared = shards.shared
         self.worker = worker
+        held = HeldSettings(shards.shared.settings)
         ownShards = (0..<shards.count).filter { $0 % max(1, count) == worker }
         outgoing.reserveCapacity(64)
     }
@@ -49,7 +51,8 @@ package final class GatewayWorker: SIPElement {
 
     /// What the first worker does for all: asks targets how they are, and ends calls whose BYE never came.
     private func houseKeeping(at now: Moment) {
-        let settings = shared.settings.load()
+        shared.settings.renew(&held)
+        let settings = held.settings
         shared.probes.run(into: &outgoing, settings, at: now)
         guard nextSweep <= now.milliseconds else { return }
         nextSweep = now.milliseconds + 1000
@@ -57,6 +60,12 @@ package final class GatewayWorker: SIPElement {
         if now.milliseconds > settings.longestCall {
             shared.calls.expire(turn: sweeps, startedBefore: now.milliseconds - settings.longestCall)
         }
+    }
+
+    package func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {
+        guard !outgoing.isEmpty else { return false }
+        swap(&list, &outgoing)
+        return true
     }
 
     package func note(_ trouble: TransportTrouble) {
@@ -73,22 +82,25 @@ package final class GatewayWorker: SIPElement {
 
     package func receive(_ bytes: [UInt8], by flow: Flow, at now: Moment) {
         shared.counters.add(.datagramsReceived)
-        let settings = shared.settings.load()
-        let arrival: Arrival
+        shared.settings.renew(&held)
         do {
-            let message = try SIPMessage.index(bytes, limits: settings.limits)
+            let message = try SIPMessage.index(bytes, limits: held.settings.limits)
             let isShed = message.method == .invite && overload.sheds(at: filling)
-            arrival = Arrival(message: message, flow: flow, now: now, isShed: isShed)
+            handle(Arrival(message: message, flow: flow, now: now, isShed: isShed), held.settings)
         } catch {
             shared.counters.add(error)
+        }
+    }
+
+    private func handle(_ arrival: Arrival, _ settings: GatewaySettings) {
+        guard let peer = settings.topology.peer(of: arrival.flow) else { return meetStranger(arrival, settings) }
+        if arrival.message.status != nil, shared.probes.takesAnswer(arrival.message, settings, at: arrival.now) {
             return
         }
-        guard let peer = settings.topology.peer(of: flow) else { return meetStranger(arrival, settings) }
-        if arrival.message.status != nil, shared.probes.takesAnswer(arrival.message, settings, at: now) { return }
-        if let fault = flow.fault { return refuse(arrival, for: fault, settings) }
+        if let fault = arrival.flow.fault { return refuse(arrival, for: fault, settings) }
         let branch = branch(of: arrival.message, settings)
         shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { gateway in
-            gateway.settings = settings
+            if gateway.settings !== settings { gateway.settings = settings }
             if arrival.message.status == nil {
                 gateway.receiveRequest(arrival, branch, from: peer)
             } else {

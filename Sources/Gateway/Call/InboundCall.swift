@@ -26,7 +26,7 @@ extension SIPGateway {
             arrival, marks, note, call, originalFrom: originalFrom(of: invite, if: note.isNamed), targets)
         transactions.open(transaction, at: arrival.now)
         reporter.inboundInvite(
-            call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, settings.answerers,
+            call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, settings,
             at: arrival.now)
         count(dressed)
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }

@@ -41,7 +41,7 @@ extension SIPGateway: TransactionUser {
         } else {
             note(.answered, of: transaction, at: now)
         }
-        reporter.answered(response, in: transaction, settings.answerers, at: now)
+        reporter.answered(response, in: transaction, settings, at: now)
         if status >= 300 { shared.calls.end(transaction) }
         // RFC 3261 §16.7 step 6: a target's 503 would make the carrier avoid the whole gateway.
         let upstream = status == 503 ? 500 : status
@@ -96,7 +96,7 @@ extension SIPGateway: TransactionUser {
             counters.add(.responsesDropped)
             return
         }
-        reporter.answeredWithoutMemory(response, fromTrunk: peer.isTrunk, settings.answerers, at: arrival.now)
+        reporter.answeredWithoutMemory(response, fromTrunk: peer.isTrunk, settings, at: arrival.now)
         var splices = Splices()
         ResponseForwarding.removeTopVia(via, field: field, of: response, into: &splices)
         counters.add(.forwardedStatelessly)

@@ -98,7 +98,10 @@ extension PeerAddress: CustomStringConvertible {
             var shift: UInt64 = 32
             while shift > 0 {
                 shift -= 8
-                out.append(decimal: low >> shift & 255)
+                let octet = UInt8(truncatingIfNeeded: low >> shift)
+                if octet >= 100 { out.append(UInt8(ascii: "0") + octet / 100) }
+                if octet >= 10 { out.append(UInt8(ascii: "0") + octet / 10 % 10) }
+                out.append(UInt8(ascii: "0") + octet % 10)
                 if shift > 0 { out.append(UInt8(ascii: ".")) }
             }
             return

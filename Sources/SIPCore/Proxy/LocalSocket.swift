@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// One address the gateway listens on, as peers are told of it in Via and Record-Route (RFC 3261 §18.1.1, §16.6).
-package struct LocalSocket: Hashable, Sendable {
+package final class LocalSocket: Sendable {
     /// Position in the list of listening sockets; what the transport sends by.
     package let position: Int
     /// The bound address.

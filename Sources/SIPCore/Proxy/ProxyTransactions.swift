@@ -36,6 +36,8 @@ package final class ProxyTransactions<User: TransactionUser> {
 
     /// Moves what waits to be sent to the end of `out`.
     package func moveOutgoing(to out: inout [OutgoingMessage]) {
+        guard !outgoing.isEmpty else { return }
+        if out.isEmpty { return swap(&out, &outgoing) }
         out.append(contentsOf: outgoing)
         outgoing.removeAll(keepingCapacity: true)
     }

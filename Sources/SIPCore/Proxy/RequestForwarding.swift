@@ -120,7 +120,7 @@ package enum RequestForwarding {
 ///
 /// The note comes back in the Route of every later request of the dialog, so that trunk, direction and whether the name
 /// was written are known without any memory of the call, after a restart too.
-package struct RecordRoute: Hashable, Sendable {
+package struct RecordRoute: Sendable {
     package let socket: LocalSocket
     package let note: DialogNote
     let seal: UInt64

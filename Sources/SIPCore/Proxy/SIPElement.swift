@@ -38,11 +38,11 @@ package struct OutgoingMessage: Sendable {
 /// What a transport worker drives: bytes and timers in, messages out, nothing awaited.
 ///
 /// The seam between the transport layer (RFC 3261 §18) and everything above it.
-/// Every call comes from the one worker thread that owns the element. `outgoing` is emptied by the worker after each
-/// round of calls, so answers leave in one vector write.
+/// Every call comes from the one worker thread that owns the element. The worker takes what is to be sent after each
+/// message.
 package protocol SIPElement: AnyObject {
-    /// Messages to be sent since the worker last looked.
-    var outgoing: [OutgoingMessage] { get set }
+    /// Gives the messages to be sent for an empty list, whose room is used for the next; false when there are none.
+    func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool
     /// When `fireTimers` is wanted next, in monotonic milliseconds; nil when no timer runs.
     var nextDeadline: UInt64? { get }
     /// Takes one received message.
