@@ -41,6 +41,7 @@ static struct sockaddr_in subject;
 static int carrier, pbx;
 static char (*callers)[20];
 static uint32_t caller_count, call_count;
+static uint64_t strayed; // ACKs of refused calls that came to the PBX
 
 static int64_t microseconds(void) {
     struct timespec now;
@@ -78,20 +79,22 @@ static void say(int wire, const char *text, size_t length) {
     sendto(wire, text, length, 0, (struct sockaddr *)&subject, sizeof subject);
 }
 
-static void request(const char *method, const char *uri, int cseq, uint32_t call, const char *route) {
+static void request(
+    const char *method, const char *uri, int cseq, uint32_t call, const char *route, const char *tag) {
     static char text[SPACE];
-    say(carrier, text, (size_t)write_request(text, method, uri, cseq, call, callers[call % caller_count], route));
+    const char *caller = callers[call % caller_count];
+    say(carrier, text, (size_t)write_request(text, method, uri, cseq, call, caller, route, tag));
 }
 
 static void ask(uint32_t number) {
-    request("INVITE", "sip:+12025550142@127.0.0.1:5070;user=phone", 1, number, NULL);
+    request("INVITE", "sip:+12025550142@127.0.0.1:5070;user=phone", 1, number, NULL, "");
     after(T1 << calls[number].asked++, ASK_AGAIN, number);
 }
 
 static void hang_up(uint32_t number) {
     struct call *call = &calls[number];
     int64_t wait = T1 << call->hung_up++;
-    request("BYE", "sip:office@127.0.0.1:5080", 2, number, call->route);
+    request("BYE", "sip:office@127.0.0.1:5080", 2, number, call->route, ";tag=p");
     after(wait < T2 ? wait : T2, HANG_UP_AGAIN, number);
 }
 
@@ -158,6 +161,7 @@ static void at_pbx(const char *message) {
         call->answer = strdup(text);
         after(RING_MS, ANSWER, number);
     } else if (!strncmp(message, "ACK ", 4)) {
+        if (call->state == REFUSED) strayed++;
         call->confirmed = 1;
         free(call->answer);
         call->answer = NULL;
@@ -192,9 +196,11 @@ static void at_carrier(const char *message) {
             span.answered++;
             after(call->talk, HANG_UP, number);
         }
-        if (call->route) request("ACK", "sip:office@127.0.0.1:5080", 1, number, call->route);
+        if (call->route) request("ACK", "sip:office@127.0.0.1:5080", 1, number, call->route, ";tag=p");
     } else {
-        request("ACK", "sip:+12025550142@127.0.0.1:5070;user=phone", 1, number, NULL);
+        char tag[80];
+        tag_of(message, tag);
+        request("ACK", "sip:+12025550142@127.0.0.1:5070;user=phone", 1, number, NULL, tag);
         if (call->state != ASKED && call->state != RINGING) return;
         call->state = REFUSED;
         *(status == 503 ? &span.refused : &span.other) += 1;
@@ -288,6 +294,7 @@ int main(int count, char **arguments) {
     }
     uint64_t left[REFUSED + 1] = {0};
     for (uint32_t place = 0; place < next; place++) left[calls[place].state]++;
-    printf("{\"unanswered\": %lu, \"talking\": %lu, \"byes_open\": %lu, \"ended\": %lu, \"refused\": %lu}\n",
-           left[ASKED] + left[RINGING], left[TALKING], left[ENDING], left[ENDED], left[REFUSED]);
+    printf("{\"unanswered\": %lu, \"talking\": %lu, \"byes_open\": %lu, \"ended\": %lu, \"refused\": %lu, "
+           "\"strayed\": %lu}\n",
+           left[ASKED] + left[RINGING], left[TALKING], left[ENDING], left[ENDED], left[REFUSED], strayed);
 }

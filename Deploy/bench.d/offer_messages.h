@@ -14,12 +14,12 @@ static const char sdp[] = "v=0\r\no=border 4711 4711 IN IP4 203.0.113.17\r\ns=-\
 
 #define CONTACT "Contact: <sip:office@127.0.0.1:5080>\r\n"
 
-// A request of call number `call`; `route` is none outside a dialog. Its length.
+// A request of call number `call`; `route` is none outside a dialog, `tag` what follows the address in To. Its length.
 static int write_request(
     char text[SPACE], const char *method, const char *uri, int cseq, unsigned call, const char *caller,
-    const char *route) {
+    const char *route, const char *tag) {
     int invite = !strcmp(method, "INVITE"), run = getpid();
-    const char *branch = invite || !route ? "i" : method, *tag = invite ? "" : ";tag=p";
+    const char *branch = invite || !route ? "i" : method;
     int length = snprintf(
         text, SPACE,
         "%s %s SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bKo%u-%d%s\r\n%sMax-Forwards: 69\r\n"
@@ -44,6 +44,13 @@ static int write_request(
 static const char *header(const char *message, const char *name) {
     const char *place = strcasestr(message, name);
     return place ? place + strlen(name) : NULL;
+}
+
+// What follows the address in a response's To, which the ACK of a refusal has to repeat (RFC 3261 17.1.1.3).
+static void tag_of(const char *message, char tag[80]) {
+    const char *line = header(message, "\r\nTo:");
+    const char *place = line ? memchr(line, '>', strcspn(line, "\r")) : NULL;
+    snprintf(tag, 80, "%.*s", place ? (int)strcspn(place + 1, "\r") : 0, place ? place + 1 : "");
 }
 
 // A reply's head: the headers of the request that belong into it.

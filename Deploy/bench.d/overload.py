@@ -84,6 +84,7 @@ def tables(results):
             ["answered at 3 ×, of the peak", f"{100 * most['answered'] / most['seconds'] / peak:.0f} %", "≥ 80 %"],
             ["calls that were answered and could not be ended", str(left["byes_open"] + left["talking"]), "0"],
             ["INVITEs without any answer", str(left["unanswered"]), "0"],
+            ["ACKs of refusals that went on to the PBX", str(left["strayed"]), "0"],
             ["signals lost, so outcomes not told in full",
              f"{result['metrics'].get('herald_signals_shed_total', 0):.0f}", "0"],
             ["refused no more after", f"{recovery_seconds(result):.1f} s", "≤ 1 s"],

@@ -4,7 +4,7 @@
 /// not suffer (the idea of RFC 7339: shed at the door what would only fail later).
 ///
 /// Told how full the receive queue is; the fuller, the larger the share of new calls that is shed, from none at
-/// `start` to all at `full`. A shed call costs a sixth of a carried one, so the queue drains and the share falls by
+/// `start` to all at `full`. A shed call costs a ninth of a carried one, so the queue drains and the share falls by
 /// itself: no timer, no state to recover from. Pure; one worker owns it.
 package struct OverloadGuard: Sendable {
     /// Filling of the queue, 0 to 1, at which shedding begins, and at which every new call is shed.

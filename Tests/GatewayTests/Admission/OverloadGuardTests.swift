@@ -21,10 +21,10 @@ struct OverloadGuardTests {
     }
 
     @Test func `with what a refusal really costs, the rest of the time goes to calls`() {
-        let (peak, flooded) = (Worker.after(2000, calls: 6, shed: 25), Worker.after(2000, calls: 18, shed: 25))
+        let (peak, flooded) = (Worker.after(2000, calls: 6, shed: 18), Worker.after(2000, calls: 18, shed: 18))
         // No rule can accept more: every call offered that is not carried takes its time to refuse.
         let whole = Worker.carried + 5 * Worker.inDialog
-        #expect(Double(flooded.accepted) >= 0.95 * (2_000_000 - 36_000 * 25) / (whole - 25))
+        #expect(Double(flooded.accepted) >= 0.95 * (2_000_000 - 36_000 * 18) / (whole - 18))
         #expect(Double(peak.accepted) >= 0.95 * 2_000_000 / whole)
         #expect(flooded.lost == 0)
         #expect(flooded.longestQueue < Worker.room)
@@ -32,7 +32,7 @@ struct OverloadGuardTests {
 
     @Test(arguments: [(1, 100), (3, 1000)])
     func `when the flood ends everything is accepted again at once`(calls: Int, milliseconds: Int) {
-        var worker = Worker.after(1000, calls: 18, shed: 25)
+        var worker = Worker.after(1000, calls: 18, shed: 18)
         for _ in 0..<milliseconds { worker.millisecond(calls: calls) }
         worker.refused = 0
         for _ in 0..<1000 { worker.millisecond(calls: calls) }
@@ -47,7 +47,7 @@ private struct Worker {
     static let (carried, inDialog) = (70.0, 19.0)
     /// Datagrams in a receive buffer of 4 MB, which the kernel counts twice.
     static let room = 3500
-    /// Microseconds of work for a new call that is shed, with its ACK; 25 as measured.
+    /// Microseconds of work for a new call that is shed, with its ACK; 17 to 19 as measured on a core near its limit.
     private let shed: Double
     private var guarding = OverloadGuard()
     var accepted = 0
