@@ -59,10 +59,13 @@ def measure(name, binary, options):
 
 
 def recovery_seconds(result):
-    """From the last step's beginning until no more calls are refused; 0 when none was."""
+    """From the last step's beginning until no call is refused for a second; what comes later is another story."""
     last = [line for line in result["lines"] if line["step"] == len(SHARES) - 1]
-    refused = [line["second"] for line in last if line["refused"]]
-    return refused[-1] - last[0]["second"] + 0.1 if refused else 0.0
+    start = end = last[0]["second"]
+    for line in last:
+        if line["refused"] and line["second"] < end + 1:
+            end = line["second"] + 0.1
+    return end - start
 
 
 def tables(results):

@@ -94,10 +94,10 @@ class Figures(unittest.TestCase):
         self.assertEqual(compare.ratio(one, [one, other], "500"), "0.25")
         self.assertEqual(compare.ratio(one, [one], "500"), "–")
 
-    def test_recovery_counts_from_the_last_steps_beginning(self):
+    def test_recovery_counts_from_the_last_steps_beginning_to_the_first_second_without_refusals(self):
         last = len(overload.SHARES) - 1
         lines = [{"step": step, "second": second, "refused": refused} for step, second, refused in (
-            (last - 1, 9.9, 50), (last, 10.0, 40), (last, 10.1, 3), (last, 10.2, 0), (last, 10.3, 0))]
+            (last - 1, 9.9, 50), (last, 10.0, 40), (last, 10.1, 3), (last, 10.2, 0), (last, 11.3, 7))]
         self.assertAlmostEqual(overload.recovery_seconds({"lines": lines}), 0.2)
 
     def test_threads_that_began_in_between_count_from_nothing(self):
