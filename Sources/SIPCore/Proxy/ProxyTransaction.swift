@@ -118,11 +118,12 @@ package final class ProxyTransaction {
     /// Lets go of bytes that will never be sent again once a final answer has gone upstream.
     ///
     /// Transactions stay for 32 s more; without this they hold some 3 kB each, at 1,000 calls/s a hundred megabytes. A
-    /// refused INVITE keeps its request, because each repeated answer is acknowledged with it (RFC 3261 §17.1.1.2), and
+    /// refused INVITE keeps its request, because each repeated answer is acknowledged with it (RFC 3261 §17.1.1.2), one
+    /// that was tried at several targets because what the others still say is acknowledged or cancelled with it, and
     /// every final answer but a 2xx to an INVITE is repeated on demand (RFC 6026 §7.1, RFC 3261 §17.2.2).
     func releaseMessages(afterFinal status: Int) {
         if isInvite, status >= 300 { return }
-        forwarded = []
+        if !isInvite || attempt == 0 { forwarded = [] }
         if isInvite { lastResponse = [] }
     }
 }

@@ -144,32 +144,6 @@ struct FailoverTests {
         #expect(out.to(trunk).count == 1)
     }
 
-    @Test func `a target that was given up and then rings is cancelled`() throws {
-        let (gateway, _) = try gateway()
-        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
-        for _ in 0..<50 { _ = gateway.pass(.milliseconds(100)) }
-        let out = gateway.receive(response("180 Ringing", to: one), from: Self.first)
-        let cancel = try #require(out.to(Self.first).first)
-        #expect(cancel.hasPrefix("CANCEL "))
-        #expect(cancel.contains(branch(one) + ";"), "§9.1: the branch of the request it cancels")
-        #expect(out.to(trunk).isEmpty)
-        let late = gateway.receive(response("487 Request Terminated", to: one), from: Self.first)
-        #expect(late.to(Self.first).first?.hasPrefix("ACK ") == true)
-        #expect(late.to(trunk).isEmpty)
-    }
-
-    @Test func `a target that was given up and then answers wins the call, §16.7 steps 5 and 10`() throws {
-        let (gateway, _) = try gateway()
-        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
-        var sent: [OutgoingMessage] = []
-        for _ in 0..<50 { sent += gateway.pass(.milliseconds(100)) }
-        let two = try #require(sent.to(Self.second).first)
-        _ = gateway.receive(response("180 Ringing", to: two), from: Self.second)
-        let out = gateway.receive(response("200 OK", to: one), from: Self.first)
-        #expect(out.to(trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
-        #expect(out.to(Self.second).first?.hasPrefix("CANCEL ") == true)
-    }
-
     @Test func `an in-dialog request goes where its route leads, whatever the target's health`() throws {
         let (gateway, standings) = try gateway()
         for _ in 0..<2 { standings[1].note(.silent, at: gateway.now.milliseconds) }
