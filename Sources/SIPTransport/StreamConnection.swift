@@ -31,7 +31,7 @@ final class StreamConnection: ChannelInboundHandler {
     private var refused: (bytes: [UInt8], flow: Flow)?
     private var waitingBytes = 0
     /// Messages given before the connection was there.
-    private var early: [(bytes: [UInt8], token: UInt64)] = []
+    private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
 
     init(number: UInt64, socket: Int, isAccepted: Bool, remote: PeerAddress, isTLS: Bool, hub: StreamHub) {
         self.number = number
@@ -48,7 +48,7 @@ final class StreamConnection: ChannelInboundHandler {
     // MARK: Sending
 
     /// Writes a message, at once or as soon as the connection is there.
-    func send(_ bytes: [UInt8], token: UInt64) {
+    func send(_ bytes: [UInt8], token: DeliveryToken) {
         guard let channel else {
             early.append((bytes, token))
             return

@@ -45,7 +45,7 @@ final class StreamHub {
     func inbox(for number: UInt64) -> StreamInbox { inboxes[Int(number % UInt64(inboxes.count))] }
 
     /// Reports a message that was not delivered.
-    func fail(_ token: UInt64, on number: UInt64) { inbox(for: number).reportFailure(token: token) }
+    func fail(_ token: DeliveryToken, on number: UInt64) { inbox(for: number).reportFailure(token: token) }
 
     /// Sets the names that certificates of TLS targets must carry.
     func setServerNames(_ names: [PeerAddress: String]) { serverNames = names }

@@ -7,7 +7,7 @@ import Synchronization
 package enum StreamArrival: Sendable {
     case message([UInt8], Flow)
     /// A message sent with this token was not delivered.
-    case sendFailed(token: UInt64)
+    case sendFailed(token: DeliveryToken)
 }
 
 /// The queue from the threads of streams to one worker, bounded; the worker is woken when it is no longer empty.
@@ -44,8 +44,8 @@ package final class StreamInbox: Sendable {
     }
 
     /// Adds the news of a message that was not delivered; always taken.
-    func reportFailure(token: UInt64) {
-        guard token != 0 else { return }
+    func reportFailure(token: DeliveryToken) {
+        guard token != .none else { return }
         let wasEmpty = state.withLock { state in
             state.arrivals.append(.sendFailed(token: token))
             return state.arrivals.count == 1

@@ -188,7 +188,7 @@ package final class TransportWorker: Sendable {
             }
             start += DatagramBatch.send(messages[start..<end], on: socket.descriptor) { datagram, errno in
                 element.note(.unsent(errno: errno))
-                if datagram.token != 0, errno != EAGAIN { element.sendFailed(datagram.token, at: now) }
+                if datagram.token != .none, errno != EAGAIN { element.sendFailed(datagram.token, at: now) }
             }
         }
     }

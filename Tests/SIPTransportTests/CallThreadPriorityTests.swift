@@ -109,7 +109,7 @@ private final class BusyElement: SIPElement {
 
     func note(_ trouble: TransportTrouble) {}
 
-    func sendFailed(_ token: UInt64, at now: Moment) {}
+    func sendFailed(_ token: DeliveryToken, at now: Moment) {}
 
     func fireTimers(at now: Moment) {
         while Moment.monotonicMilliseconds() <= now.milliseconds + 2 {}

@@ -44,7 +44,7 @@ final class EchoElement: SIPElement {
 
     func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
 
-    func sendFailed(_ token: UInt64, at now: Moment) {}
+    func sendFailed(_ token: DeliveryToken, at now: Moment) {}
 
     func fireTimers(at now: Moment) {}
 }
@@ -73,7 +73,7 @@ final class CallerElement: SIPElement {
 
     func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
 
-    func sendFailed(_ token: UInt64, at now: Moment) {}
+    func sendFailed(_ token: DeliveryToken, at now: Moment) {}
 
     func fireTimers(at now: Moment) {
         outgoing += waiting

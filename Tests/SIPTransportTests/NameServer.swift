@@ -107,7 +107,7 @@ final class NameServer: Sendable {
 
         func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
 
-        func sendFailed(_ token: UInt64, at now: Moment) {}
+        func sendFailed(_ token: DeliveryToken, at now: Moment) {}
 
         func fireTimers(at now: Moment) {}
     }

@@ -30,7 +30,7 @@ final class StreamObserver: Sendable {
     }
 
     /// Tokens of messages that were not delivered.
-    var failures: [UInt64] {
+    var failures: [DeliveryToken] {
         take()
         return kept.withLock { kept in
             kept.compactMap { if case .sendFailed(let token) = $0 { token } else { nil } }

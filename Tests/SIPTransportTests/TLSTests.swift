@@ -63,7 +63,9 @@ struct TLSTests {
         func send(to other: House, named name: String) {
             streams.setServerNames([other.address: name])
             streams.send(
-                OutgoingMessage(bytes: Array(text.utf8), destination: other.address, socket: 0, token: 5))
+                OutgoingMessage(
+                    bytes: Array(text.utf8), destination: other.address, socket: 0,
+                    token: DeliveryToken(branch: Branch(token: 5), attempt: 0)))
         }
     }
 
@@ -83,7 +85,7 @@ struct TLSTests {
         let called = try await House(certificates.files("called", names: "DNS:other.example"))
         let caller = try await House(certificates.files("caller", names: "DNS:herald.example"))
         caller.send(to: called, named: "pbx.example")
-        #expect(try await waits { caller.observer.failures == [5] })
+        #expect(try await waits { caller.observer.failures == [DeliveryToken(branch: Branch(token: 5), attempt: 0)] })
         #expect(called.observer.messages.isEmpty)
         await caller.streams.stop()
         await called.streams.stop()

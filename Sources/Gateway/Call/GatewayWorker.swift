@@ -75,9 +75,8 @@ package final class GatewayWorker: SIPElement {
         }
     }
 
-    package func sendFailed(_ token: UInt64, at now: Moment) {
-        let branch = Branch(token: token)
-        shards.shard(of: branch).perform(into: &outgoing) { $0.sendFailed(branch, at: now) }
+    package func sendFailed(_ token: DeliveryToken, at now: Moment) {
+        shards.shard(of: token.branch).perform(into: &outgoing) { $0.sendFailed(token, at: now) }
     }
 
     package func receive(_ bytes: [UInt8], by flow: Flow, at now: Moment) {

@@ -41,8 +41,8 @@ final class SIPGateway {
         transactions.fireTimers(at: now)
     }
 
-    func sendFailed(_ branch: Branch, at now: Moment) {
+    func sendFailed(_ token: DeliveryToken, at now: Moment) {
         settings = shared.settings.load()
-        transactions.sendFailed(branch, at: now)
+        transactions.sendFailed(token, at: now)
     }
 }

@@ -16,7 +16,12 @@ extension ProxyTransactions {
             if role == .client, transaction.attempt != attempt { break }
             switch effect {
             case .sendRequest, .resendRequest:
-                sendDownstream(role == .cancel ? transaction.cancel : transaction.forwarded, transaction)
+                if role == .cancel {
+                    sendDownstream(transaction.cancel, transaction)
+                } else {
+                    let token = DeliveryToken(branch: transaction.branch, attempt: transaction.attempt)
+                    sendDownstream(transaction.forwarded, transaction, token)
+                }
             case .sendAck: sendAck(for: received, transaction)
             case .sendCancel: sendCancel(transaction)
             case .sendTrying: sendTrying(transaction)
@@ -46,11 +51,12 @@ extension ProxyTransactions {
         user?.deliver(response, to: transaction, at: now)
     }
 
-    private func sendDownstream(_ bytes: [UInt8], _ transaction: ProxyTransaction) {
+    private func sendDownstream(
+        _ bytes: [UInt8], _ transaction: ProxyTransaction, _ token: DeliveryToken = .none
+    ) {
         guard let target = transaction.target else { return }
         outgoing.append(
-            OutgoingMessage(
-                bytes: bytes, destination: target.address, socket: target.socket, token: transaction.branch.value))
+            OutgoingMessage(bytes: bytes, destination: target.address, socket: target.socket, token: token))
     }
 
     private func sendUpstream(_ transaction: ProxyTransaction) {

@@ -117,10 +117,10 @@ package final class ProxyTransactions<User: TransactionUser> {
         return true
     }
 
-    /// Hears that the request of a branch could not be delivered.
-    package func sendFailed(_ branch: Branch, at now: Moment) {
+    /// Hears that a request could not be delivered; word of a target given up since then is old.
+    package func sendFailed(_ token: DeliveryToken, at now: Moment) {
         self.now = now
-        guard let transaction = byBranch[branch] else { return }
+        guard let transaction = byBranch[token.branch], transaction.attempt == token.attempt else { return }
         perform(clientEffects(.transportFailed, transaction), .client, transaction, nil)
     }
 

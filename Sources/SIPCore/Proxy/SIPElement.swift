@@ -21,11 +21,11 @@ package struct OutgoingMessage: Sendable {
     package var socket: Int
     /// The stream connection to use while it is open; 0 for any.
     package var connection: UInt64
-    /// What `sendFailed` is told when it could not be delivered; 0 if nobody wants to know.
-    package var token: UInt64
+    /// What `sendFailed` is told when it could not be delivered.
+    package var token: DeliveryToken
 
     package init(
-        bytes: [UInt8], destination: PeerAddress, socket: Int, connection: UInt64 = 0, token: UInt64 = 0
+        bytes: [UInt8], destination: PeerAddress, socket: Int, connection: UInt64 = 0, token: DeliveryToken = .none
     ) {
         self.bytes = bytes
         self.destination = destination
@@ -35,11 +35,27 @@ package struct OutgoingMessage: Sendable {
     }
 }
 
+/// Names the request a message carries, for word that it could not be delivered (RFC 3261 §8.1.3.1).
+package struct DeliveryToken: Hashable, Sendable {
+    /// Nobody wants to know: of responses, ACK and CANCEL, for which timers speak.
+    package static let none = DeliveryToken(branch: Branch(token: 0), attempt: 0)
+
+    /// The transaction.
+    package let branch: Branch
+    /// Which of its targets the request went to, as word may come when another is being tried.
+    package let attempt: UInt8
+
+    package init(branch: Branch, attempt: UInt8) {
+        self.branch = branch
+        self.attempt = attempt
+    }
+}
+
 /// What a transport worker drives: bytes and timers in, messages out, nothing awaited.
 ///
 /// The seam between the transport layer (RFC 3261 §18) and everything above it.
 /// Every call comes from the one worker thread that owns the element. The worker takes what is to be sent after each
-/// message.
+/// datagram, after what streams brought, and after timers.
 package protocol SIPElement: AnyObject {
     /// Gives the messages to be sent for an empty list, whose room is used for the next; false when there are none.
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool
@@ -52,7 +68,7 @@ package protocol SIPElement: AnyObject {
     /// Notes that the kernel cut a datagram, or that one could not be sent.
     func note(_ trouble: TransportTrouble)
     /// Hears that the message with this token could not be delivered.
-    func sendFailed(_ token: UInt64, at now: Moment)
+    func sendFailed(_ token: DeliveryToken, at now: Moment)
     /// Runs every timer that is due.
     func fireTimers(at now: Moment)
 }

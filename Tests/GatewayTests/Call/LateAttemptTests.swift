@@ -80,4 +80,24 @@ struct LateAttemptTests {
         let cancel = try #require(rung.to(Self.second).first)
         #expect(cancel.hasPrefix("CANCEL ") && cancel.contains(branch(two) + ";"))
     }
+
+    @Test func `word that its INVITE was not delivered comes late: the other keeps the call`() throws {
+        let (gateway, one, two) = try moved()
+        gateway.gateway.sendFailed(one.token, at: gateway.now)
+        #expect(gateway.pass(.zero).to(trunk).isEmpty)
+        let out = gateway.receive(answer("200 OK", to: two), from: Self.second)
+        #expect(out.to(trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
+        #expect(gateway.signals().map(\.kind).last == .answered)
+        gateway.gateway.sendFailed(two.token, at: gateway.now)
+        #expect(gateway.pass(.zero).to(trunk).isEmpty)
+    }
+
+    @Test func `only of requests is word wanted: an ACK that is lost ends nothing`() throws {
+        let (gateway, _, two) = try moved()
+        let out = gateway.receive(answer("486 Busy Here", to: two), from: Self.second)
+        let ack = try #require(out.first { $0.destination == Self.second })
+        #expect(String(decoding: ack.bytes, as: UTF8.self).hasPrefix("ACK "))
+        #expect(ack.token == .none && two.token.attempt == 1)
+        #expect(out.filter { $0.destination == trunk }.allSatisfy { $0.token == .none })
+    }
 }
