@@ -50,7 +50,7 @@ package struct TargetHealth: Hashable, Sendable {
     package private(set) var state = State.up
     /// Monotonic milliseconds of the last change of the flag; nil before the first.
     package private(set) var changedAt: UInt64?
-    private let rules: TargetHealthRules
+    private var rules: TargetHealthRules
     private var failures = 0
     private var successes = 0
     private var silences = 0
@@ -68,6 +68,9 @@ package struct TargetHealth: Hashable, Sendable {
         case .down: rules.probes ? .max : (changedAt ?? 0) + rules.retrial
         }
     }
+
+    /// Goes by other rules from now on; what was seen of the target stays.
+    package mutating func use(_ rules: TargetHealthRules) { self.rules = rules }
 
     /// True when calls may go there at a time.
     package func isUp(at now: UInt64) -> Bool { openFrom <= now }

@@ -24,6 +24,14 @@ package final class TargetStanding: Sendable {
         health = Mutex(TargetHealth(rules: rules))
     }
 
+    /// Goes by other rules from now on, as after a reload: a target nothing probes any more must not wait for a probe.
+    package func use(_ rules: TargetHealthRules) {
+        health.withLock { health in
+            health.use(rules)
+            openFrom.store(health.openFrom, ordering: .relaxed)
+        }
+    }
+
     /// True when calls may go there at a monotonic time in milliseconds.
     package func isUp(at now: UInt64) -> Bool { openFrom.load(ordering: .relaxed) <= now }
 
@@ -55,10 +63,13 @@ package final class TargetHealthBoard: Sendable {
         self.onChange = onChange
     }
 
-    /// The standing of a target, made at its first mention.
+    /// The standing of a target, made at its first mention; one that is known goes by these rules from now on.
     package func standing(_ name: String, rules: TargetHealthRules) -> TargetStanding {
         standings.withLock { standings in
-            if let known = standings[name] { return known }
+            if let known = standings[name] {
+                known.use(rules)
+                return known
+            }
             let standing = TargetStanding(name: name, rules: rules, onChange: onChange)
             standings[name] = standing
             return standing

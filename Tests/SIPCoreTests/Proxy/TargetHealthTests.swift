@@ -128,6 +128,19 @@ struct TargetHealthTests {
         #expect(health.isUp(at: now))
     }
 
+    @Test func `after a reload a target goes by the new rules, and waits for no probe that nobody sends`() {
+        let board = TargetHealthBoard()
+        let standing = board.standing("office", rules: TargetHealthRules())
+        for _ in 0..<2 { standing.note(.silent, at: 1000) }
+        #expect(!standing.isUp(at: .max - 1))
+        var rules = TargetHealthRules()
+        (rules.probes, rules.retrial) = (false, 500)
+        _ = board.standing("office", rules: rules)
+        #expect(!standing.isUp(at: 1499) && standing.isUp(at: 1500))
+        standing.note(.answered, at: 1500)
+        #expect(standing.state.state == .up)
+    }
+
     @Test func `a standing tells everybody the same and its owner each change`() {
         let board = TargetHealthBoard()
         let standing = board.standing("office 192.0.2.20:5060", rules: TargetHealthRules())
