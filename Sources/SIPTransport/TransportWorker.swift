@@ -163,7 +163,8 @@ package final class TransportWorker: Sendable {
     private func flush(
         _ element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
     ) {
-        for _ in 0..<4 {
+        // A request may fail at each of its targets at once; then its sender gets an answer.
+        for _ in 0..<TargetGroup.mostTried + 2 {
             guard element.exchangeOutgoing(for: &batch.sending) else { return }
             send(batch.sending, for: element, streams, at: now)
             batch.sending.removeAll(keepingCapacity: true)

@@ -65,6 +65,23 @@ struct TransportWorkerTests {
         #expect(echoed.unsent.load(ordering: .relaxed) == 0)
     }
 
+    @Test func `a request that fails at every target is answered in the same round, §16.9`() async throws {
+        let server = try UDPSocket(address: UDPSocketTests.loopback)
+        let client = try UDPSocket(address: UDPSocketTests.loopback)
+        let observed = Observed()
+        let worker = TransportWorker(sockets: [server])
+        defer { worker.stop() }
+        worker.start { FailingElement(observed) }
+        let caller = TransportWorker(sockets: [client])
+        defer { caller.stop() }
+        let called = Observed()
+        caller.start {
+            CallerElement(sending: [OutgoingMessage(bytes: [1], destination: server.address, socket: 0)], called)
+        }
+        #expect(try await called.wait { $0.received.withLock { $0 } == [[1]] })
+        #expect(observed.troubles.withLock { $0.count } == TargetGroup.mostTried)
+    }
+
     @Test func `two sockets of both families are served by one worker`() async throws {
         let sockets = try Self.families.map { try UDPSocket(address: $0) }
         let servers = try Self.families.map { try UDPSocket(address: $0) }

@@ -49,8 +49,11 @@ package struct Target: Sendable {
 
 /// Places that serve the same calls, in order of priority and by weight, as RFC 2782 means these words (RFC 3263 §4.2).
 package struct TargetGroup: Sendable {
+    /// How many targets are tried for one call: an attempt is one hexadecimal digit of its branch.
+    package static let mostTried = 16
+
     package let name: String
-    /// At most 16 are tried for one call.
+    /// Of these `mostTried` are tried for one call.
     package let targets: [Target]
     /// True when OPTIONS ask whether they are there.
     package let isProbed: Bool
@@ -95,7 +98,7 @@ package struct TargetOrder: Sendable {
 
     /// Puts a target at its place; the last element is the next to try.
     fileprivate mutating func append(_ target: Target, score: Double) {
-        guard rest.count < 16 else { return }
+        guard rest.count < TargetGroup.mostTried else { return }
         let place =
             rest.firstIndex { other in
                 (other.target.priority, -other.score) < (target.priority, -score)
