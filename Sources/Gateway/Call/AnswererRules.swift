@@ -21,13 +21,22 @@ package struct AnswererRules: Hashable, Sendable {
     }
 
     /// A header field that tells: its name in any case, and its whole value.
+    ///
+    /// Of fields Herald itself reads the compact form counts as the long one (RFC 3261 §7.3.3).
     package struct HeaderSign: Hashable, Sendable {
-        let name: [UInt8]
-        let value: TextPattern
+        private let name: [UInt8]
+        private let known: HeaderName?
+        private let value: TextPattern
 
         package init(name: String, value: String) {
             self.name = Array(name.utf8)
+            known = HeaderName(named: self.name)
             self.value = TextPattern(value)
+        }
+
+        fileprivate func matches(_ field: SIPMessage.HeaderField, of message: SIPMessage) -> Bool {
+            (field.name == known || message[field.start..<field.nameEnd].equalsIgnoringCase(name[...]))
+                && value.matches(message[field.value])
         }
     }
 
@@ -81,10 +90,7 @@ extension AnswererRules.Signs {
     }
 
     fileprivate func match(_ field: SIPMessage.HeaderField, of message: SIPMessage) -> Bool {
-        headers.contains { header in
-            message[field.start..<field.nameEnd].equalsIgnoringCase(header.name[...])
-                && header.value.matches(message[field.value])
-        }
+        headers.contains { $0.matches(field, of: message) }
     }
 }
 

@@ -17,6 +17,15 @@ package enum HeaderName: UInt8, Hashable, Sendable {
 }
 
 extension HeaderName {
+    /// The field of a name or its compact form; nil for names Herald does not tell from others.
+    package init?(named name: [UInt8]) {
+        let known = Self.recognise(name.span, name.indices)
+        switch known {
+        case .other, .proxyVouched, .attestation: return nil
+        default: self = known
+        }
+    }
+
     /// Recognises the name in `bytes[range]`, in any case and in compact form.
     static func recognise(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> HeaderName {
         if range.count == 1 { return compact(bytes[range.lowerBound] | 0x20) }

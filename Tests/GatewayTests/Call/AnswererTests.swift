@@ -21,6 +21,8 @@ struct AnswererTests {
             AnswererRules.HeaderSign(name: "X-Answer", value: "queue-*"),
             AnswererRules.HeaderSign(name: "User-Agent", value: "ivr"),
             AnswererRules.HeaderSign(name: "Priority", value: "non-urgent"),
+            AnswererRules.HeaderSign(name: "Session-Expires", value: "7777*"),
+            AnswererRules.HeaderSign(name: "x-auth-ip", value: "192.0.2.99"),
         ]
         return rules
     }
@@ -58,6 +60,10 @@ struct AnswererTests {
             ("X-Answer: person\n", []),
             ("User-Agent: IVR\n", .system),
             ("Priority: non-urgent\n", .system),
+            ("x: 7777;refresher=uas\n", .system),  // RFC 3261 §7.3.3: a compact form means the same
+            ("Session-Expires: 7777\n", .system),
+            ("X-Auth-IP: 192.0.2.99\n", .system),
+            ("X-Auth-Port: 192.0.2.99\n", []),
             ("Contact: <<<\n", []),
         ] as [(String, CallSignal.Marks)])
     func `an answer shows who gives it`(header: String, marks: CallSignal.Marks) throws {
