@@ -55,14 +55,14 @@ package final class GatewaySettings: AtomicReference, Sendable {
     }
 }
 
-/// The one place where settings are swapped: workers ask for them for each message, a reload replaces them whole.
+/// The one place where settings are swapped: workers renew theirs for each message, a reload replaces them whole.
 package final class CurrentSettings: Sendable {
     private let settings: ManagedAtomic<GatewaySettings>
     private let version = Atomic<UInt64>(1)
 
     package init(_ initial: GatewaySettings) { settings = ManagedAtomic(initial) }
 
-    /// The settings to use for one message; wait-free, any thread.
+    /// The present settings; wait-free, any thread.
     package func load() -> GatewaySettings { settings.load(ordering: .acquiring) }
 
     /// Puts new settings in place; messages being handled finish with the old ones.
