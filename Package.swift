@@ -171,7 +171,7 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", httpClient, nio,
-                nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log,
+                nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),
         .testTarget(

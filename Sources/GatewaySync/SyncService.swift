@@ -181,9 +181,8 @@ package final class SyncService: Service, Sendable {
             into: intake)
         switch delivery {
         case .unchanged:
-            let gates = DirectoryConfig().gates(after: await publisher.gates)
-            try await cache.confirm(isFull: isFull, gates: gates, now: now)
             await publisher.change { DirectoryConfig().gates(after: $0) }
+            try await cache.confirm(isFull: isFull, gates: await publisher.gates, now: now)
             noteUnchanged(isFull: isFull, now: now)
             try await publish(stored.generation)
         case .delivered(let answer, let tally, let validator):
@@ -200,14 +199,14 @@ package final class SyncService: Service, Sendable {
             throw DirectoryError.badAnswer(reason: "none of its \(tally.rejectedCount) records can be used")
         }
         let config = answer.config ?? DirectoryConfig()
+        // The gates first: storing takes seconds or fails on a full disk, and a closed gate is obeyed at once.
+        await publisher.change { config.gates(after: $0) }
         // An empty incremental answer that can be asked for conditionally leaves the cursor where it is.
         let keepsCursor = !isFull && tally.received == 0 && validator != nil
         let change = SyncChange(
             isFull: isFull, cursor: keepsCursor ? nil : answer.syncedAt, validator: validator,
-            gates: config.gates(after: await publisher.gates), now: now)
+            gates: await publisher.gates, now: now)
         let applied = try await cache.apply(change, from: intake)
-        // The gates first: building an index takes seconds, and a closed gate is obeyed at once.
-        await publisher.change { config.gates(after: $0) }
         note(applied, change, tally)
         try await publish(applied.generation)
         await cache.settle(applied)

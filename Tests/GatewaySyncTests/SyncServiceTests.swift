@@ -2,6 +2,7 @@
 
 import Branding
 import Foundation
+import GRDB
 import Gateway
 import GatewayStore
 import GatewaySync
@@ -126,6 +127,29 @@ struct SyncServiceTests {
         await service.syncOnce()
         #expect(gateway.closed == .gatedBrandingDisabled)
         #expect(gateway.current.load().index === index)
+        await gateway.client.shutdown()
+    }
+
+    @Test func `a gate closes although the records that came with it cannot be stored`() async throws {
+        let peer = try FaultyPeer { _, position in
+            Self.answer(
+                ["+6141200000\(position)"], extra: position == 0 ? "" : #","config":{"branding_enabled":false}"#)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        let service = gateway.service()
+        await service.syncOnce()
+        #expect(gateway.closed == nil)
+        try await gateway.database.brands.write {
+            try $0.execute(
+                sql: """
+                    CREATE TRIGGER full BEFORE INSERT ON brand
+                    BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END
+                    """)
+        }
+        await service.syncOnce()
+        #expect(service.status.lastError != nil)
+        #expect(gateway.closed == .gatedBrandingDisabled)
+        #expect(try await gateway.cache.syncState().gates.closed == .gatedBrandingDisabled)
         await gateway.client.shutdown()
     }
 
