@@ -153,6 +153,9 @@ package final class EventSender: Service, Sendable {
             await accept(pending, try await client.send(request))
         } catch {
             switch error {
+            // Not a word of the event: nobody is there for the moment, or the directory has moved.
+            case .rejected(404, _) where error.isOfWholeDirectory, .rejected(405, _) where error.isOfWholeDirectory:
+                await postpone(pending, error)
             case .rejected(let status, let message):
                 await refuse(pending, status: status, reason: message.description)
             case .unauthorised:

@@ -78,7 +78,12 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault("408", .status(408), requests: 3),
         Fault("400", .status(400), event: .refused),
         Fault("413", .status(413), event: .refused),
-        Fault("404 on both mounts", .status(404), requests: 2, event: .refused),
+        // Nobody who knows events has spoken: a proxy without its directory, or a directory that has moved.
+        Fault("404 on both mounts", .status(404), requests: 2),
+        Fault("405 without a word", .status(405), requests: 2),
+        Fault(
+            "404 of a directory", .status(404, body: #"{"success":false,"error":"no such brand"}"#), requests: 2,
+            event: .refused),
         Fault("401", .status(401), result: .unauthorised, closed: .gatedUnauthorised),
         Fault("403", .status(403), result: .unauthorised, closed: .gatedUnauthorised),
     ]
