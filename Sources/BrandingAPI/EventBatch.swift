@@ -30,7 +30,8 @@ package struct BatchResponse: Codable, Hashable, Sendable {
     package struct Result: Codable, Hashable, Sendable {
         /// `success` or `error`.
         package var status: String
-        /// The status the operation would have had as a request of its own, such as 200 or 400.
+        /// The status the operation would have had as a request of its own, such as 200 or 400; where the directory gives
+        /// none, as in the published example, 200 for a success and 0 for an error.
         package var statusCode: Int
         /// The event's id, of a success.
         package var resourceID: String?
@@ -43,6 +44,15 @@ package struct BatchResponse: Codable, Hashable, Sendable {
             case status, data, error
             case statusCode = "status_code"
             case resourceID = "resource_id"
+        }
+
+        package init(from decoder: any Decoder) throws {
+            let fields = try decoder.container(keyedBy: CodingKeys.self)
+            status = try fields.decode(String.self, forKey: .status)
+            statusCode = fields.tolerantInt(.statusCode) ?? (status == "success" ? 200 : 0)
+            resourceID = fields.tolerantString(.resourceID)
+            data = fields.tolerant(EventResponse.self, .data)
+            error = fields.tolerant(ErrorEnvelope.self, .error)
         }
 
         package init(success response: EventResponse) {

@@ -7,8 +7,8 @@ import Logging
 /// Several events in one request, where the remote configuration offers it.
 ///
 /// A batch is only a way to travel: each event has its own result, and what a batch cannot do is done singly. A server
-/// that finds a batch too large gets smaller ones, one that has no such route (404, 405) none any more until the next
-/// start. Source: mobile-api, "Batch Operations".
+/// that finds a batch too large gets smaller ones, one that has no such route (404, 405) or whose answer cannot be read
+/// none any more until the next start. Source: mobile-api, "Batch Operations".
 extension EventSender {
     /// Sends events in batches of the size the directory takes; for a size of 1 nothing is done here.
     ///
@@ -60,7 +60,11 @@ extension EventSender {
         case .unauthorised:
             await publisher.closeUnauthorised()
             await together(sent) { await self.postpone($0, error) }
-        case .unavailable, .badAnswer, .notKept:
+        case .badAnswer:
+            // It says nothing of any event, and would again; sent singly, each is told of by itself.
+            limitBatches(1)
+            await together(sent) { await self.postpone($0, error) }
+        case .unavailable, .notKept:
             await together(sent) { await self.postpone($0, error) }
         }
     }

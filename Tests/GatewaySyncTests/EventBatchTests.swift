@@ -113,11 +113,27 @@ struct EventBatchTests {
     }
 
     @Test(arguments: ["{}", #"{"results":[]}"#, #"{"results":[{"status":"success","status_code":200}]}"#, "x"])
-    func `an answer that does not fit the request settles nothing`(body: String) async throws {
-        let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 2) { _ in .json(body) }
+    func `an answer that does not fit the request settles nothing, and then events go singly`(body: String) async throws
+    {
+        let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 2) { request in
+            .json(Self.keys(request).isEmpty ? #"{"success":true,"event_id":"e"}"# : body)
+        }
         let sender = gateway.sender()
         #expect(await sender.sendBatch() > .zero)
         #expect(sender.counts.delivered == 0 && sender.counts.postponed == 2)
+        gateway.time.advance(by: .seconds(3600))
+        await sender.sendBatch()
+        #expect(sender.counts.delivered == 2)
+        await gateway.client.shutdown()
+    }
+
+    @Test func `an answer in the published form is understood, mobile-api Batch Operations`() async throws {
+        let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 2) { _ in
+            .json(#"{"results":[{"status":"success","resource_id":"a"},{"status":"error","error":"not now"}]}"#)
+        }
+        let sender = gateway.sender()
+        await sender.sendBatch()
+        #expect(sender.counts.delivered == 1 && sender.counts.postponed == 1)
         await gateway.client.shutdown()
     }
 
