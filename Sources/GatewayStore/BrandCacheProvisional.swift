@@ -7,7 +7,8 @@ import Gateway
 extension BrandCacheStore {
     /// Stores a record that a lookup brought, unless the number is there already.
     ///
-    /// It is a record like any other, so the next full sync keeps it only if the directory lists it.
+    /// It is a record like any other, so the next full sync keeps it only if the directory lists it; that sync is asked
+    /// for whole, since what is stored is no longer what the directory's validator names.
     /// - Returns: true if it was written; the generation has grown then.
     package func addProvisional(_ record: BrandRecord) async throws -> Bool {
         try await database.write { database in
@@ -23,7 +24,8 @@ extension BrandCacheStore {
                     ])
             }
             guard changes.growth > 0 else { return false }
-            try database.execute(sql: "UPDATE sync_state SET generation = generation + 1 WHERE id = 1")
+            try database.execute(
+                sql: "UPDATE sync_state SET generation = generation + 1, full_validator = NULL WHERE id = 1")
             try BrandChangeLog(database: database).note(changes, generation: try Self.state(in: database).generation)
             return true
         }

@@ -16,9 +16,13 @@ struct BrandCacheProvisionalTests {
         func named(_ name: String) -> BrandRecord {
             BrandRecord(number: number, name: name, brandID: "", updatedAt: "")
         }
-        #expect(try await cache.addProvisional(named("First")))
-        #expect(try await cache.addProvisional(named("Second")) == false)
-        #expect(try await cache.syncState().generation == 1)
+        let validator = SyncValidator(tag: "\"1\"", modified: nil)
+        _ = try await cache.apply(StoredAnswer(isFull: true, upserts: [], validator: validator, now: 1))
+        #expect(try await cache.addProvisional(named("Second")))
+        #expect(try await cache.addProvisional(named("Third")) == false)
+        let state = try await cache.syncState()
+        #expect(state.generation == 1)
+        #expect(state.fullValidator == nil, "or 304 would say that nothing has to be removed")
         #expect(try await cache.loadIndex(profile: RenderingProfile()).count == 1)
         let full = StoredAnswer(
             isFull: true, upserts: [], removals: [], cursor: "c", gates: BrandingGates(), now: 1)
