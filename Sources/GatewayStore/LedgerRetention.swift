@@ -11,15 +11,19 @@ struct LedgerRetention {
     let database: any DatabaseWriter
     /// The ring in use, whose position stays whatever its age.
     let ringID: Int64
+    /// Where ended calls still go; what waits for another is nobody's any more.
+    let outputs: [CallOutputSink]
     /// Called after each step: years of rows take minutes, and signals do not wait for them.
     var between: () -> Void = {}
     /// Rows looked at in one transaction.
     var step = 500
 
-    /// Deletes what ended before the moment, given in microseconds since 1970.
+    /// Deletes what ended before the moment, given in microseconds since 1970, but for what still has to go out.
     ///
     /// - Returns: how many rows went.
     func prune(before: Int64) throws -> Int {
+        let sinks = outputs.map { "\($0.rawValue)" }.joined(separator: ", ")
+        try database.write { try $0.execute(sql: "DELETE FROM call_output WHERE sink NOT IN (\(sinks))") }
         var deleted = try prune(
             rows: "SELECT id, created_at FROM event WHERE id > ?1 ORDER BY id LIMIT ?2", before: before / 1_000_000,
             delete: """
@@ -30,10 +34,10 @@ struct LedgerRetention {
             rows: "SELECT id, invite_at FROM call WHERE id > ?1 ORDER BY id LIMIT ?2", before: before,
             delete: """
                 DELETE FROM call WHERE id > ?1 AND id <= ?2 AND ended_at < ?3 AND id < (SELECT max(id) FROM call)
+                    AND id NOT IN (SELECT call FROM call_output)
                 """)
         try database.write { database in
             // Positions of rings whose files are long gone.
-            try database.execute(sql: "DELETE FROM call_output WHERE call NOT IN (SELECT id FROM call)")
             try database.execute(
                 sql: "DELETE FROM ring_position WHERE updated_at < ? AND ring_id <> ?",
                 arguments: [before / 1_000_000, ringID])

@@ -224,8 +224,7 @@ package final class OutcomeRecorder: Sendable {
     @discardableResult
     package func shrink(between: () -> Void = {}) throws -> Int {
         let deleted = try withoutActuallyEscaping(between) { between in
-            try LedgerRetention(database: database.ledger, ringID: ring.ringID, between: between)
-                .shrink(below: settings.maxBytes)
+            try retention(between).shrink(below: settings.maxBytes)
         }
         if deleted > 0 {
             log.warning(
@@ -247,7 +246,7 @@ package final class OutcomeRecorder: Sendable {
         // Not before what a start has found in it is stored. A failure shows with the next record.
         if !journal.withLock({ $0.mustStore }) { signalLog.withLock { try? $0?.wipe() } }
         return try withoutActuallyEscaping(between) { between in
-            try LedgerRetention(database: database.ledger, ringID: ring.ringID, between: between).prune(before: before)
+            try retention(between).prune(before: before)
         }
     }
 
@@ -259,6 +258,11 @@ package final class OutcomeRecorder: Sendable {
     }
 
     // MARK: Parts
+
+    private func retention(_ between: @escaping () -> Void) -> LedgerRetention {
+        LedgerRetention(
+            database: database.ledger, ringID: ring.ringID, outputs: settings.outputs, between: between)
+    }
 
     /// Applies signals of the ring to the open calls; returns how many slots were skipped.
     private func take(

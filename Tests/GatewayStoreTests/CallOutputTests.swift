@@ -29,6 +29,22 @@ struct CallOutputTests {
         #expect(try queue.due(.webhook, limit: 10, now: 50).map(\.attempts) == [1])
     }
 
+    @Test func `a call that waits is kept beyond the retention, until its sink is configured no more`() throws {
+        let ledger = try LedgerFixture { $0.outputs = [.webhook] }
+        for number in 1...3 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        try ledger.recorder.drain()
+        let queue = CallOutputStore(ledger.database)
+        try queue.done([try #require(try queue.due(.webhook, limit: 1, now: 0).first).id])
+        ledger.clock.advance(seconds: 100 * 86_400)
+        try ledger.recorder.prune()
+        #expect(try queue.due(.webhook, limit: 10, now: 0).count == 2)
+        #expect(try ledger.calls().count == 2)
+        ledger.settings.outputs = []
+        try ledger.restart()
+        try ledger.recorder.prune()
+        #expect(try ledger.calls().count == 1, "the newest row always stays")
+    }
+
     @Test func `without a sink nothing waits`() throws {
         let ledger = try LedgerFixture()
         LedgerPlay(ledger.ring, 1).missed()
