@@ -29,22 +29,26 @@ package struct CallOutputStore: Sendable {
         self.database = database.ledger
     }
 
+    /// Seconds; nothing is made to wait longer, so what waits longer was put there before the clock was set back.
+    private static let longestWait: Int64 = 7200
+
     /// What is due for a sink, the longest waiting first; `now` in seconds since 1970.
     package func due(_ sink: CallOutputSink, limit: Int, now: Int64) throws -> [PendingCallOutput] {
         try database.read { database in
             let sql = """
                 SELECT call.*, call_output.id AS output_id, call_output.attempts AS output_attempts
                 FROM call_output JOIN call ON call.id = call_output.call
-                WHERE sink = ? AND due_at <= ? ORDER BY due_at, call_output.id LIMIT ?
+                WHERE sink = ? AND NOT due_at BETWEEN ? + 1 AND ? + ? ORDER BY due_at, call_output.id LIMIT ?
                 """
-            return try Row.fetchAll(database, sql: sql, arguments: [sink.rawValue, now, limit]).map { row in
+            let waiting: StatementArguments = [sink.rawValue, now, now, Self.longestWait, limit]
+            return try Row.fetchAll(database, sql: sql, arguments: waiting).map { row in
                 PendingCallOutput(
                     id: row["output_id"], call: LedgerCallRow(row: row, events: []), attempts: row["output_attempts"])
             }
         }
     }
 
-    /// Takes out what has gone out, and what waited for calls that retention has taken.
+    /// Takes out what has gone out.
     package func done(_ ids: [Int64]) throws {
         try database.write { database in
             for id in ids { try database.execute(sql: "DELETE FROM call_output WHERE id = ?", arguments: [id]) }

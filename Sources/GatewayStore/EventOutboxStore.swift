@@ -28,11 +28,14 @@ package final class EventOutboxStore: EventOutbox {
 
     package func dueEvents(limit: Int, now: Int64) async throws -> [PendingEvent] {
         let due = try await database.read { database in
-            let select = try LedgerStatement(database, Self.selectDue)
-            select.bind(1, now)
-            select.bind(2, limit)
             var due: [(row: Int64, event: PendingEvent)] = []
-            while let event = try select.row(Self.pendingEvent) { due.append(event) }
+            for (sql, bound) in [(Self.selectDue, now), (Self.selectStranded, now + Self.longestWait)] {
+                guard due.count < limit else { break }
+                let select = try LedgerStatement(database, sql)
+                select.bind(1, bound)
+                select.bind(2, limit - due.count)
+                while let event = try select.row(Self.pendingEvent) { due.append(event) }
+            }
             return due
         }
         waiting.withLock { waiting in
@@ -108,10 +111,17 @@ package final class EventOutboxStore: EventOutbox {
 
     // MARK: Rows
 
-    private static let selectDue = """
-        SELECT id, key, call_id, number, outcome, surface, displayed_at, meta, attempts
-        FROM event WHERE state = 0 AND due_at <= ?1 ORDER BY due_at, id LIMIT ?2
+    /// Seconds; nothing is made to wait longer, so what waits longer was put there before the clock was set back.
+    private static let longestWait: Int64 = 7200
+    private static let selectDue = select("due_at <= ?1")
+    private static let selectStranded = select("due_at > ?1")
+
+    private static func select(_ condition: String) -> String {
         """
+        SELECT id, key, call_id, number, outcome, surface, displayed_at, meta, attempts
+        FROM event WHERE state = 0 AND \(condition) ORDER BY due_at, id LIMIT ?2
+        """
+    }
 
     private static func pendingEvent(_ row: LedgerRow) -> (row: Int64, event: PendingEvent) {
         let callID = row.text(2) ?? ""

@@ -160,7 +160,9 @@ struct LedgerJournal {
     /// Joins an INVITE to the call it is another attempt of: the same pair and decision, no phone rung, seconds ago.
     private mutating func goesOn(_ record: CallRecord) -> Bool {
         guard limits.redial > 0, let pair = RedialPair(record), let call = failed.removeValue(forKey: pair),
-            let refusedAt = call.machine.record.refusedAt, record.inviteAt - refusedAt < limits.redial
+            let refusedAt = call.machine.record.refusedAt,
+            // Less than nothing where the clock was set back: then nobody knows.
+            (0..<limits.redial).contains(record.inviteAt - refusedAt)
         else { return false }
         let earlier = call.name
         let step = call.machine.redialled(as: record.call, sipCallID: record.sipCallID)

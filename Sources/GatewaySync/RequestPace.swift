@@ -17,7 +17,10 @@ final class RequestPace: Sendable {
         var notBefore: Int64 = 0
 
         mutating func roll(_ now: Int64) {
-            guard remaining != nil, now >= resetsAt else { return }
+            // Further off than anything is ever noted: the clock was set back.
+            let longest = RetryAfter.limit.components.seconds
+            if notBefore - now > longest { notBefore = 0 }
+            guard remaining != nil, now >= resetsAt || resetsAt - now > longest else { return }
             // A new window: the first answer says what it allows.
             remaining = nil
         }

@@ -27,6 +27,7 @@ struct CallOutputTests {
         try queue.postpone(webhook.id, until: 50)
         #expect(try queue.due(.webhook, limit: 10, now: 49).isEmpty)
         #expect(try queue.due(.webhook, limit: 10, now: 50).map(\.attempts) == [1])
+        #expect(try queue.due(.webhook, limit: 10, now: 50 - 86_400).map(\.attempts) == [1], "the clock was set back")
     }
 
     @Test func `a call that waits is kept beyond the retention, until its sink is configured no more`() throws {

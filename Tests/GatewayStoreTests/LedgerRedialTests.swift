@@ -65,7 +65,10 @@ struct LedgerRedialTests {
         #expect(try ledger.keys() == ["error:\(LedgerPlay(ledger.ring, 1).id)"])
     }
 
-    @Test(arguments: ["too late", "another caller", "another called", "another decision", "a phone rang", "busy"])
+    @Test(arguments: [
+        "too late", "the clock was set back", "another caller", "another called", "another decision", "a phone rang",
+        "busy",
+    ])
     func `anything else is a call of its own`(what: String) throws {
         let first = LedgerPlay(ledger.ring, 1)
         first.invite()
@@ -76,7 +79,7 @@ struct LedgerRedialTests {
             if what == "another called" { play.destination += 1 }
             if what == "another decision" { play.reason = .noMatch }
         }
-        next.invite(at: what == "too late" ? 6 : 2)
+        next.invite(at: what == "too late" ? 6 : what == "the clock was set back" ? -60 : 2)
         next.failed(503, at: 7)
         try ledger.recorder.drain()
         #expect(try ledger.calls().map(\.attempts) == [1, 1])

@@ -57,6 +57,14 @@ struct OutboxStoreTests {
         #expect(due.map(\.attempts) == [1, 1])
     }
 
+    @Test func `after the clock was set back, what waits by the old one goes at once`() async throws {
+        try await outbox.postpone(key: "displayed:\(id)", until: now + 60, reason: "timeout")
+        #expect(try await outbox.dueEvents(limit: 10, now: now - 3600).isEmpty)
+        let due = try await outbox.dueEvents(limit: 10, now: now - 86_400)
+        #expect(due.map(\.event.key) == ["missed:\(id)", "displayed:\(id)"])
+        #expect(try await outbox.dueEvents(limit: 1, now: now - 86_400).map(\.event.key) == ["missed:\(id)"])
+    }
+
     @Test func `a refused event stays for the operator, who can send it again under the same key`() async throws {
         try await outbox.markRefused(key: "displayed:\(id)", status: 400, reason: "bad number", now: 99)
         try await outbox.markRefused(key: "missed:\(id)", status: 422, reason: "bad meta", now: 99)

@@ -29,6 +29,14 @@ struct RequestPaceTests {
         if wait > 0 { #expect(pace.pause(now: Self.now + Int64(wait)) == .zero) }
     }
 
+    @Test func `a clock set back by a day lengthens no wait`() {
+        let pace = RequestPace()
+        pace.note(Self.headers("0", "45"), asked: .seconds(60), now: Self.now)
+        #expect(pace.pause(now: Self.now) == .seconds(60))
+        #expect(pace.pause(now: Self.now - 86_400) == .zero)
+        #expect(pace.admit(now: Self.now - 86_400) == nil)
+    }
+
     @Test func `requests in flight are counted before their answers say so`() {
         let pace = RequestPace()
         pace.note(Self.headers("2", "60"), asked: nil, now: Self.now)
