@@ -53,14 +53,26 @@ struct LedgerRetention {
     func shrink(below limit: Int) throws -> Int {
         guard try database.read(Self.usedBytes) > limit else { return 0 }
         var (deleted, isDone) = (0, false)
+        var passed = [Int64](repeating: 0, count: Self.mayGo.count)
         while !isDone {
             try database.write { database in
-                let before = deleted
-                for sql in Self.oldest {
-                    try database.execute(sql: sql, arguments: [step])
+                isDone = true
+                for (position, rows) in Self.mayGo.enumerated() {
+                    let last = try Int64.fetchOne(
+                        database,
+                        sql: "SELECT max(id) FROM (SELECT id FROM \(rows.table) WHERE id > ? ORDER BY id LIMIT ?)",
+                        arguments: [passed[position], step])
+                    guard let last else { continue }
+                    try database.execute(
+                        sql: """
+                            DELETE FROM \(rows.table) WHERE id > ? AND id <= ?
+                                AND id < (SELECT max(id) FROM \(rows.table)) AND \(rows.condition)
+                            """, arguments: [passed[position], last])
                     deleted += database.changesCount
+                    passed[position] = last
+                    isDone = false
                 }
-                isDone = try deleted == before || Self.usedBytes(database) <= limit / 10 * 9
+                if try Self.usedBytes(database) <= limit / 10 * 9 { isDone = true }
             }
             between()
         }
@@ -72,18 +84,16 @@ struct LedgerRetention {
         return try (pragma("page_count") - pragma("freelist_count")) * pragma("page_size")
     }
 
-    private static let oldest = [
-        """
-        DELETE FROM event WHERE id IN (
-            SELECT id FROM event WHERE state = 1 AND id < (SELECT max(id) FROM event) ORDER BY id LIMIT ?)
-        """,
-        """
-        DELETE FROM call WHERE id IN (
-            SELECT id FROM call WHERE ended_at IS NOT NULL AND id < (SELECT max(id) FROM call) AND NOT EXISTS (
-                SELECT 1 FROM event WHERE state <> 1 AND id IN (shown_event, end_event, return_event))
-                AND id NOT IN (SELECT call FROM call_output)
-            ORDER BY id LIMIT ?)
-        """,
+    /// Which rows may go before their time.
+    private static let mayGo = [
+        (table: "event", condition: "state = 1"),
+        (
+            table: "call",
+            condition: """
+            ended_at IS NOT NULL AND id NOT IN (SELECT call FROM call_output) AND NOT EXISTS (
+                SELECT 1 FROM event WHERE state <> 1 AND event.id IN (shown_event, end_event, return_event))
+            """
+        ),
     ]
 
     private func prune(rows: String, before: Int64, delete: String) throws -> Int {

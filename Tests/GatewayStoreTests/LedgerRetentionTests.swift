@@ -38,6 +38,15 @@ struct LedgerRetentionTests {
         #expect(try ledger.recorder.shrink() == 0)
     }
 
+    @Test func `however many rows may not go, each step is short and signals are taken in between`() throws {
+        let ledger = try LedgerFixture(capacity: 8_192) { $0.maxBytes = 400_000 }
+        for number in 1...1_700 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        try ledger.recorder.drain(limit: 8_192)
+        var steps = 0
+        #expect(try ledger.recorder.shrink { steps += 1 } == 0)
+        #expect(steps > 3_400 / 500, "3,400 events wait, 500 are looked at in one step")
+    }
+
     @Test func `below its size nothing goes`() throws {
         let ledger = try LedgerFixture()
         LedgerPlay(ledger.ring, 1).missed()
