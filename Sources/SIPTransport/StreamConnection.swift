@@ -116,8 +116,12 @@ final class StreamConnection: ChannelInboundHandler {
     /// Hands on what is complete, until there is no more or no room for it.
     private func handOn(_ channel: any Channel) {
         while refused == nil, let frame = framer.next() {
+            // What follows has as long as the one before it.
+            unfinishedSince = nil
             switch frame {
             case .message(let bytes): offer(bytes, fault: nil, channel)
+            // Who reads nothing gets none: each would wait in memory.
+            case .keepAlive where !channel.isWritable: break
             case .keepAlive: channel.writeAndFlush(channel.allocator.buffer(bytes: [13, 10]), promise: nil)
             case .broken(let fault, let bytes):
                 hub.counters.add(.closedBroken)
@@ -126,6 +130,7 @@ final class StreamConnection: ChannelInboundHandler {
                 channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { self.close(nil) }
             }
         }
+        // Of a message; a handshake has its own time.
         if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? .now() : nil }
     }
 

@@ -117,6 +117,20 @@ struct StreamTransportTests {
         await house.streams.stop()
     }
 
+    @Test func `a stream that never stops in between messages goes on as long as each of them ends`() async throws {
+        let house = try await House { $0.unfinished = .seconds(3) }
+        let peer = try #require(RawStream(port: house.address.port))
+        let (head, rest) = (Self.message("a").prefix(9), Self.message("a").dropFirst(9))
+        peer.send(String(head))
+        for count in 1...10 {
+            try await Task.sleep(for: .milliseconds(400))
+            peer.send(String(rest + head))
+            #expect(try await waits { house.observer.messages.count == count })
+        }
+        #expect(house.streams.counters.count(.closedUnfinished) == 0)
+        await house.streams.stop()
+    }
+
     @Test func `a silent connection is closed`() async throws {
         let house = try await House { $0.idle = .milliseconds(100) }
         let peer = try #require(RawStream(port: house.address.port))

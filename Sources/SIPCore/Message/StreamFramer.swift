@@ -36,8 +36,8 @@ package struct StreamFramer: Sendable {
     /// - Parameter largestMessage: bytes; a message above it breaks the stream.
     package init(largestMessage: Int) { self.largestMessage = largestMessage }
 
-    /// True while a message has begun and is not complete.
-    package var isInsideMessage: Bool { start < buffer.count }
+    /// True while a message has begun and is not complete; line ends before it are none of it (RFC 3261 §7.5).
+    package var isInsideMessage: Bool { length != nil || buffer[start...].contains { $0 != 13 && $0 != 10 } }
 
     /// Adds what was received.
     package mutating func append(_ bytes: some Collection<UInt8>) {

@@ -107,6 +107,9 @@ struct StreamFramerTests {
     @Test func `it knows whether a message has begun`() {
         var framer = StreamFramer(largestMessage: 1000)
         #expect(!framer.isInsideMessage)
+        framer.append([13, 10])
+        #expect(framer.next() == nil)
+        #expect(!framer.isInsideMessage, "RFC 3261 §7.5: a line end before a message is none of it")
         framer.append(Array("INFO".utf8))
         #expect(framer.next() == nil)
         #expect(framer.isInsideMessage)
