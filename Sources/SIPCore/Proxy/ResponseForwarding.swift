@@ -17,10 +17,13 @@ package enum ResponseForwarding {
 
     /// Where a Via says its responses go: received and rport, else sent-by (RFC 3261 §18.2.2, RFC 3581 §4).
     ///
+    /// By TCP and TLS to the port of sent-by: the rport is that of a connection that is gone (§18.2.2).
+    ///
     /// - Returns: nil when only a host name is given; nothing is looked up on the call path.
     package static func destination(of via: ViaValue, in message: SIPMessage) -> PeerAddress? {
-        var port = via.port ?? 5060
-        if let rport = via.rport, let number = DecimalNumber.read(message.bytes, rport),
+        let transport = via.transport(in: message) ?? .udp
+        var port = via.port ?? transport.defaultPort
+        if !transport.isReliable, let rport = via.rport, let number = DecimalNumber.read(message.bytes, rport),
             let told = UInt16(exactly: number),
             told > 0
         {

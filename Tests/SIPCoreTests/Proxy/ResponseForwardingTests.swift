@@ -32,6 +32,9 @@ struct ResponseForwardingTests {
         ("SIP/2.0/UDP a.example;received=192.0.2.1", "192.0.2.1:5060"),
         ("SIP/2.0/UDP [2001:db8::1]:5062", "[2001:db8::1]:5062"),
         ("SIP/2.0/UDP a;received=2001:db8::1;rport=1", "[2001:db8::1]:1"),
+        // RFC 3261 §18.2.2: the connection is gone, whose port the rport is.
+        ("SIP/2.0/TCP 10.0.0.1:5062;received=192.0.2.1;rport=40000", "192.0.2.1:5062"),
+        ("SIP/2.0/TLS 192.0.2.1;rport=40000", "192.0.2.1:5061"),
         ("SIP/2.0/UDP 192.0.2.1;rport", "192.0.2.1:5060"), ("SIP/2.0/UDP 192.0.2.1;rport=0", "192.0.2.1:5060"),
         ("SIP/2.0/UDP 192.0.2.1;rport=70000", "192.0.2.1:5060"), ("SIP/2.0/UDP a.example", nil),
         ("SIP/2.0/UDP 192.0.2.1;received=b.example", nil), ("SIP/2.0/UDP 192.0.2.1;received", nil),
