@@ -64,9 +64,10 @@ package struct InviteClientTransaction: Sendable {
         case .response(let status):
             return answered(status, stopping: .calling)
         case .cancel:
-            // §9.1: with no provisional answer yet, the CANCEL must wait for one.
-            isCancelled = true
-            return .none
+            // §9.1: with no provisional answer yet, the CANCEL must wait for one, and no other target is tried meanwhile.
+            defer { isCancelled = true }
+            return isCancelled || patience == timers.transactionTimeout
+                ? .none : TransactionEffects(.start(.b, after: timers.transactionTimeout))
         case .fired(.a):
             resends = min(resends, .max - 1) + 1
             return TransactionEffects(.resendRequest, .start(.a, after: timers.doubledInterval(afterResends: resends)))

@@ -144,6 +144,16 @@ struct FailoverTests {
         #expect(out.to(trunk).count == 1)
     }
 
+    @Test func `a silent target that rings after the caller has gone is cancelled, however late`() throws {
+        let (gateway, _) = try gateway()
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        _ = gateway.pass(.seconds(1))
+        _ = gateway.receive(request("CANCEL"), from: trunk)
+        for _ in 0..<60 { #expect(gateway.pass(.milliseconds(100)).to(Self.second).isEmpty) }
+        let out = gateway.receive(response("180 Ringing", to: one), from: Self.first)
+        #expect(out.to(Self.first).first?.hasPrefix("CANCEL ") == true)
+    }
+
     @Test func `an in-dialog request goes where its route leads, whatever the target's health`() throws {
         let (gateway, standings) = try gateway()
         for _ in 0..<2 { standings[1].note(.silent, at: gateway.now.milliseconds) }

@@ -178,6 +178,15 @@ struct InviteCancellationTests {
         #expect(machine.effects(of: .fired(.b)) == [.timeout, .terminate])
     }
 
+    @Test func `a silent target is waited for in full once the call is cancelled: no other is tried, and it may ring`()
+    {
+        var machine = Machine(timers: .standard, isReliable: false, patience: .seconds(4))
+        _ = machine.start()
+        #expect(machine.effects(of: .cancel) == [.start(.b, after: timeout64)])
+        #expect(machine.effects(of: .cancel).isEmpty)
+        #expect(machine.effects(of: .response(180)).contains(.sendCancel))
+    }
+
     @Test(arguments: [200, 486])
     func `a final answer as the first answer leaves nothing to cancel`(status: Int) {
         var machine = Machine.after([.cancel])
