@@ -38,12 +38,14 @@ extension SIPGateway {
         guard !transaction.hasProgress, !transaction.isCancelled, transaction.pendingRequest != nil else {
             return false
         }
+        let note = transaction.note
+        let wanted = note.isInbound ? settings.topology.trunk(mark: note.trunk)?.pbxSocket : nil
         while let target = transaction.targets.next() {
             guard target.standing.isUp(at: now.milliseconds) else { continue }
             counters.add(.failovers)
             transaction.standing = target.standing
             return transactions.retry(
-                transaction, at: hop(to: target, by: transaction.target?.socket), sockets: settings.topology.sockets,
+                transaction, at: hop(to: target, by: wanted), sockets: settings.topology.sockets,
                 patience: patience(transaction.targets), at: now)
         }
         return false

@@ -56,8 +56,7 @@ package enum RequestForwarding {
 
     /// Turns a request that was sent to one target into the one for the next (RFC 3261 §16.6 step 8, §16.7 step 4).
     ///
-    /// Only the topmost Via changes, and the Record-Route entry of the side it leaves by when that is another socket:
-    /// both are the gateway's own.
+    /// Only the topmost Via changes, and the gateway's own Record-Route when it leaves by another socket.
     ///
     /// - Returns: nil when the topmost field is not the gateway's Via.
     package static func readdressed(
@@ -74,19 +73,38 @@ package enum RequestForwarding {
                 $0.append(contentsOf: request[loop])
             }
         }
-        if old.position != new.position, let route = request.first(.recordRoute) {
-            let uri = NameAddressExtent.scan(request.bytes, route.value).uri
-            if let entry = SIPURI(request.bytes, uri), old.isNamed(host: entry.host, port: entry.port) {
-                splices.replace(uri) { out in
-                    new.appendURI(to: &out)
-                    if let note = entry.parameter("hd") {
-                        out.append(";hd=")
-                        out.append(contentsOf: note)
-                    }
-                }
+        if old.position != new.position { moveRecordRoute(of: request, from: old, to: new, into: &splices) }
+        return splices.applied(to: request.bytes)
+    }
+
+    /// Names the new socket instead of the old one, or above it where the request came in by the old one too: a caller
+    /// must find both sides (RFC 5658 §3).
+    private static func moveRecordRoute(
+        of request: SIPMessage, from old: LocalSocket, to new: LocalSocket, into splices: inout Splices
+    ) {
+        let entries = request.headers.lazy.filter { $0.name == .recordRoute }.prefix(2).map { field in
+            let uri = NameAddressExtent.scan(request.bytes, field.value).uri
+            return (field: field, uri: uri, entry: SIPURI(request.bytes, uri))
+        }
+        guard let top = entries.first, let entry = top.entry, old.isNamed(host: entry.host, port: entry.port),
+            let note = entry.parameter("hd")
+        else { return }
+        let hasOtherSide = entries.dropFirst().first?.entry?.parameter("hd") == note
+        if hasOtherSide {
+            splices.replace(top.uri) { appendURI(of: new, note, to: &$0) }
+        } else {
+            splices.insert(at: top.field.start) { out in
+                out.append("Record-Route: <")
+                appendURI(of: new, note, to: &out)
+                out.append(">\r\n")
             }
         }
-        return splices.applied(to: request.bytes)
+    }
+
+    private static func appendURI(of socket: LocalSocket, _ note: ArraySlice<UInt8>, to out: inout [UInt8]) {
+        socket.appendURI(to: &out)
+        out.append(";hd=")
+        out.append(contentsOf: note)
     }
 
     /// Puts a Record-Route in front of a field, which must stand above all that are there (RFC 3261 §16.6 step 4).

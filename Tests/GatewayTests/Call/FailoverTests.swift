@@ -144,6 +144,42 @@ struct FailoverTests {
         #expect(out.to(trunk).count == 1)
     }
 
+    /// Local ports of the targets' addresses, of the trunk's own towards the PBX, and those of the Record-Route then.
+    static let ways: [(targets: [Int], own: Int?, socket: Int, routes: [String])] = [
+        ([0, 0], nil, 0, ["5060"]),
+        ([0, 1], nil, 1, ["5070", "5060"]),  // RFC 5658 §3: the caller must find both sides
+        ([1, 0], nil, 0, ["5060", "5060"]),
+        ([1, 2], nil, 2, ["5080", "5060"]),
+        ([0, 0], 1, 1, ["5070", "5060"]),
+    ]
+
+    @Test(arguments: ways)
+    func `the next target is reached by its own local address, and the dialog's way back stays whole`(
+        row: (targets: [Int], own: Int?, socket: Int, routes: [String])
+    ) throws {
+        var standings: [TargetStanding] = []
+        let (gateway, _) = try gateway { options in
+            options.sockets = [5060, 5070, 5080]
+            options.pbxSocket = row.own
+            standings = options.targets.map(\.standing)
+            options.targets = zip([Self.first, Self.second], row.targets).enumerated().map { position, pair in
+                Target(standing: standings[position], address: pair.0, socket: pair.1, priority: position)
+            }
+        }
+        let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
+        let out = gateway.receive(response("503 No", to: one), from: Self.first)
+        let two = try #require(out.first { $0.destination == Self.second })
+        #expect(two.socket == row.socket)
+        let routes = String(decoding: two.bytes, as: UTF8.self).split(separator: "\r\n")
+            .filter { $0.hasPrefix("Record-Route: ") }
+        #expect(routes.count == row.routes.count)
+        #expect(
+            zip(routes, row.routes).allSatisfy {
+                $0.contains("192.0.2.10:\($1);") || $0.contains("192.0.2.10;") && $1 == "5060"
+            })
+        #expect(Set(routes.map { $0.split(separator: ";hd=").last }).count == 1, "one note of the dialog")
+    }
+
     @Test func `a silent target that rings after the caller has gone is cancelled, however late`() throws {
         let (gateway, _) = try gateway()
         let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
