@@ -160,12 +160,12 @@ extension SIPGateway {
             group = trunk.targets
             wanted = nil
         }
-        if let uri = routes.nextHop, let address = PeerAddress(host: uri.host, port: uri.port ?? 5060),
+        if let uri = routes.nextHop,
+            let address = PeerAddress(host: uri.host, port: uri.port ?? uri.transport.defaultPort),
             let named = topology.peer(at: address), named.isTrunk != peer.isTrunk
         {
-            let transport = uri.parameter("transport").flatMap { SIPTransportKind($0) } ?? .udp
             let socket = topology.socket(
-                toReach: address, among: named.targets, by: transport, otherwise: wanted ?? named.socket)
+                toReach: address, among: named.targets, by: uri.transport, ofDialog: wanted, otherwise: named.socket)
             onward.hop = NextHop(
                 address: address, socket: socket, isReliable: topology.sockets[socket].transport.isReliable)
             return onward
@@ -180,6 +180,13 @@ extension SIPGateway {
         onward.standing = target.standing
         if !arrival.message.isInDialog { onward.targets = targets }
         return onward
+    }
+}
+
+extension SIPURI {
+    /// The transport its resource is reached by: TLS for sips, else the one it names, else UDP (RFC 3263 §4.1).
+    var transport: SIPTransportKind {
+        scheme == .sips ? .tls : parameter("transport").flatMap { SIPTransportKind($0) } ?? .udp
     }
 }
 

@@ -134,9 +134,22 @@ package struct GatewayTopology: Sendable {
     ///
     /// A PBX is looked for first, then trunks in their order; of trunks that share a source, the one whose socket it
     /// came in by. A stream comes from a port of the moment, so where no source fits with its port, ports do not count.
+    /// Where no source fits at all, one of whose targets it is: what is asked of a target is answered from there.
     package func peer(of flow: Flow) -> Peer? {
         let isStream = sockets.indices.contains(flow.socket) && sockets[flow.socket].transport.isReliable
         return peer(of: flow, anyPort: false) ?? (isStream ? peer(of: flow, anyPort: true) : nil)
+            ?? peer(withTargetAt: flow.source, anyPort: isStream, by: flow.socket)
+    }
+
+    private func peer(withTargetAt address: PeerAddress, anyPort: Bool, by socket: Int) -> Peer? {
+        for pbx in pbxs where pbx.targets.stand(at: address, anyPort: anyPort) { return .pbx(pbx) }
+        var found: TrunkPeer?
+        for trunk in trunks
+        where trunk.certificateNames.isEmpty && trunk.targets.stand(at: address, anyPort: anyPort) {
+            if trunk.socket == socket { return .trunk(trunk) }
+            if found == nil { found = trunk }
+        }
+        return found.map { .trunk($0) }
     }
 
     private func peer(of flow: Flow, anyPort: Bool) -> Peer? {
@@ -151,8 +164,15 @@ package struct GatewayTopology: Sendable {
         return found.map { .trunk($0) }
     }
 
-    /// The configured peer at an address out of a header, and the target of that address if it is one.
-    func peer(at address: PeerAddress) -> Peer? { peer(of: Flow(source: address, socket: -1)) }
+    /// The configured peer at an address out of a header, where something is to be sent: a certificate is shown then.
+    func peer(at address: PeerAddress) -> Peer? {
+        if let peer = peer(of: Flow(source: address, socket: -1)) { return peer }
+        let named = trunks.first { trunk in
+            trunk.targets.stand(at: address, anyPort: false)
+                || trunk.sources.contains { $0.contains(address, anyPort: false) }
+        }
+        return named.map { .trunk($0) }
+    }
 
     /// The trunk a PBX's call goes to: the one the URI's host names, else the one whose calls leave by the socket the
     /// call came in by, else the first.
@@ -169,18 +189,24 @@ package struct GatewayTopology: Sendable {
     /// The trunk a dialog note or a call signal names.
     func trunk(mark: Int) -> TrunkPeer? { trunks.first { Int($0.mark) == mark } }
 
-    /// The local socket that reaches an address of a peer: the one of a target there, else one of the wanted transport
-    /// and family, else the given one.
+    /// The local socket that reaches an address of a peer: the one by which the whole dialog goes, if it speaks the
+    /// transport and family that are wanted, else the one of a target there, else one that does speak them.
+    ///
+    /// - Parameter usual: used where nothing fits.
     func socket(
-        toReach address: PeerAddress, among group: TargetGroup, by transport: SIPTransportKind?, otherwise usual: Int
+        toReach address: PeerAddress, among group: TargetGroup, by transport: SIPTransportKind?,
+        ofDialog own: Int? = nil, otherwise usual: Int
     ) -> Int {
-        if let target = group.targets.first(where: { $0.address == address }) { return target.socket }
-        let wanted = transport ?? (sockets.indices.contains(usual) ? sockets[usual].transport : .udp)
-        if sockets.indices.contains(usual), sockets[usual].transport == wanted,
-            sockets[usual].address.isIPv6 == address.isIPv6
-        {
-            return usual
-        }
+        let target = group.targets.first { $0.address == address }
+        let usual = own ?? usual
+        let wanted =
+            target.map { sockets[$0.socket].transport } ?? transport
+            ?? (sockets.indices.contains(usual) ? sockets[usual].transport : .udp)
+        let fits =
+            sockets.indices.contains(usual) && sockets[usual].transport == wanted
+            && sockets[usual].address.isIPv6 == address.isIPv6
+        if fits, own != nil || target == nil { return usual }
+        if let target { return target.socket }
         return sockets.first { $0.transport == wanted && $0.address.isIPv6 == address.isIPv6 }?.position ?? usual
     }
 }

@@ -64,6 +64,11 @@ package struct TargetGroup: Sendable {
         self.isProbed = isProbed
     }
 
+    /// True when one of its targets has the address.
+    package func stand(at address: PeerAddress, anyPort: Bool) -> Bool {
+        targets.contains { anyPort ? $0.address.with(port: address.port) == address : $0.address == address }
+    }
+
     /// The targets a call may try, first to last; those that are down are left out.
     ///
     /// - Parameters:

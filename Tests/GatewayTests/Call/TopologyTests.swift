@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import Gateway
 import SIPCore
 import Testing
+
+@testable import Gateway
 
 @Suite("Who is who: trunks by address, port, local address and certificate")
 struct TopologyTests {
@@ -91,6 +92,45 @@ struct TopologyTests {
         let flow = Flow(
             source: row.address, socket: 3, connection: 1, certificate: row.names.map { PeerCertificate(names: $0) })
         #expect((name(topology, flow) == "one") == row.isTrunk)
+    }
+
+    @Test func `what is asked of a target is answered from there, whatever the sources`() {
+        let elsewhere = PeerAddress(ipv4: 0xC633_6400, port: 5060)
+        let topology = topology([
+            trunk("one", [source(elsewhere, prefix: 24)]), trunk("two", [source(Self.office)], socket: 1),
+        ])
+        #expect(name(topology, Flow(source: Self.carrier, socket: 0)) == "one")
+        #expect(name(topology, Flow(source: Self.carrier, socket: 1)) == "two")
+        #expect(name(topology, Flow(source: Self.carrier.with(port: 5062), socket: 0)) == nil)
+        #expect(name(topology, Flow(source: Self.carrier.with(port: 40_000), socket: 2, connection: 1)) == "one")
+    }
+
+    @Test func `what goes to a trunk finds it, though it is known by its certificate only when it comes`() {
+        let topology = topology([trunk("one", [], socket: 3, certificates: ["sip.carrier.example"])])
+        #expect(topology.peer(at: Self.carrier)?.isTrunk == true)
+        #expect(topology.peer(at: Self.carrier.with(port: 5062)) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("sip:a@192.0.2.1", .udp), ("sip:a@192.0.2.1;transport=TCP", .tcp), ("sip:a@192.0.2.1;transport=tls", .tls),
+            ("sips:a@192.0.2.1", .tls), ("sips:a@192.0.2.1;transport=tcp", .tls),
+            ("sip:a@192.0.2.1;transport=sctp", .udp),
+        ] as [(String, SIPTransportKind)])
+    func `a URI says by what it is reached, RFC 3263 §4.1, RFC 3261 §26.2.2`(uri: String, transport: SIPTransportKind)
+        throws
+    {
+        let bytes = Array(uri.utf8)
+        #expect(try #require(SIPURI(bytes, bytes.indices)).transport == transport)
+    }
+
+    @Test func `all of a dialog leaves by the trunk's own address towards the PBX`() throws {
+        var options = GatewayUnderTest.Options()
+        options.sockets = [5060, 5070]
+        options.pbxSocket = 1
+        let gateway = try GatewayUnderTest(numbers: [], options: options)
+        let bye = gateway.receive(request("BYE", toTag: ";tag=p"), from: GatewayUnderTest.trunk)
+        #expect(try #require(bye.first { $0.destination == GatewayUnderTest.pbx }).socket == 1)
     }
 
     @Test func `calls leave by the trunk's own address towards the PBX, so that it can tell trunks apart`() throws {
