@@ -27,8 +27,8 @@ extension ProxyTransactions {
             case .sendTrying: sendTrying(transaction)
             case .sendResponse:
                 if let bytes { transaction.lastResponse = bytes }
-                sendUpstream(transaction)
-            case .resendResponse: sendUpstream(transaction)
+                sendUpstream(transaction.lastResponse, transaction)
+            case .resendResponse: sendUpstream(transaction.lastResponse, transaction)
             case .deliverAck: ackIsDue = true
             case .deliverResponse: deliver(received, transaction)
             case .timeout:
@@ -59,11 +59,11 @@ extension ProxyTransactions {
             OutgoingMessage(bytes: bytes, destination: target.address, socket: target.socket, token: token))
     }
 
-    private func sendUpstream(_ transaction: ProxyTransaction) {
-        guard !transaction.lastResponse.isEmpty else { return }
+    func sendUpstream(_ bytes: [UInt8], _ transaction: ProxyTransaction) {
+        guard !bytes.isEmpty else { return }
         outgoing.append(
             OutgoingMessage(
-                bytes: transaction.lastResponse, destination: transaction.answersTo, socket: transaction.flow.socket,
+                bytes: bytes, destination: transaction.answersTo, socket: transaction.flow.socket,
                 connection: transaction.flow.connection))
     }
 
@@ -74,7 +74,7 @@ extension ProxyTransactions {
         guard let request = transaction.request else { return }
         transaction.lastResponse = LocalMessages.response(
             to: request, status: 100, phrase: "Trying", toTag: nil, source: transaction.flow.source)
-        sendUpstream(transaction)
+        sendUpstream(transaction.lastResponse, transaction)
     }
 
     private func sendAck(for response: SIPMessage?, _ transaction: ProxyTransaction) {

@@ -141,8 +141,14 @@ package final class ProxyTransactions<User: TransactionUser> {
     }
 
     /// Answers upstream: the bytes are kept for retransmission (RFC 3261 §16.7 step 9).
+    ///
+    /// A 2xx to an INVITE that was refused before goes on beside its server transaction, and changes nothing of it: every
+    /// 2xx must reach the caller (§16.7 step 5).
     package func respond(_ status: Int, _ bytes: [UInt8], in transaction: ProxyTransaction, at now: Moment) {
         self.now = now
+        if (200..<300).contains(status), transaction.inviteServer?.hasRefusedOrEnded == true {
+            return sendUpstream(bytes, transaction)
+        }
         if status >= 200 { transaction.releaseRequest() }
         transaction.owesTrying = false
         perform(serverEffects(.respond(status), transaction), .server, transaction, nil, responding: bytes)

@@ -20,6 +20,8 @@ package struct InviteServerTransaction: Sendable {
 
     /// The present state.
     package private(set) var state = State.proceeding
+    /// True where a 2xx means nothing to it any more.
+    package var hasRefusedOrEnded: Bool { state == .completed || state == .confirmed || state == .terminated }
     private let timers: TransactionTimers
     private let isReliable: Bool
     private var resends: UInt8 = 0

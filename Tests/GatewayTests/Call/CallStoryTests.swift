@@ -255,6 +255,20 @@ struct CallStoryTests {
         #expect(late.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
     }
 
+    @Test func `a 2xx that comes after a refusal goes on, and the refusal stays one, RFC 3261 §16.7 step 5`() throws {
+        let gateway = try gateway()
+        let sent = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        let invite = try #require(sent.to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(response("486 Busy Here", to: invite), from: GatewayUnderTest.pbx)
+        // One of two phones behind a proxy that forks.
+        let late = gateway.receive(response("200 OK", to: invite), from: GatewayUnderTest.pbx)
+        #expect(late.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
+        let repeated = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
+        #expect(repeated.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 486 Busy Here") == true)
+        let again = gateway.receive(response("486 Busy Here", to: invite), from: GatewayUnderTest.pbx)
+        #expect(again.to(GatewayUnderTest.pbx).first?.hasPrefix("ACK ") == true, "§17.1.1.2")
+    }
+
     @Test func `a CANCEL of anything but an INVITE is answered and changes nothing, RFC 3261 §9.2`() throws {
         let gateway = try gateway()
         let first = gateway.receive(request("MESSAGE", branch: "m"), from: GatewayUnderTest.trunk)
