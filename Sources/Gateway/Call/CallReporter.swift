@@ -186,6 +186,11 @@ struct CallReporter {
         return (isOriginator ? byOriginator : byRecipient, note == nil ? byRecipient : nil)
     }
 
+    private static let answeredBit: UInt8 = 32
+
+    /// True once a 2xx of any target was told: the call goes on whatever else is said of its INVITE.
+    func hasAnswered(_ transaction: ProxyTransaction) -> Bool { transaction.reported & Self.answeredBit != 0 }
+
     /// True the first time a status class is seen: 180 (bit 0), 181 (1), 182 (2), 183 (3), other 1xx (4), 2xx (5), final (6).
     private func isNew(_ status: Int, _ transaction: ProxyTransaction) -> Bool {
         let bit: UInt8 =
@@ -195,11 +200,11 @@ struct CallReporter {
             case 182: 4
             case 183: 8
             case ..<200: 16
-            case ..<300: 32
+            case ..<300: Self.answeredBit
             default: 64
             }
         // After a 2xx nothing else counts; after a failure only a 2xx that crossed it does (RFC 3261 §16.7 step 5).
-        if transaction.reported & bit != 0 || transaction.reported & 32 != 0 { return false }
+        if transaction.reported & bit != 0 || hasAnswered(transaction) { return false }
         transaction.reported |= bit
         return true
     }

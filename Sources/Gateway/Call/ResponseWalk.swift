@@ -42,7 +42,7 @@ extension SIPGateway: TransactionUser {
             note(.answered, of: transaction, at: now)
         }
         reporter.answered(response, in: transaction, settings, at: now)
-        if status >= 300 { shared.calls.end(transaction) }
+        if status >= 300 { endCall(transaction) }
         // RFC 3261 §16.7 step 6: a target's 503 would make the carrier avoid the whole gateway.
         let upstream = status == 503 ? 500 : status
         let bytes = withSplices { splices in
@@ -74,9 +74,14 @@ extension SIPGateway: TransactionUser {
         answer(transaction, 500, "Server Internal Error", at: now)
     }
 
+    /// The call is over, unless another target has answered it.
+    private func endCall(_ transaction: ProxyTransaction) {
+        if !reporter.hasAnswered(transaction) { shared.calls.end(transaction) }
+    }
+
     /// Answers in the place of the target.
     private func answer(_ transaction: ProxyTransaction, _ status: Int, _ phrase: String, at now: Moment) {
-        shared.calls.end(transaction)
+        endCall(transaction)
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
             to: request, status: status, phrase: phrase, toTag: OwnAnswer.tag(for: request, secret: settings.secret),

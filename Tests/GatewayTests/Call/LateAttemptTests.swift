@@ -69,6 +69,7 @@ struct LateAttemptTests {
         let end = gateway.receive(answer("487 Request Terminated", to: two), from: Self.second)
         #expect(end.to(Self.second).first?.hasPrefix("ACK ") == true, "§17.1.1.3: or it repeats its 487 for 32 s")
         #expect(end.to(trunk).isEmpty)
+        #expect(gateway.shared.calls.count == 1, "the call goes on")
     }
 
     @Test func `it answers before the other said anything: that one is cancelled as soon as it rings, §9.1`() throws {
