@@ -23,15 +23,19 @@ extension BrandIndex {
         header[.brands] = UInt64(brands.rows.count)
         header[.arena] = UInt64(brands.arena.count)
         header[.checksum] = header.checksum([listed, changed], brands.rows, brands.arena)
-        let file = try WholeFile(replacing: path)
-        try file.write(header.words)
-        for table in [listed, changed] {
-            try file.write(table.keys)
-            try file.write(table.values)
+        do throws(FileReplacementError) {
+            let file = try FileReplacement(of: path)
+            try file.write(header.words)
+            for table in [listed, changed] {
+                try file.write(table.keys)
+                try file.write(table.values)
+            }
+            try file.write(brands.rows)
+            try file.write(brands.arena)
+            try file.commit()
+        } catch {
+            throw .cannotWrite(path: error.path, code: error.code)
         }
-        try file.write(brands.rows)
-        try file.write(brands.arena)
-        try file.commit()
     }
 
     /// Removes a saved index that is of no use; nothing happens when there is none.

@@ -25,15 +25,12 @@ final class LogoFolder: Sendable {
 
     /// Writes a file whole, with mode 0640; one of the same name has the same content and is replaced.
     func write(_ bytes: [UInt8], to name: String) throws(LogoFolderError) {
-        do throws(BrandIndexFileError) {
-            try writing.withLock { _ throws(BrandIndexFileError) in
-                let file = try WholeFile(replacing: "\(path)/\(name)")
-                try file.write(bytes)
-                try file.commit()
+        do throws(FileReplacementError) {
+            try writing.withLock { _ throws(FileReplacementError) in
+                try FileReplacement.write(bytes, to: "\(path)/\(name)", mode: 0o640)
             }
         } catch {
-            guard case .cannotWrite(let path, let code) = error else { throw LogoFolderError(path: path, code: EIO) }
-            throw LogoFolderError(path: path, code: code)
+            throw LogoFolderError(path: error.path, code: error.code)
         }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import BrandingAPI
 import Foundation
 
@@ -45,8 +46,10 @@ package struct DeviceIdentity: Hashable, Sendable {
         let id = UUID().uuidString.lowercased()
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            // Atomic: a crash in between must not leave half an id, which would be another device.
-            try Data((id + "\n").utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
+            // Half an id, or none after a power cut, would be another device.
+            try FileReplacement.write(Array((id + "\n").utf8), to: path, mode: 0o644)
+        } catch let error as FileReplacementError {
+            throw DeviceIdentityError(path: path, problem: error.description)
         } catch {
             throw DeviceIdentityError(path: path, problem: "it cannot be written: \(error.localizedDescription)")
         }

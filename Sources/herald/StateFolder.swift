@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import Foundation
 import SIPCore
 import SystemReasons
@@ -42,11 +43,11 @@ enum StateFolder {
         }
         var generator = SystemRandomNumberGenerator()
         let bytes = (0..<16).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
-        guard
-            FileManager.default.createFile(
-                atPath: path, contents: Data(bytes), attributes: [.posixPermissions: 0o600])
-        else {
-            throw CommandFailure("\(path) cannot be written; may this user write to the folder, and has its disk room?")
+        do throws(FileReplacementError) {
+            // A file cut short by a power failure would keep the next start from carrying calls.
+            try FileReplacement.write(bytes, to: path, mode: 0o600)
+        } catch {
+            throw CommandFailure("\(error)")
         }
         return secret(from: bytes)
     }
