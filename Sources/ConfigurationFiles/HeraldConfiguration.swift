@@ -173,7 +173,7 @@ package struct HeraldConfiguration: Sendable {
     }
 
     /// The timers of RFC 3261, Table 4.
-    package struct Timers: Sendable {
+    package struct Timers: Hashable, Sendable {
         package var t1 = Duration.milliseconds(500)
         package var t2 = Duration.seconds(4)
         package var t4 = Duration.seconds(5)

@@ -76,6 +76,8 @@ struct ReloadService: Service {
         keep("outcomes", \.outcomes)
         keep("admin", \.admin)
         keep("streams", \.streams)
+        keep("timers", \.timers)
+        keep("limits.max_transactions", \.limits.maxTransactions)
         keep("dns", \.nameServers)
         keep("log", \.log)
         let (rendering, old) = (next.renderingProfile, configuration.renderingProfile)

@@ -94,6 +94,10 @@ def reload(house, folder, run):
         house.reload()
         if "carrier_name" not in tail(house.gateway.log, 3):
             raise Failed("the refused file is not explained:\n" + house.gateway.tail(3))
+        house.write_config(trunk="    carrier_name: keep\n", more="timers: {t1: 600ms}\nlimits: {max_transactions: 5000}\n")
+        house.reload()
+        wait_until(lambda: "timers, limits.max_transactions" in tail(house.gateway.log, 3), 5,
+                   "what waits for a restart is not named")
         if not call.finish():
             raise Failed("the call in progress suffered\n" + call.trouble())
     finally:
