@@ -19,32 +19,43 @@ import time
 import machine
 import report
 from directory_answers import FullSync, FullSyncs
-from directory_measured import BRANDS, Cost, MeasuredDirectory, Sender
+from directory_measured import BRANDS, GATEWAYS, Cost, MeasuredDirectory, Sender
 from loopback import Failed
 from meanwhile import Meanwhile
 
 SCENARIOS = ("full", "polls", "events", "both", "mixed", "crash")
+# Numbers that change at a time.
+CHANGED = 100
 # The options that shape the load, told with its results.
 SHAPE = ("only", "numbers", "seconds", "rate", "interval")
 
 
 class Changes(Meanwhile):
-    """A hundred numbers get another name, by the operator's command, every two seconds."""
+    """A hundred numbers get a name they never had, by the operator's command, every two seconds."""
+
+    made = 0
 
     def __init__(self, directory):
         super().__init__(patience=120)
-        self.directory, self.rounds, self.trouble = directory, 0, None
+        self.directory, self.trouble = directory, None
+        # When each round stood in the directory.
+        self.done = []
 
     def run(self):
         while not self.over.wait(2):
-            self.rounds += 1
+            Changes.made += 1
+            first = 7_000_000_000 + 1000 * (len(self.done) + 1)
             try:
                 self.directory.put([
-                    (f"+44{7_000_000_000 + 1000 * self.rounds + n:010}", f"Changed {self.rounds}", "", f"Round {n}")
-                    for n in range(100)])
+                    (f"+44{first + n:010}", f"Changed {Changes.made}", "", f"Round {n}") for n in range(CHANGED)])
             except (Failed, OSError) as trouble:
                 self.trouble = trouble
                 return
+            self.done.append(time.monotonic())
+
+    def due(self, ends, interval):
+        """Entries that all gateways together must have got, asking every `interval` seconds until it `ends`."""
+        return sum(moment < ends - interval - 1 for moment in self.done) * CHANGED * GATEWAYS
 
 
 class Bench:
@@ -93,17 +104,20 @@ class Bench:
     def polls(self):
         cursor, cost = self.cursor(), Cost(self.directory)
         with Changes(self.directory) as changes:
+            ends = time.monotonic() + self.options.seconds
             sender = Sender.polls(self.sender, self.directory, self.options.seconds, self.options.interval, cursor)
             found = sender.result()
-        self.keep("polls", **self.judged_polls(found, changes), **cost.end(),
+        self.keep("polls", **self.judged_polls(found, changes, ends), **cost.end(),
                   **self.each(found["answered"], cost, "request"))
 
-    def judged_polls(self, found, changes):
+    def judged_polls(self, found, changes, ends):
         self.check("changes", changes.trouble is None, str(changes.trouble))
         self.check("polls are answered 200 or 304", set(found["statuses"]) <= {"200", "304"} and not found["lost"],
                    json.dumps(found))
         self.check("every poll is answered", found["answered"] == found["asked"], json.dumps(found))
-        return {"changes": changes.rounds * 100, **chosen(found, "entries")}
+        due = changes.due(ends, self.options.interval)
+        self.check("every gateway gets every change", found["entries"] >= due > 0, f"{found['entries']} of {due}")
+        return {"changes": len(changes.done) * CHANGED, **chosen(found, "entries")}
 
     def each(self, count, cost, name):
         used = cost.end()
@@ -167,6 +181,7 @@ class Bench:
     def together(self, name, seconds, full):
         cursor, cost = self.cursor(), Cost(self.directory)
         with Changes(self.directory) as changes:
+            ends = time.monotonic() + seconds
             polls = Sender.polls(self.sender, self.directory, seconds, self.options.interval, cursor)
             if full:
                 with full(self.directory) as syncs:
@@ -177,7 +192,7 @@ class Bench:
                 events = self.send_events(seconds, self.options.rate, 1)
             found = polls.result()
         used = cost.end()
-        self.keep(f"{name}: polls", **self.judged_polls(found, changes))
+        self.keep(f"{name}: polls", **self.judged_polls(found, changes, ends))
         self.keep(f"{name}: events", rate=self.options.rate, **self.judged_events(events))
         self.keep(f"{name}: server", **used, cores=round(used["server_cpu_s"] / used["seconds"], 2))
 
