@@ -116,7 +116,9 @@ struct CallReporter {
             status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch)
         if kind == .answered {
             signal.sessionSeconds = SessionExpires.seconds(of: response)
-            if direction == .inbound { signal.marks = settings.answerers.marks(ofAnswer: response) }
+            signal.alternative = identifier(of: response, tag: response.toTag, direction: direction)
+            signal.marks = .namesAnswerer
+            if direction == .inbound { signal.marks.formUnion(settings.answerers.marks(ofAnswer: response)) }
         }
         signals.append(signal)
     }
@@ -165,7 +167,8 @@ struct CallReporter {
                 q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch))
     }
 
-    /// A BYE names its call by the originator's tag, which is in From or in To: without a note both are given.
+    /// A BYE names its call by the originator's tag, which is in From or in To: without a note both are given, with one
+    /// the other tag, which tells whose answer the dialog was made by.
     ///
     /// - Returns: the call it ends, and the other one it may be.
     func bye(
@@ -173,17 +176,19 @@ struct CallReporter {
     ) -> (either: CallIdentifier, or: CallIdentifier?) {
         let ifOriginator = fromTrunk ? CallSignal.Direction.inbound : .outbound
         let ifRecipient = fromTrunk ? CallSignal.Direction.outbound : .inbound
-        let byOriginator = identifier(of: bye, tag: bye.fromTag, direction: ifOriginator)
-        let byRecipient = identifier(of: bye, tag: bye.toTag, direction: ifRecipient)
-        let causes = ReasonCauses(of: bye)
         let isOriginator = note.map { $0.isInbound == fromTrunk } ?? true
-        signals.append(
-            CallSignal(
-                kind: .bye, direction: isOriginator ? ifOriginator : ifRecipient,
-                call: isOriginator ? byOriginator : byRecipient, alternative: note == nil ? byRecipient : nil,
-                wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
-                reason: note.map { $0.isBranded ? nil : .noMatch } ?? nil))
-        return (isOriginator ? byOriginator : byRecipient, note == nil ? byRecipient : nil)
+        let direction = isOriginator ? ifOriginator : ifRecipient
+        let (own, other) = isOriginator ? (bye.fromTag, bye.toTag) : (bye.toTag, bye.fromTag)
+        let call = identifier(of: bye, tag: own, direction: direction)
+        let alternative = identifier(of: bye, tag: other, direction: note == nil ? ifRecipient : direction)
+        let causes = ReasonCauses(of: bye)
+        var signal = CallSignal(
+            kind: .bye, direction: direction, call: call, alternative: alternative,
+            wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
+            reason: note.map { $0.isBranded ? nil : .noMatch } ?? nil)
+        if note != nil { signal.marks = .namesAnswerer }
+        signals.append(signal)
+        return (call, note == nil ? alternative : nil)
     }
 
     private static let answeredBit: UInt8 = 32

@@ -18,7 +18,7 @@ package struct CallSignal: Hashable, Sendable {
         case failed
         /// The caller's CANCEL; `cause` and `sipCause` come from its Reason header.
         case cancelled
-        /// A BYE from either side; `alternative` names the call if the sender was its recipient.
+        /// A BYE from either side.
         case bye
         /// A 2xx to a re-INVITE or UPDATE: the call still lives; `sessionSeconds` says until when, 0 for no timer.
         case refreshed
@@ -35,7 +35,9 @@ package struct CallSignal: Hashable, Sendable {
         package static let voicemail = Marks(rawValue: 2)
         /// A queue or menu answers, or is what was called.
         package static let system = Marks(rawValue: 4)
-        static let all: Marks = [.forwarded, .voicemail, .system]
+        /// `alternative` of an answer or a BYE is the call by the tag of the side that answered, which tells its dialog.
+        package static let namesAnswerer = Marks(rawValue: 8)
+        static let all: Marks = [.forwarded, .voicemail, .system, .namesAnswerer]
     }
 
     /// Which way the call runs.
@@ -50,7 +52,8 @@ package struct CallSignal: Hashable, Sendable {
     package var direction: Direction
     /// The call this is about.
     package var call: CallIdentifier
-    /// The call if a BYE's sender is the called side, which a BYE does not show; else equal to `call`.
+    /// The call if a BYE's sender is the called side, where nothing shows who sends it, or what `namesAnswerer` says;
+    /// else equal to `call`.
     package var alternative: CallIdentifier
     /// Wall clock, microseconds since 1970.
     package var wallMicroseconds: Int64

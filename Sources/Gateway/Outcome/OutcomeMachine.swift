@@ -50,6 +50,8 @@ package struct OutcomeMachine: Hashable, Sendable {
         package init(answered: Int64 = 14_400) { self.answered = answered * 1_000_000 }
     }
 
+    /// Whose 2xx began the conversation; nil before, after a restart, and where nothing shows it.
+    private var answerer: CallIdentifier?
     /// Whether an end before any phone rang waits for another try by the carrier.
     private let awaitsRedial: Bool
 
@@ -146,6 +148,7 @@ package struct OutcomeMachine: Hashable, Sendable {
     private mutating func answered(_ signal: CallSignal) -> Step {
         guard record.answeredAt == nil else { return [] }
         record.answeredAt = signal.wallMicroseconds
+        if signal.marks.contains(.namesAnswerer) { answerer = signal.alternative }
         record.status = signal.status == 0 ? 200 : signal.status
         record.refusedAt = nil
         record.machine = signal.marks.machine ?? record.machine
@@ -200,6 +203,8 @@ package struct OutcomeMachine: Hashable, Sendable {
             // The caller may end an early dialog with BYE, RFC 3261 §15: the same wish as a CANCEL.
             return cancelled(signal)
         }
+        // RFC 3261 §13.2.2.4: of the 2xx of a forked INVITE the caller ends all but one with BYE, in dialogs of their own.
+        if let answerer, signal.marks.contains(.namesAnswerer), signal.alternative != answerer { return [] }
         if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
         return end(outcomeOfAnswer, at: signal.wallMicroseconds)
     }

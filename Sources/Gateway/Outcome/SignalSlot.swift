@@ -12,7 +12,7 @@ import Branding
 /// | 40–63 | wall clock, caller, destination |
 /// | 64–71 | status, Q.850 cause, SIP cause, trunk |
 /// | 72–74 | kind, direction, reason (0 = branded or not said) |
-/// | 75 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks |
+/// | 75 | bit 0: texts follow; bit 1: a session interval follows; bits 4–7: marks |
 /// | 76–79 | lengths of the first four texts, or the session interval in seconds |
 /// | 80–467 | SIP Call-ID (160), brand name (100), brand id (64), subscriber (64) |
 /// | 468–511 | carrier's name (43) and its length |
