@@ -15,41 +15,15 @@ struct CallerIdentity {
     /// What the carrier says of the number; none from an untrusted trunk.
     var verification = Verification.none
 
-    init(of invite: SIPMessage, trunk: TrunkPeer) {
-        isWithheld = CallerPrivacy.isAsked(in: invite)
+    /// P-Asserted-Identity or Remote-Party-ID names the caller, not From.
+    var isAsserted = false
+
+    init(of request: SIPMessage, trunk: TrunkPeer) {
+        isWithheld = CallerPrivacy.isAsked(in: request)
         guard !isWithheld else { return }
-        let from = IdentityValues(of: .from, in: invite)
-        let asserted = trunk.isTrusted ? IdentityValues(of: .pAssertedIdentity, in: invite) : IdentityValues()
-        number = Self.number(in: invite, trunk: trunk, asserted: asserted, from: from)
-        // verstat may stand in From while PAI names the caller, and the other way round (TS 24.229 §7.2A.20).
-        if trunk.isTrusted { verification = Self.verification(asserted, from) }
-    }
-
-    /// The caller's number alone, by the same rules: for requests inside a dialog, whose brand is decided already.
-    static func number(in request: SIPMessage, trunk: TrunkPeer) -> E164Number? {
-        guard !CallerPrivacy.isAsked(in: request) else { return nil }
-        let asserted = trunk.isTrusted ? IdentityValues(of: .pAssertedIdentity, in: request) : IdentityValues()
-        return number(
-            in: request, trunk: trunk, asserted: asserted, from: IdentityValues(of: .from, in: request))
-    }
-
-    /// The first header of the trunk's order that is there names the caller; of an untrusted trunk, From alone counts.
-    private static func number(
-        in request: SIPMessage, trunk: TrunkPeer, asserted: IdentityValues, from: IdentityValues
-    ) -> E164Number? {
-        for header in trunk.identityOrder {
-            switch header {
-            case .pAssertedIdentity:
-                if trunk.isTrusted, asserted.count > 0 { return asserted.number(on: trunk) }
-            case .remotePartyID:
-                guard trunk.isTrusted, request.has(.remotePartyID) else { continue }
-                let values = IdentityValues(of: .remotePartyID, in: request)
-                if values.count > 0 { return values.number(on: trunk) }
-            case .from:
-                if from.count > 0 { return from.number(on: trunk) }
-            }
-        }
-        return nil
+        let claims = CallerClaims(of: request, trunk: trunk)
+        (number, isAsserted) = claims.number(on: trunk)
+        if trunk.isTrusted { verification = claims.verification(of: number, on: trunk) }
     }
 
     /// The number of a sip, sips or tel URI, read with its phone-context or the trunk's region.
@@ -59,20 +33,85 @@ struct CallerIdentity {
         }
         return trunk.normaliser.normalise(uri.unescapedUser, context: context)
     }
+}
 
-    /// The worst word on the number found in PAI and From: in the user part, in the URI, in a tel URI.
-    private static func verification(_ asserted: IdentityValues, _ from: IdentityValues) -> Verification {
-        worse(worse(verification(of: asserted.first), verification(of: asserted.second)), verification(of: from.first))
+/// Everything in a request that may name its caller; of an untrusted trunk, From alone.
+private struct CallerClaims {
+    private let from: IdentityValues
+    private let asserted: IdentityValues
+    private let remoteParty: IdentityValues
+
+    init(of request: SIPMessage, trunk: TrunkPeer) {
+        from = IdentityValues(of: .from, in: request)
+        asserted = trunk.isTrusted ? IdentityValues(of: .pAssertedIdentity, in: request) : IdentityValues()
+        remoteParty = trunk.isTrusted ? IdentityValues(of: .remotePartyID, in: request) : IdentityValues()
     }
 
-    private static func verification(of uri: SIPURI?) -> Verification {
-        guard let text = uri?.userParameter("verstat") ?? uri?.parameter("verstat") else { return .none }
-        return Verification(verstat: text)
+    /// The first header of the trunk's order that is there names the caller.
+    func number(on trunk: TrunkPeer) -> (number: E164Number?, isAsserted: Bool) {
+        for header in trunk.identityOrder {
+            switch header {
+            case .pAssertedIdentity where asserted.count > 0: return (asserted.number(on: trunk), true)
+            case .remotePartyID where remoteParty.count > 0: return (remoteParty.number(on: trunk), true)
+            case .from where from.count > 0: return (from.number(on: trunk), false)
+            default: continue
+            }
+        }
+        return (nil, false)
     }
 
-    /// Failed where either is, otherwise the first that says anything.
-    private static func worse(_ one: Verification, _ other: Verification) -> Verification {
-        one != .failed && other == .failed || one == .none ? other : one
+    /// Failed where any of them says so; else the first word on this number, wherever the same number stands.
+    ///
+    /// verstat may be in From while PAI names the caller, and the other way round (TS 24.229 §7.2A.20).
+    func verification(of number: E164Number?, on trunk: TrunkPeer) -> Verification {
+        var word = Verification.none
+        func weigh(_ claim: ClaimedCaller?) {
+            guard let claim, claim.verification != .none, word != .failed else { return }
+            if claim.verification == .failed {
+                word = .failed
+            } else if word == .none, let number, claim.number(on: trunk) == number {
+                word = claim.verification
+            }
+        }
+        weigh(asserted.first)
+        weigh(asserted.second)
+        weigh(remoteParty.first)
+        weigh(remoteParty.second)
+        weigh(from.first)
+        return word
+    }
+}
+
+/// The caller as one value of a header names it.
+private struct ClaimedCaller {
+    /// What the value says of its number; a failure where it says two things.
+    let verification: Verification
+    private let uri: SIPURI
+    /// RFC 3261 §20: what follows a URI without brackets is the header's, the number's context too.
+    private let context: ArraySlice<UInt8>?
+
+    /// Nil where the value is not well formed.
+    init?(_ bytes: [UInt8], _ value: Range<Int>, _ extent: NameAddressExtent) {
+        guard let uri = NameAddress(bytes, value, extent)?.uri else { return nil }
+        self.uri = uri
+        func find(_ name: StaticString) -> ArraySlice<UInt8>? {
+            HeaderParameters.find(name, in: bytes, extent.parameters).map { bytes[$0] }
+        }
+        context = extent.hasBrackets ? nil : find("phone-context")
+        var word = Verification.none
+        func weigh(_ text: ArraySlice<UInt8>?) {
+            let next = text.map { Verification(verstat: $0) } ?? .none
+            if word == .none || next == .failed { word = next }
+        }
+        weigh(uri.userParameter("verstat"))
+        weigh(uri.parameter("verstat"))
+        weigh(find("verstat"))
+        verification = word
+    }
+
+    func number(on trunk: TrunkPeer) -> E164Number? {
+        guard let context else { return CallerIdentity.number(of: uri, trunk: trunk) }
+        return trunk.normaliser.normalise(uri.unescapedUser, context: context)
     }
 }
 
@@ -82,9 +121,9 @@ struct CallerIdentity {
 private struct IdentityValues {
     /// How many there are, at most 3.
     private(set) var count = 0
-    /// The URIs of the first two, nil where they are not well formed.
-    private(set) var first: SIPURI?
-    private(set) var second: SIPURI?
+    /// The first two, nil where they are not well formed.
+    private(set) var first: ClaimedCaller?
+    private(set) var second: ClaimedCaller?
 
     init() {}
 
@@ -92,17 +131,15 @@ private struct IdentityValues {
         guard message.has(name) else { return }
         if name == .from, let field = message.first(.from), let extent = message.from {
             count = 1
-            first = NameAddress(message.bytes, field.value, extent)?.uri
+            first = ClaimedCaller(message.bytes, field.value, extent)
             return
         }
         for field in message.headers where field.name == name {
             for value in HeaderValues(message.bytes, field.value) {
                 count += 1
-                switch count {
-                case 1: first = NameAddress(message.bytes, value)?.uri
-                case 2: second = NameAddress(message.bytes, value)?.uri
-                default: return
-                }
+                guard count <= 2 else { return }
+                let claim = ClaimedCaller(message.bytes, value, NameAddressExtent.scan(message.bytes, value))
+                if count == 1 { first = claim } else { second = claim }
             }
         }
     }
@@ -110,8 +147,8 @@ private struct IdentityValues {
     /// RFC 3325 §9.1: two values are one sip and one tel URI of the same caller; two callers are not certain.
     func number(on trunk: TrunkPeer) -> E164Number? {
         guard count <= 2 else { return nil }
-        let one = first.flatMap { CallerIdentity.number(of: $0, trunk: trunk) }
-        let other = second.flatMap { CallerIdentity.number(of: $0, trunk: trunk) }
+        let one = first?.number(on: trunk)
+        let other = second?.number(on: trunk)
         guard let one, let other else { return one ?? other }
         return one == other ? one : nil
     }

@@ -71,13 +71,22 @@ enum Decoration {
     static func writeCallInfo(
         of entry: BrandEntry, in index: BrandIndex, dress: BrandDress, into message: SIPMessage, splices: inout Splices
     ) {
-        guard dress.rawValue <= BrandDress.reasonAndName.rawValue, let from = message.first(.from) else { return }
-        let part: BrandPart = dress == .logoReasonAndName ? .callInfo : .callInfoReasonOnly
-        guard index.length(of: part, entry) > 0 else { return }
+        guard let part = part(of: dress), index.length(of: part, entry) > 0, let from = message.first(.from) else {
+            return
+        }
         splices.insert(at: from.start) { out in
             out.append("Call-Info: ")
             index.append(part, of: entry, to: &out)
             out.append("\r\n")
+        }
+    }
+
+    /// What its Call-Info consists of; nil for none.
+    static func part(of dress: BrandDress) -> BrandPart? {
+        switch dress {
+        case .logoReasonAndName: .callInfo
+        case .reasonAndName: .callInfoReasonOnly
+        case .name, .nothing: nil
         }
     }
 

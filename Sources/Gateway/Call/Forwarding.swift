@@ -35,7 +35,7 @@ extension SIPGateway {
     func relay(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
         let onward = prepare(arrival, marks, from: peer)
         let transaction = newTransaction(
-            arrival, marks, onward.note, nil, originalFrom: originalFrom(of: arrival.message, if: onward.isRenamed),
+            arrival, marks, onward.note, nil, originalFrom: originalFrom(of: arrival.message, if: onward.changesFrom),
             onward.targets)
         transactions.open(transaction, at: arrival.now)
         if arrival.message.method == .bye {
@@ -89,23 +89,33 @@ extension SIPGateway {
                 addHop(arrival, marks, note: formsDialog ? onward.note : nil, leavingBy: hop.socket, into: &splices)
             }
             if case .trunk(let trunk) = peer {
-                onward.isRenamed = rename(request, trunk, routes.note, into: &splices)
-                HeaderHygiene.clean(request, from: trunk, isBranded: false, into: &splices)
+                let isRenamed = rename(request, trunk, routes.note, into: &splices)
+                let isCleaned = HeaderHygiene.clean(
+                    request, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices
+                )
+                onward.changesFrom = isRenamed || isCleaned
             }
             onward.bytes = splices.applied(to: request.bytes)
             return onward
         }
     }
 
-    /// Writes the same name into later requests of a branded dialog as into its INVITE, by the same rules (DESIGN §3).
+    /// Writes the same name into later requests of a branded dialog as into its INVITE (DESIGN §3).
+    ///
+    /// Only for the caller the dialog began with: a request that asserts another one, after a transfer, or whose check
+    /// failed, keeps its carrier's name. Carriers assert the caller in the INVITE alone, so that From, which stays what it
+    /// was, decides nothing then.
     private func rename(
         _ request: SIPMessage, _ trunk: TrunkPeer, _ note: DialogNote?, into splices: inout Splices
     ) -> Bool {
-        guard let note, note.isNamed, note.isInbound, settings.brands else { return false }
+        guard let note, note.isNamed, note.isInbound, settings.brands, let caller = E164Number(digits: note.caller)
+        else { return false }
+        let identity = CallerIdentity(of: request, trunk: trunk)
+        guard !identity.isWithheld, identity.verification != .failed,
+            identity.number == caller || note.isAsserted && !identity.isAsserted
+        else { return false }
         let index = branding.load().index
-        guard let number = CallerIdentity.number(in: request, trunk: trunk), let entry = index.entry(for: number) else {
-            return false
-        }
+        guard let entry = index.entry(for: caller) else { return false }
         Decoration.writeNames(of: entry, in: index, into: request, from: trunk, splices: &splices)
         return true
     }
@@ -207,7 +217,8 @@ private struct OnwardRequest {
     let note: DialogNote
     /// The note that came back in the request's Route; nil when none did.
     let sealedNote: DialogNote?
-    var isRenamed = false
+    /// From is another one than its sender's.
+    var changesFrom = false
     let isFromTrunk: Bool
 
     init(note: DialogNote, sealedNote: DialogNote?, isFromTrunk: Bool) {

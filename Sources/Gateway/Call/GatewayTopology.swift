@@ -117,6 +117,8 @@ package struct GatewayTopology: Sendable {
     package let sockets: [LocalSocket]
     package let trunks: [TrunkPeer]
     package let pbxs: [PBXPeer]
+    /// The header names by which PBXs tell trunks apart, each once.
+    let trunkHeaders: [ArraySlice<UInt8>]
 
     /// Which side a message came from.
     package enum Peer: Sendable {
@@ -128,6 +130,7 @@ package struct GatewayTopology: Sendable {
         self.sockets = sockets
         self.trunks = trunks
         self.pbxs = pbxs
+        trunkHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() }).sorted().map { Array($0.utf8)[...] }
     }
 
     /// The configured peer that sends this way; nil for a stranger.

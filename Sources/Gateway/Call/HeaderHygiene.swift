@@ -8,8 +8,16 @@ import SIPCore
 enum HeaderHygiene {
     /// Notes the removal of untrusted claims, and of rich call data when the gateway sets its own.
     ///
-    /// - Parameter isBranded: true when the message gets the gateway's own Call-Info and names.
-    static func clean(_ message: SIPMessage, from trunk: TrunkPeer, isBranded: Bool, into splices: inout Splices) {
+    /// - Parameters:
+    ///   - trunkHeaders: names of the headers by which PBXs tell trunks apart, which are the gateway's alone.
+    ///   - isBranded: true when the message gets the gateway's own Call-Info and names.
+    /// - Returns: true when From becomes another one, which responses must not show (RFC 3261 §8.2.6.2).
+    @discardableResult
+    static func clean(
+        _ message: SIPMessage, from trunk: TrunkPeer, trunkHeaders: [ArraySlice<UInt8>], isBranded: Bool,
+        into splices: inout Splices
+    ) -> Bool {
+        var changesFrom = false
         for field in message.headers {
             switch field.name {
             // A proxy removes it in any case (RFC 3325 §5); FreeSWITCH and Yealink would prefer its name to all others.
@@ -22,41 +30,52 @@ enum HeaderHygiene {
                 CallInfoValues.strip(message, field, into: &splices) { value in
                     value.isRichCallData ? isBranded || !trunk.isTrusted : !trunk.keepsForeignCallInfo
                 }
-            case .from where !trunk.isTrusted:
-                removeVerstat(message, field.value, into: &splices)
+            // From of a response is what the other side wrote.
+            case .from where !trunk.isTrusted && message.status == nil:
+                if removeVerstat(message, field.value, into: &splices) { changesFrom = true }
+            case .other where trunkHeaders.contains { message[field.start..<field.nameEnd].equalsIgnoringCase($0) }:
+                splices.remove(field.start..<field.end)
             default: break
             }
         }
-        removeTrunkHeader(message, named: trunk.trunkHeader, into: &splices)
+        return changesFrom
     }
 
-    /// Takes `;verstat=…` out of a URI (TS 24.229 §7.2A.20): in the user part, the URI's parameters or a tel URI.
-    private static func removeVerstat(_ message: SIPMessage, _ value: Range<Int>, into splices: inout Splices) {
-        let uri = NameAddressExtent.scan(message.bytes, value).uri
-        var position = uri.lowerBound
-        while position < uri.upperBound {
-            guard message.bytes[position] == UInt8(ascii: ";") else {
-                position += 1
-                continue
+    /// True when a message has any header that `clean` looks at beside From and those of trunks.
+    static func concerns(_ message: SIPMessage) -> Bool {
+        message.has(.pAssertedIdentity) || message.has(.remotePartyID) || message.has(.pPreferredIdentity)
+            || message.has(.callInfo)
+            || message.headers.contains { $0.name == .attestation || $0.name == .proxyVouched }
+    }
+
+    /// Takes `;verstat=…` out wherever it stands (TS 24.229 §7.2A.20): the user part, the URI or a tel URI, and behind
+    /// them, where a URI without brackets leaves it.
+    ///
+    /// - Returns: whether there was one.
+    private static func removeVerstat(_ message: SIPMessage, _ value: Range<Int>, into splices: inout Splices) -> Bool {
+        var isFound = false
+        var position = NameAddressExtent.scan(message.bytes, value).uri.lowerBound
+        while let semicolon = message[position..<value.upperBound].firstIndex(of: UInt8(ascii: ";")) {
+            let start = semicolon + 1
+            let end = message[start..<value.upperBound].firstIndex(where: endsParameter) ?? value.upperBound
+            position = end
+            let equals = message[start..<end].firstIndex(of: UInt8(ascii: "="))
+            let name = message[Blank.trimmed(message.bytes, start..<(equals ?? end))]
+            guard PercentEscape.resolved(name).equalsIgnoringCase("verstat") else { continue }
+            isFound = true
+            if equals != nil, end < value.upperBound, message.bytes[end] == UInt8(ascii: "\"") {
+                let close = message[(end + 1)..<value.upperBound].firstIndex(of: UInt8(ascii: "\""))
+                position = close.map { $0 + 1 } ?? value.upperBound
             }
-            let rest = message[(position + 1)..<uri.upperBound]
-            let end = rest.firstIndex { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: "?") }
-            let parameter = (position + 1)..<(end ?? uri.upperBound)
-            if message[parameter].prefix(7).equalsIgnoringCase("verstat") {
-                splices.remove(position..<parameter.upperBound)
-            }
-            position = parameter.upperBound
+            splices.remove(semicolon..<position)
         }
+        return isFound
     }
 
-    /// The header by which the PBX tells trunks apart is the gateway's alone.
-    private static func removeTrunkHeader(_ message: SIPMessage, named name: String?, into splices: inout Splices) {
-        guard let name else { return }
-        let wanted = Array(name.utf8)[...]
-        for field in message.headers where field.name == .other {
-            if message[field.start..<field.nameEnd].equalsIgnoringCase(wanted) {
-                splices.remove(field.start..<field.end)
-            }
+    private static func endsParameter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: ";"), UInt8(ascii: "@"), UInt8(ascii: "?"), UInt8(ascii: ">"), UInt8(ascii: "\""): true
+        default: false
         }
     }
 }
@@ -90,12 +109,22 @@ enum CallInfoValues {
     }
 
     private static func value(_ message: SIPMessage, _ extent: Range<Int>) -> Value {
-        let parameters = NameAddressExtent.scan(message.bytes, extent).parameters
-        var isRich = HeaderParameters.find("call-reason", in: message.bytes, parameters) != nil
-        if let purpose = HeaderParameters.find("purpose", in: message.bytes, parameters) {
-            let words: [StaticString] = ["icon", "card", "jcard", "rcd-jcard"]
-            isRich = isRich || words.contains { message[purpose].equalsIgnoringCase($0) }
-        }
+        // Read with brackets and without them: a receiver may take a bracket inside a parameter for nothing.
+        let isRich =
+            isRich(message, NameAddressExtent.scan(message.bytes, extent).parameters) || isRich(message, extent)
         return Value(extent: extent, isRichCallData: isRich)
+    }
+
+    private static func isRich(_ message: SIPMessage, _ parameters: Range<Int>) -> Bool {
+        HeaderParameters(message.bytes, parameters).contains { name, value in
+            if message[name].equalsIgnoringCase("call-reason") { return true }
+            guard message[name].equalsIgnoringCase("purpose") else { return false }
+            let words: [StaticString] = ["icon", "card", "jcard", "rcd-jcard"]
+            var purpose = message[value]
+            if purpose.count >= 2, purpose.first == UInt8(ascii: "\""), purpose.last == UInt8(ascii: "\"") {
+                purpose = purpose.dropFirst().dropLast()
+            }
+            return words.contains { purpose.equalsIgnoringCase($0) }
+        }
     }
 }

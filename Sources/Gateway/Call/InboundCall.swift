@@ -19,11 +19,11 @@ extension SIPGateway {
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
         let dressed = dress(
-            arrival, marks, decision, snapshot.index, from: trunk, to: pbx,
+            arrival, marks, decision, identity, snapshot.index, from: trunk, to: pbx,
             leavingBy: hop?.socket ?? arrival.flow.socket)
-        let note = note(of: dressed.entry, invite, trunk)
         let transaction = newTransaction(
-            arrival, marks, note, call, originalFrom: originalFrom(of: invite, if: note.isNamed), targets)
+            arrival, marks, dressed.note, call, originalFrom: originalFrom(of: invite, if: dressed.changesFrom), targets
+        )
         transactions.open(transaction, at: arrival.now)
         reporter.inboundInvite(
             call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, settings,
@@ -49,38 +49,51 @@ extension SIPGateway {
 
     /// Builds the INVITE to send, and takes decoration off again until it fits the target's datagrams.
     private func dress(
-        _ arrival: Arrival, _ marks: HopMarks, _ decision: BrandingDecision, _ index: BrandIndex, from trunk: TrunkPeer,
-        to pbx: PBXPeer, leavingBy socket: Int
+        _ arrival: Arrival, _ marks: HopMarks, _ decision: BrandingDecision, _ identity: CallerIdentity,
+        _ index: BrandIndex, from trunk: TrunkPeer, to pbx: PBXPeer, leavingBy socket: Int
     ) -> DressedInvite {
         func undressed(_ reason: PassThroughReason) -> DressedInvite {
-            let bytes = splice(arrival, marks, nil, .nothing, index, from: trunk, leavingBy: socket)
-            return DressedInvite(bytes: bytes, entry: nil, reason: reason, dress: .nothing)
+            let note = DialogNote(trunk: Int(trunk.mark), isInbound: true, isBranded: false)
+            return splice(arrival, marks, note, nil, reason, .nothing, index, from: trunk, leavingBy: socket)
         }
         switch decision {
         case .passThrough(let reason): return undressed(reason)
         case .show(let entry):
             let largest = pbx.largestDatagram ?? .max
-            for dress in BrandDress.allCases where dress != .nothing {
-                let bytes = splice(arrival, marks, entry, dress, index, from: trunk, leavingBy: socket)
-                if bytes.count <= largest {
-                    return DressedInvite(bytes: bytes, entry: entry, reason: nil, dress: dress)
-                }
+            let isNamed = Decoration.namesGiveWay(in: arrival.message, from: trunk)
+            let caller = isNamed ? identity.number?.digits ?? 0 : 0
+            let note = DialogNote(
+                trunk: Int(trunk.mark), isInbound: true, isBranded: true, isNamed: isNamed, caller: caller,
+                isAsserted: identity.isAsserted)
+            // Where the carrier's name stays and there is neither logo nor reason, nothing is shown at all.
+            var reason = PassThroughReason.policy
+            for dress in BrandDress.allCases where isNamed || shows(dress, of: entry, in: index) {
+                guard dress != .nothing else { break }
+                let dressed = splice(
+                    arrival, marks, note, entry, nil, dress, index, from: trunk, leavingBy: socket)
+                if dressed.bytes.count <= largest { return dressed }
+                reason = .trimmed
             }
-            return undressed(.trimmed)
+            return undressed(reason)
         }
+    }
+
+    /// Whether anything beside the name is written.
+    private func shows(_ dress: BrandDress, of entry: BrandEntry, in index: BrandIndex) -> Bool {
+        settings.writesCallInfo && Decoration.part(of: dress).map { index.length(of: $0, entry) > 0 } ?? false
     }
 
     /// Notes every edit of one INVITE and applies them to the received bytes.
     private func splice(
-        _ arrival: Arrival, _ marks: HopMarks, _ entry: BrandEntry?, _ dress: BrandDress, _ index: BrandIndex,
-        from trunk: TrunkPeer, leavingBy socket: Int
-    ) -> [UInt8] {
-        let invite = arrival.message
+        _ arrival: Arrival, _ marks: HopMarks, _ note: DialogNote, _ entry: BrandEntry?, _ reason: PassThroughReason?,
+        _ dress: BrandDress, _ index: BrandIndex, from trunk: TrunkPeer, leavingBy socket: Int
+    ) -> DressedInvite {
+        let (invite, topology) = (arrival.message, settings.topology)
         return withSplices { splices in
-            _ = RouteSet(of: invite, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
-            let note = note(of: entry, invite, trunk)
+            _ = RouteSet(of: invite, sockets: topology.sockets, secret: settings.secret, into: &splices)
             addHop(arrival, marks, note: note, leavingBy: socket, into: &splices)
-            HeaderHygiene.clean(invite, from: trunk, isBranded: entry != nil, into: &splices)
+            let isCleaned = HeaderHygiene.clean(
+                invite, from: trunk, trunkHeaders: topology.trunkHeaders, isBranded: entry != nil, into: &splices)
             addTrunkHeader(trunk, invite, into: &splices)
             if let entry {
                 if note.isNamed {
@@ -90,15 +103,10 @@ extension SIPGateway {
                     Decoration.writeCallInfo(of: entry, in: index, dress: dress, into: invite, splices: &splices)
                 }
             }
-            return splices.applied(to: invite.bytes)
+            return DressedInvite(
+                bytes: splices.applied(to: invite.bytes), entry: entry, reason: reason, dress: dress, note: note,
+                changesFrom: isCleaned || note.isNamed)
         }
-    }
-
-    /// What the dialog is to remember of its beginning.
-    private func note(of entry: BrandEntry?, _ invite: SIPMessage, _ trunk: TrunkPeer) -> DialogNote {
-        DialogNote(
-            trunk: Int(trunk.mark), isInbound: true, isBranded: entry != nil,
-            isNamed: entry != nil && Decoration.namesGiveWay(in: invite, from: trunk))
     }
 
     private func addTrunkHeader(_ trunk: TrunkPeer, _ invite: SIPMessage, into splices: inout Splices) {
@@ -133,4 +141,8 @@ struct DressedInvite {
     /// Why none is shown; nil when one is.
     let reason: PassThroughReason?
     let dress: BrandDress
+    /// What the dialog is to remember of its beginning.
+    let note: DialogNote
+    /// From is another one than the carrier's.
+    let changesFrom: Bool
 }

@@ -16,6 +16,11 @@ extension SIPGateway: TransactionUser {
             counters.add(.responsesDropped)
             return
         }
+        if case .trunk(let trunk) = peer, HeaderHygiene.concerns(response), let cleaned = clean(response, from: trunk) {
+            let arrival = Arrival(
+                message: cleaned, flow: arrival.flow, now: arrival.now, isShed: arrival.isShed)
+            return receiveResponse(arrival, branch, from: peer)
+        }
         let method = SIPMethod.recognise(response[sequence.method])
         let isForCancel = method == .cancel
         let isForInvite = isForCancel || method == .invite
@@ -31,6 +36,17 @@ extension SIPGateway: TransactionUser {
         } else {
             returnStatelessly(arrival, top.value, top.field, from: peer)
         }
+    }
+
+    /// A trunk's response without what its requests may not bring either; nil where nothing has to go.
+    private func clean(_ response: SIPMessage, from trunk: TrunkPeer) -> SIPMessage? {
+        let bytes = withSplices { splices in
+            HeaderHygiene.clean(
+                response, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices)
+            return splices.applied(to: response.bytes)
+        }
+        // Headers of a message that was read go: what is left can be read too.
+        return bytes.count == response.bytes.count ? nil : try? SIPMessage.index(bytes, limits: settings.limits)
     }
 
     func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {

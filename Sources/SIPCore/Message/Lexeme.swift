@@ -5,7 +5,7 @@ package enum Blank {
     package static func contains(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
 
     /// The range without white space at either end; empty at its end when all is blank.
-    static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
+    package static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound
         while lower < range.upperBound, contains(bytes[lower]) { lower += 1 }
         return trimmedEnd(bytes, lower..<range.upperBound)
@@ -16,6 +16,28 @@ package enum Blank {
         var upper = range.upperBound
         while upper > range.lowerBound, contains(bytes[upper - 1]) { upper -= 1 }
         return range.lowerBound..<upper
+    }
+}
+
+/// Escapes of a URI: a percent sign and two hexadecimal digits (RFC 3261 §25.1).
+package enum PercentEscape {
+    /// The text with its escapes resolved, as it compares (RFC 3261 §19.1.4); an escape that is none stays as written.
+    package static func resolved(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard text.contains(UInt8(ascii: "%")) else { return text }
+        var out: [UInt8] = []
+        var position = text.startIndex
+        while position < text.endIndex {
+            if text[position] == UInt8(ascii: "%"), position + 2 < text.endIndex,
+                let high = Hexadecimal.digit(text[position + 1]), let low = Hexadecimal.digit(text[position + 2])
+            {
+                out.append(high << 4 | low)
+                position += 3
+            } else {
+                out.append(text[position])
+                position += 1
+            }
+        }
+        return out[...]
     }
 }
 

@@ -77,25 +77,8 @@ package struct SIPURI: Sendable {
         self.text = text
     }
 
-    /// The user with its escapes resolved, as it compares (RFC 3261 §19.1.4); an escape that is none stays as written.
-    package var unescapedUser: ArraySlice<UInt8> {
-        let user = self.user
-        guard user.contains(UInt8(ascii: "%")) else { return user }
-        var out: [UInt8] = []
-        var position = user.startIndex
-        while position < user.endIndex {
-            if user[position] == UInt8(ascii: "%"), position + 2 < user.endIndex,
-                let byte = UInt8(String(decoding: user[(position + 1)...(position + 2)], as: UTF8.self), radix: 16)
-            {
-                out.append(byte)
-                position += 3
-            } else {
-                out.append(user[position])
-                position += 1
-            }
-        }
-        return out[...]
-    }
+    /// The user with its escapes resolved.
+    package var unescapedUser: ArraySlice<UInt8> { PercentEscape.resolved(user) }
 
     /// The value of a parameter of the user part or tel number, nil where there is none.
     package func userParameter(_ name: StaticString) -> ArraySlice<UInt8>? {

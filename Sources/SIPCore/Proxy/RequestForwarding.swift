@@ -117,7 +117,8 @@ package enum RequestForwarding {
             out.append(";hd=")
             out.append(decimal: entry.note.trunk)
             out.append(entry.note.isInbound ? "i" : "o")
-            out.append(entry.note.isBranded ? entry.note.isNamed ? "b" : "l" : "p")
+            out.append(entry.note.mark)
+            if entry.note.caller != 0 { out.append(hex: entry.note.caller) }
             out.append(hex: entry.seal)
             out.append(">\r\n")
         }
@@ -136,8 +137,8 @@ package enum RequestForwarding {
 
 /// The Record-Route entry of the gateway: its address and a sealed note about the dialog (RFC 3261 §16.6 step 4).
 ///
-/// The note comes back in the Route of every later request of the dialog, so that trunk, direction and whether the name
-/// was written are known without any memory of the call, after a restart too.
+/// The note comes back in the Route of every later request of the dialog, so that trunk, direction and whose name was
+/// written are known without any memory of the call, after a restart too.
 package struct RecordRoute: Sendable {
     package let socket: LocalSocket
     package let note: DialogNote
@@ -160,39 +161,62 @@ package struct DialogNote: Hashable, Sendable {
     package let isBranded: Bool
     /// True when the brand's name took the place of the carrier's, false when only logo and reason were added.
     package let isNamed: Bool
+    /// Digits of the number the name belongs to; 0 where none was written.
+    package let caller: UInt64
+    /// That number was asserted in a header of its own, so that From alone does not show it.
+    package let isAsserted: Bool
 
-    package init(trunk: Int, isInbound: Bool, isBranded: Bool, isNamed: Bool? = nil) {
+    package init(
+        trunk: Int, isInbound: Bool, isBranded: Bool, isNamed: Bool = false, caller: UInt64 = 0,
+        isAsserted: Bool = false
+    ) {
         self.trunk = trunk
         self.isInbound = isInbound
         self.isBranded = isBranded
-        self.isNamed = isNamed ?? isBranded
+        self.isNamed = isNamed
+        self.caller = isNamed ? caller : 0
+        self.isAsserted = isNamed && isAsserted
     }
 
     /// Reads the `hd` parameter of a Route; nil when it is not sealed for this Call-ID by this gateway.
     init?(_ text: ArraySlice<UInt8>, callID: ArraySlice<UInt8>, secret: Secret) {
-        guard text.count > 18, let seal = Hexadecimal.read(text.suffix(16)) else { return nil }
-        let marks = text.endIndex - 18
-        guard let trunk = DecimalNumber.read(text[..<marks]) else { return nil }
+        guard let marks = text.firstIndex(where: { !(48...57).contains($0) }), marks + 18 <= text.endIndex,
+            let trunk = DecimalNumber.read(text[..<marks]), let seal = Hexadecimal.read(text.suffix(16))
+        else { return nil }
         let isInbound: Bool
         switch text[marks] {
         case UInt8(ascii: "i"): isInbound = true
         case UInt8(ascii: "o"): isInbound = false
         default: return nil
         }
-        switch text[marks + 1] {
-        case UInt8(ascii: "b"): self.init(trunk: trunk, isInbound: isInbound, isBranded: true)
-        case UInt8(ascii: "l"): self.init(trunk: trunk, isInbound: isInbound, isBranded: true, isNamed: false)
-        case UInt8(ascii: "p"): self.init(trunk: trunk, isInbound: isInbound, isBranded: false)
+        let number = text[(marks + 2)..<(text.endIndex - 16)]
+        let letter = text[marks + 1]
+        switch letter {
+        case UInt8(ascii: "a"), UInt8(ascii: "b"):
+            // Dialogs that began before a number was noted have none.
+            guard let caller = number.isEmpty ? 0 : Hexadecimal.read(number) else { return nil }
+            self.init(
+                trunk: trunk, isInbound: isInbound, isBranded: true, isNamed: true, caller: caller,
+                isAsserted: letter == UInt8(ascii: "a"))
+        case UInt8(ascii: "l") where number.isEmpty: self.init(trunk: trunk, isInbound: isInbound, isBranded: true)
+        case UInt8(ascii: "p") where number.isEmpty: self.init(trunk: trunk, isInbound: isInbound, isBranded: false)
         default: return nil
         }
         guard self.seal(callID: callID, secret: secret) == seal else { return nil }
+    }
+
+    /// The letter for what the INVITE carried.
+    var mark: StaticString {
+        guard isNamed else { return isBranded ? "l" : "p" }
+        return isAsserted ? "a" : "b"
     }
 
     func seal(callID: ArraySlice<UInt8>, secret: Secret) -> UInt64 {
         var hash = secret.hash()
         hash.combine(callID)
         hash.combine(UInt64(trunk))
-        hash.combine(UInt64((isInbound ? 2 : 0) + (isBranded ? 1 : 0) + (isNamed ? 4 : 0)))
+        hash.combine(UInt64((isInbound ? 2 : 0) + (isBranded ? 1 : 0) + (isNamed ? 4 : 0) + (isAsserted ? 8 : 0)))
+        if caller != 0 { hash.combine(caller) }
         return hash.finish()
     }
 }

@@ -35,6 +35,9 @@ final class GatewayUnderTest {
         var shards = 1
         var targets: [Target] = []
         var limits = TrunkAdmission.Limits()
+        var identityOrder: [TrunkPeer.IdentityHeader] = [.pAssertedIdentity, .remotePartyID, .from]
+        /// Whether the brands have a logo and a reason beside their name.
+        var hasLogoAndReason = true
         var carrierName = TrunkPeer.CarrierName.replace
         /// Ports of the local addresses.
         var sockets: [UInt16] = [5060]
@@ -53,8 +56,8 @@ final class GatewayUnderTest {
             builder.add(
                 BrandRecord(
                     number: number, name: "Acme \"Bank\"", brandID: "acme",
-                    logoURL: "https://logos.example/acme-256x256.png",
-                    callReason: "Your appointment", updatedAt: "2026-01-01T00:00:00Z"))
+                    logoURL: options.hasLogoAndReason ? "https://logos.example/acme-256x256.png" : "",
+                    callReason: options.hasLogoAndReason ? "Your appointment" : "", updatedAt: "2026-01-01T00:00:00Z"))
         }
         index = builder.finish()
         branding = CurrentBranding(BrandingSnapshot(index: index, gates: options.gates))
@@ -122,7 +125,7 @@ final class GatewayUnderTest {
             name: "carrier", sources: [source(trunk)], targets: group(trunk), socket: 0,
             isTrusted: options.isTrusted,
             policy: options.policy, normaliser: NumberNormaliser(region: Region("AU")),
-            identityOrder: [.pAssertedIdentity, .remotePartyID, .from],
+            identityOrder: options.identityOrder,
             keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: 0,
             pbxSocket: options.pbxSocket, carrierName: options.carrierName, admission: TrunkAdmission(options.limits))
         var trunks = [trunk]

@@ -39,9 +39,9 @@ struct InviteCorpusTests {
         #expect(sent.body == received.body)
         var rest = sent.fields
         #expect(rest.removeFirst().value.hasPrefix("SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bK"))
-        #expect(
-            rest.removeFirst().value.hasPrefix(
-                "<sip:192.0.2.10:5060;lr;hd=\(TrunkPeer.mark(of: "carrier"))i\(isBranded ? "b" : "p")"))
+        let note = "<sip:192.0.2.10:5060;lr;hd=\(TrunkPeer.mark(of: "carrier"))i"
+        let recordRoute = rest.removeFirst().value
+        #expect((isBranded ? ["a", "b"] : ["p"]).contains { recordRoute.hasPrefix(note + $0) })
         if received.values("max-forwards").isEmpty {
             let added = try #require(rest.firstIndex { $0.raw == Array("Max-Forwards: 70\r\n".utf8) })
             rest.remove(at: added)

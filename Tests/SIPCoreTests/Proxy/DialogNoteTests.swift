@@ -33,20 +33,31 @@ struct DialogNoteTests {
         #expect(try Self.note(in: Self.entry(note)) == note)
     }
 
+    @Test(arguments: [(0 as UInt64, false), (61_491_570_156, false), (999_999_999_999_999, true)])
+    func `a note tells whose name was written`(caller: UInt64, isAsserted: Bool) throws {
+        let note = DialogNote(
+            trunk: 7, isInbound: true, isBranded: true, isNamed: true, caller: caller, isAsserted: isAsserted)
+        #expect(try Self.note(in: Self.entry(note)) == note)
+    }
+
     @Test func `a note of another call or another gateway is none`() throws {
         let note = DialogNote(trunk: 7, isInbound: true, isBranded: true)
         #expect(try Self.note(in: Self.entry(note, callID: "other@198.51.100.7")) == nil)
         #expect(try Self.note(in: Self.entry(note, secret: Secret(key0: 1, key1: 3))) == nil)
     }
 
+    private static let named = DialogNote(
+        trunk: 7, isInbound: true, isBranded: true, isNamed: true, caller: 61_491_570_156)
+
     @Test(arguments: [
+        ("hd=7ib", "hd=7ia"), ("hd=7ib0", "hd=7ib1"), ("hd=7ib0", "hd=7ib"), ("hd=7ib", "hd=7il"),
         ("hd=7ib", "hd=8ib"), ("hd=7ib", "hd=7ob"), ("hd=7ib", "hd=7ip"), ("hd=7ib", "hd=7xb"), ("hd=7ib", "hd=7ix"),
         ("hd=7ib", "hd="), ("hd=7ib", "hd=ib"), ("hd=7ib", "hd=-7ib"), ("hd=7ib", "hd=99999999999ib"),
         ("hd=7ib", "hd=7ib0"),
         ("hd=7ib", "dh=7ib"), ("hd=7ib", "hd;x=7ib"),
     ])
     func `a changed note is none`(original: String, changed: String) throws {
-        let uri = try Self.entry(DialogNote(trunk: 7, isInbound: true, isBranded: true))
+        let uri = try Self.entry(Self.named)
         let forged = uri.replacing(original, with: changed)
         #expect(forged != uri)
         #expect(try Self.note(in: forged) == nil)
