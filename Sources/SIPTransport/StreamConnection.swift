@@ -12,12 +12,15 @@ final class StreamConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
+    /// Who opened it.
+    enum Origin: Sendable { case made, acceptedFromPeer, acceptedFromStranger }
+
     /// Names it towards the element; never 0, never used again.
     let number: UInt64
     /// Position of the local address it belongs to.
     let socket: Int
-    /// True when the far end opened it.
-    let isAccepted: Bool
+    let origin: Origin
+    let isTLS: Bool
     private(set) var remote: PeerAddress
     private unowned let hub: StreamHub
     private var framer: StreamFramer
@@ -33,10 +36,11 @@ final class StreamConnection: ChannelInboundHandler {
     /// Messages given before the connection was there.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
 
-    init(number: UInt64, socket: Int, isAccepted: Bool, remote: PeerAddress, isTLS: Bool, hub: StreamHub) {
+    init(number: UInt64, socket: Int, origin: Origin, remote: PeerAddress, isTLS: Bool, hub: StreamHub) {
         self.number = number
         self.socket = socket
-        self.isAccepted = isAccepted
+        self.origin = origin
+        self.isTLS = isTLS
         self.remote = remote
         self.hub = hub
         isSecured = !isTLS

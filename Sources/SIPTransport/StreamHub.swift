@@ -27,7 +27,9 @@ final class StreamHub {
     private var connections: [UInt64: StreamConnection] = [:]
     private var byWay: [Way: UInt64] = [:]
     private var accepted: [PeerAddress: Int] = [:]
-    private var serverNames: [PeerAddress: String] = [:]
+    /// Connections accepted from addresses at which no peer is known.
+    private var strangers = 0
+    private var peers = StreamPeers()
     private var lastNumber: UInt64 = 0
 
     init(
@@ -47,22 +49,24 @@ final class StreamHub {
     /// Reports a message that was not delivered.
     func fail(_ token: DeliveryToken, on number: UInt64) { inbox(for: number).reportFailure(token: token) }
 
-    /// Sets the names that certificates of TLS targets must carry.
-    func setServerNames(_ names: [PeerAddress: String]) { serverNames = names }
+    /// Sets who is known, for connections that begin from now on.
+    func setPeers(_ peers: StreamPeers) { self.peers = peers }
 
     // MARK: Connections
 
     /// Takes an accepted channel in, or throws, which closes it.
     func accept(_ channel: any Channel, on listener: StreamListener) throws {
         guard let remote = channel.remoteAddress.flatMap(PeerAddress.init) else { throw StreamRefusal.noAddress }
-        guard connections.count < limits.connections,
-            accepted[remote.with(port: 0), default: 0] < limits.connectionsPerSource
+        let isStranger = !peers.isPeer(remote)
+        guard connections.count < limits.connections - limits.reserved,
+            !isStranger || strangers < limits.reserved,
+            accepted[remote.network, default: 0] < limits.connectionsPerSource
         else {
             counters.add(.refused)
             throw StreamRefusal.tooMany
         }
         counters.add(.accepted)
-        let connection = make(listener, isAccepted: true, remote)
+        let connection = make(listener, isStranger ? .acceptedFromStranger : .acceptedFromPeer, remote)
         if let identity = listener.identity {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: identity.server))
         }
@@ -86,10 +90,10 @@ final class StreamHub {
     }
 
     private func connect(_ listener: StreamListener, _ way: Way) -> StreamConnection {
-        let connection = make(listener, isAccepted: false, way.remote)
+        let connection = make(listener, .made, way.remote)
         connections[connection.number] = connection
         byWay[way] = connection.number
-        let name = serverNames[way.remote]
+        let name = peers.serverNames[way.remote]
         let bound = NIOLoopBound(connection, eventLoop: loop)
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(limits.connect.timeAmount)
@@ -117,29 +121,36 @@ final class StreamHub {
         return connection
     }
 
-    private func make(_ listener: StreamListener, isAccepted: Bool, _ remote: PeerAddress) -> StreamConnection {
+    private func make(
+        _ listener: StreamListener, _ origin: StreamConnection.Origin, _ remote: PeerAddress
+    ) -> StreamConnection {
         lastNumber += 1
         return StreamConnection(
-            number: lastNumber, socket: listener.position, isAccepted: isAccepted, remote: remote,
+            number: lastNumber, socket: listener.position, origin: origin, remote: remote,
             isTLS: listener.identity != nil, hub: self)
     }
 
     /// A connection is there.
     func opened(_ connection: StreamConnection) {
         connections[connection.number] = connection
-        if connection.isAccepted {
-            byWay[Way(socket: connection.socket, remote: connection.remote)] = connection.number
-            accepted[connection.remote.with(port: 0), default: 0] += 1
-        } else {
+        if connection.origin == .made {
             counters.add(.connected)
+        } else {
+            // Who came by TLS has not shown the name that a connection made to the target asks for (RFC 5923 §9).
+            if !connection.isTLS {
+                byWay[Way(socket: connection.socket, remote: connection.remote)] = connection.number
+            }
+            accepted[connection.remote.network, default: 0] += 1
+            if connection.origin == .acceptedFromStranger { strangers += 1 }
         }
         counters.setOpen(connections.count)
     }
 
     /// A connection that was there is no more.
     func closed(_ connection: StreamConnection) {
-        if connection.isAccepted, connections[connection.number] != nil {
-            let source = connection.remote.with(port: 0)
+        if connection.origin != .made, connections[connection.number] != nil {
+            if connection.origin == .acceptedFromStranger { strangers -= 1 }
+            let source = connection.remote.network
             let left = accepted[source, default: 1] - 1
             accepted[source] = left > 0 ? left : nil
         }
@@ -163,6 +174,11 @@ final class StreamHub {
     func closeAll() {
         for connection in Array(connections.values) { connection.close(nil) }
     }
+}
+
+extension PeerAddress {
+    /// What one host may have at will: an IPv4 address, the 64 bits of an IPv6 network.
+    fileprivate var network: PeerAddress { isIPv6 ? PeerAddress(ipv6High: high, low: 0, port: 0) : with(port: 0) }
 }
 
 /// Why a connection is closed before its first byte.

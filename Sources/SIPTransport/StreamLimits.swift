@@ -7,7 +7,9 @@ import Synchronization
 package struct StreamLimits: Sendable {
     /// Connections in all, both directions.
     package var connections = 10_000
-    /// Connections accepted from one address.
+    /// A tenth of them: as many strangers may hold, and as many are left for connections the gateway makes itself.
+    var reserved: Int { max(1, connections / 10) }
+    /// Connections accepted from one IPv4 address or one IPv6 network of 64 bits.
     package var connectionsPerSource = 200
     /// After so long without a byte a connection is closed.
     package var idle = Duration.seconds(600)

@@ -87,10 +87,10 @@ package final class StreamTransport: Sendable {
         loop.execute { for message in outbox.drain() { hub.value.send(message) } }
     }
 
-    /// Sets the names that certificates of TLS targets must carry, by address.
-    package func setServerNames(_ names: [PeerAddress: String]) {
+    /// Sets who is known, for connections that begin from now on; any thread.
+    package func setPeers(_ peers: StreamPeers) {
         let hub = hub
-        loop.execute { hub.value.setServerNames(names) }
+        loop.execute { hub.value.setPeers(peers) }
     }
 
     /// Reads the certificate files of every TLS address again.

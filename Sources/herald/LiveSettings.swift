@@ -16,19 +16,20 @@ final class LiveSettings: Sendable {
     let current: CurrentSettings
     private let foundation: GatewayFoundation
     private let state: Mutex<State>
-    /// Told which certificate names TLS targets must have.
-    private let onServerNames: @Sendable ([PeerAddress: String]) -> Void
+    /// Told whom streams know.
+    private let onPeers: @Sendable (StreamPeers) -> Void
 
     init(
         _ configuration: HeraldConfiguration, on foundation: GatewayFoundation,
-        onServerNames: @escaping @Sendable ([PeerAddress: String]) -> Void
+        onPeers: @escaping @Sendable (StreamPeers) -> Void
     ) throws {
         self.foundation = foundation
-        self.onServerNames = onServerNames
+        self.onPeers = onPeers
         let peers = ResolvedPeers(configuration, [:])
-        current = CurrentSettings(try configuration.gatewaySettings(on: foundation, peers))
+        let settings = try configuration.gatewaySettings(on: foundation, peers)
+        current = CurrentSettings(settings)
         state = Mutex(State(configuration: configuration))
-        onServerNames(peers.serverNames)
+        onPeers(StreamPeers(peers, settings.topology))
     }
 
     /// Puts another configuration in force.
@@ -52,8 +53,9 @@ final class LiveSettings: Sendable {
 
     private func put(_ configuration: HeraldConfiguration, _ hops: [NextHopName: [ResolvedHop]]) throws {
         let peers = ResolvedPeers(configuration, hops)
-        current.store(try configuration.gatewaySettings(on: foundation, peers))
-        onServerNames(peers.serverNames)
+        let settings = try configuration.gatewaySettings(on: foundation, peers)
+        current.store(settings)
+        onPeers(StreamPeers(peers, settings.topology))
     }
 }
 
@@ -85,6 +87,12 @@ struct ResolvedPeers {
             for hop in (try? addresses(of: target)) ?? [] { names[hop.address] = name }
         }
         return names
+    }
+}
+
+extension StreamPeers {
+    fileprivate init(_ peers: ResolvedPeers, _ topology: GatewayTopology) {
+        self.init(serverNames: peers.serverNames) { topology.mayBePeer(at: $0) }
     }
 }
 

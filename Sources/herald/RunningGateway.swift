@@ -41,7 +41,7 @@ struct RunningGateway {
             bound: bound, secret: secret, health: TargetHealthBoard(onChange: TargetLog(logger: logger).tell),
             trunks: TrunkRegister())
         let streams = transport.streams
-        let settings = try LiveSettings(configuration, on: foundation) { streams?.setServerNames($0) }
+        let settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         let resolver = NextHopResolver(configuration, settings: settings, logger: logger)
 
         let database = try HeraldDatabase(folder: configuration.state)

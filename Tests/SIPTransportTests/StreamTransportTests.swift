@@ -3,6 +3,7 @@
 import Foundation
 import SIPCore
 import SIPTransport
+import Synchronization
 import Testing
 
 @Suite("SIP over TCP, RFC 3261 §18", .serialized)
@@ -153,6 +154,34 @@ struct StreamTransportTests {
         #expect(house.streams.counters.count(.refused) == 1)
         #expect(house.observer.messages.count == 2)
         await house.streams.stop()
+    }
+
+    @Test func `strangers hold a tenth of the connections, and peers still get one`() async throws {
+        let house = try await House { $0.connections = 20 }
+        let isPeer = Mutex(false)
+        house.streams.setPeers(StreamPeers { _ in isPeer.withLock { $0 } })
+        let strangers = (0..<2).map { _ in RawStream(port: house.address.port) }
+        #expect(try await waits { house.streams.counters.openConnections == 2 })
+        #expect(try #require(RawStream(port: house.address.port)).receive() == "")
+        isPeer.withLock { $0 = true }
+        let peer = try #require(RawStream(port: house.address.port))
+        peer.send(Self.message("peer"))
+        #expect(try await waits { house.observer.messages.count == 1 })
+        #expect(strangers.allSatisfy { $0 != nil } && house.streams.counters.count(.refused) == 1)
+        await house.streams.stop()
+    }
+
+    @Test func `however many are accepted, the gateway can reach its targets`() async throws {
+        let target = try await House()
+        let house = try await House { $0.connections = 10 }
+        let peers = (0..<9).map { _ in RawStream(port: house.address.port) }
+        #expect(try await waits { house.streams.counters.openConnections == 9 })
+        #expect(try #require(RawStream(port: house.address.port)).receive() == "")
+        house.send(Self.message("out"), to: target.address)
+        #expect(try await waits { target.observer.messages.count == 1 })
+        #expect(peers.allSatisfy { $0 != nil })
+        await house.streams.stop()
+        await target.streams.stop()
     }
 
     @Test func `what a worker has no room for waits in the connection, and nothing is lost`() async throws {

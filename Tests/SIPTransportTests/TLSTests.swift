@@ -61,7 +61,7 @@ struct TLSTests {
 
         /// Sends one message to another house that is to prove a name.
         func send(to other: House, named name: String) {
-            streams.setServerNames([other.address: name])
+            streams.setPeers(StreamPeers(serverNames: [other.address: name]))
             streams.send(
                 OutgoingMessage(
                     bytes: Array(text.utf8), destination: other.address, socket: 0,
@@ -89,6 +89,23 @@ struct TLSTests {
         #expect(called.observer.messages.isEmpty)
         await caller.streams.stop()
         await called.streams.stop()
+    }
+
+    @Test func `who comes from a target's address gets nothing meant for the target, RFC 5923 §9`() async throws {
+        let certificates = try TestCertificates()
+        let house = try await House(certificates.files("called", names: "DNS:herald.example"))
+        let other = try await House(certificates.files("caller", names: "DNS:other.example"))
+        other.send(to: house, named: "herald.example")
+        #expect(try await waits { house.observer.messages.count == 1 })
+        let target = try #require(house.observer.messages.first).flow.source
+        house.streams.setPeers(StreamPeers(serverNames: [target: "pbx.example"]))
+        let token = DeliveryToken(branch: Branch(token: 5), attempt: 0)
+        house.streams.send(OutgoingMessage(bytes: Array(Self.text.utf8), destination: target, socket: 0, token: token))
+        // Nothing listens where it comes from.
+        #expect(try await waits { house.observer.failures == [token] })
+        #expect(other.observer.messages.isEmpty)
+        await house.streams.stop()
+        await other.streams.stop()
     }
 
     /// RFC 5922 §7.1: the identities a certificate asserts.

@@ -177,6 +177,14 @@ package struct GatewayTopology: Sendable {
         return named.map { .trunk($0) }
     }
 
+    /// Whether an address is one a peer may come from, whatever its port and before it shows a certificate.
+    package func mayBePeer(at address: PeerAddress) -> Bool {
+        func stands(_ sources: [PeerSource], _ group: TargetGroup) -> Bool {
+            sources.contains { $0.contains(address, anyPort: true) } || group.stand(at: address, anyPort: true)
+        }
+        return pbxs.contains { stands($0.sources, $0.targets) } || trunks.contains { stands($0.sources, $0.targets) }
+    }
+
     /// The trunk a PBX's call goes to: the one the URI's host names, else the one whose calls leave by the socket the
     /// call came in by, else the first.
     func trunk(for uri: SIPURI?, from flow: Flow) -> TrunkPeer? {
