@@ -14,12 +14,16 @@ struct CallingCodePlan: Sendable {
     /// Bits 0–15: bit n is set if n digits in all are possible. Bits 16–25: bit 16+d is set if d may follow the code.
     /// Bits 26–27: count of digits of the code.
     private let entries: [UInt32]
+    /// The codes behind which national numbers are dialled with a zero in front.
+    private let codesWithZero: Set<Int>
 
     static let shared = CallingCodePlan()
 
     private init() {
         var entries = [UInt32](repeating: 0, count: 1000)
-        for plan in Self.plans() {
+        let plans = Self.plans()
+        codesWithZero = Set(plans.filter { Self.dialsZero($0) }.map { Int($0.code) })
+        for plan in plans {
             let codeLength = plan.code < 10 ? 1 : plan.code < 100 ? 2 : 3
             let lengths = UInt32(plan.possible_lengths) << UInt32(codeLength) & 0xFFFF
             let followers = Self.followers(plan)
@@ -40,6 +44,13 @@ struct CallingCodePlan: Sendable {
         let codeLength = Int(entry >> 26)
         let follower = codeLength == 3 ? leading % 10 : codeLength == 2 ? leading / 10 % 10 : leading / 100 % 10
         return entry >> UInt32(digitCount) & 1 == 1 && entry >> (16 + UInt32(follower)) & 1 == 1
+    }
+
+    /// True if national numbers behind that calling code are dialled with a zero in front.
+    func dialsZero(code: Int) -> Bool { codesWithZero.contains(code) }
+
+    private static func dialsZero(_ plan: herald_calling_code) -> Bool {
+        plan.national_prefix.0 == CChar(bitPattern: UInt8(ascii: "0")) && plan.national_prefix.1 == 0
     }
 
     /// Digits that begin something else the library would take away: carrier selection, old mobile prefixes, "183".

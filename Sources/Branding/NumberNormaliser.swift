@@ -12,12 +12,15 @@ package struct NumberNormaliser: Sendable {
     /// Whose national forms are understood; nil when only numbers with a plus sign are.
     package let region: Region?
     private let plan = CallingCodePlan.shared
+    /// A zero stands in front of national numbers there.
+    private let dialsZero: Bool
 
     /// The longest text looked at, in bytes; a number has fifteen digits, the rest are separators.
     package static let maxLength = 32
 
     package init(region: Region?) {
         self.region = region
+        dialsZero = region.map { CallingCodePlan.shared.dialsZero(code: $0.callingCode) } ?? false
     }
 
     /// Reads the user part of a SIP URI or the number of a tel URI, without its parameters.
@@ -58,12 +61,14 @@ package struct NumberNormaliser: Sendable {
     private func number(from dialled: DialledDigits) -> E164Number? {
         guard let region, !dialled.isGlobal else { return Self.ask(dialled, region: nil) }
         guard let national = Self.ask(dialled, region: region) else { return nil }
-        // Trunks that leave the plus sign off make `3912345678` an Italian mobile number or one with the code in front.
-        guard dialled.starts(with: region.callingCode), let global = Self.ask(dialled.asGlobal, region: nil),
+        // Trunks that leave the plus sign off make `3912345678` an Italian mobile number or one with the code in front,
+        // and `4315012345`, to a German trunk, a number of Kiel without its zero or one of Vienna.
+        let hasCode = dialled.starts(with: region.callingCode)
+        guard hasCode || dialsZero && !dialled.starts(with: 0), let global = Self.ask(dialled.asGlobal, region: nil),
             global != national
         else { return national }
-        let isSettled =
-            herald_phone_is_allocated(national.digits) == 1 && herald_phone_is_allocated(global.digits) == 0
+        let isForeign = herald_phone_is_allocated(global.digits) == 1
+        let isSettled = !isForeign && (!hasCode || herald_phone_is_allocated(national.digits) == 1)
         return isSettled ? national : nil
     }
 
@@ -115,5 +120,5 @@ private struct DialledDigits {
         return bytes.count <= NumberNormaliser.maxLength
     }
 
-    func starts(with callingCode: Int) -> Bool { bytes.starts(with: String(callingCode).utf8) }
+    func starts(with number: Int) -> Bool { bytes.starts(with: String(number).utf8) }
 }
