@@ -3,6 +3,9 @@
 import Foundation
 
 /// Any JSON value, for objects the contract leaves open, such as an event's `meta`.
+///
+/// Bytes from outside are read by `init(parsing:)`: as `Decodable`, each guess of a type that fails costs an error with the
+/// whole path to it, seconds for some kilobytes of nested lists.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -45,5 +48,57 @@ extension JSONValue: Codable {
         case .array(let value): try container.encode(value)
         case .object(let value): try container.encode(value)
         }
+    }
+}
+
+extension JSONValue {
+    /// Levels of lists and objects that are read, one in another.
+    package static let deepest = 32
+
+    /// Why a text is no JSON value here.
+    package enum ParsingError: Error, Hashable {
+        /// It is no JSON, no whole value, or none of the kind wanted.
+        case malformed
+        /// More than `deepest` levels.
+        case tooDeep
+    }
+
+    /// Reads a text, in time that grows with its length alone.
+    package init(parsing text: some Sequence<UInt8>) throws(ParsingError) {
+        guard let value = try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed) else {
+            throw .malformed
+        }
+        self = try Self.convert(value, levels: Self.deepest)
+    }
+
+    /// Reads a text that must be an object.
+    package static func object(parsing text: some Sequence<UInt8>) throws(ParsingError) -> [String: JSONValue] {
+        guard case .object(let object) = try JSONValue(parsing: text) else { throw .malformed }
+        return object
+    }
+
+    private static func convert(_ value: Any, levels: Int) throws(ParsingError) -> JSONValue {
+        switch value {
+        case let text as String: return .string(text)
+        case let number as NSNumber: return convert(number)
+        case let list as [Any]:
+            guard levels > 0 else { throw .tooDeep }
+            var values: [JSONValue] = []
+            values.reserveCapacity(list.count)
+            for value in list { values.append(try convert(value, levels: levels - 1)) }
+            return .array(values)
+        case let object as [String: Any]:
+            guard levels > 0 else { throw .tooDeep }
+            var values: [String: JSONValue] = [:]
+            for (key, value) in object { values[key] = try convert(value, levels: levels - 1) }
+            return .object(values)
+        default: return .null
+        }
+    }
+
+    private static func convert(_ number: NSNumber) -> JSONValue {
+        // A truth value is a number of its own kind; every other cast would take 1 for true.
+        if number.objCType.pointee == CChar(bitPattern: UInt8(ascii: "c")) { return .bool(number.boolValue) }
+        return Int(exactly: number).map(JSONValue.int) ?? .double(number.doubleValue)
     }
 }

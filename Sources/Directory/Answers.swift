@@ -30,8 +30,7 @@ enum Answers {
         _ type: Value.Type, of request: Request, fields: Set<String>
     ) async throws -> Value {
         var request = request
-        let data = Data(try await collect(&request).readableBytesView)
-        return try value(type, of: data, fields: fields)
+        return try value(type, of: Data(try await collect(&request).readableBytesView), fields: fields)
     }
 
     /// Reads a JSON object whose fields are all known.
@@ -58,22 +57,28 @@ enum Answers {
     }
 
     private static func object(_ data: Data) throws -> [String: JSONValue] {
-        guard let object = try? JSONDecoder().decode([String: JSONValue].self, from: data) else {
-            throw Refusal.badRequest("The body must be a JSON object")
+        do {
+            return try JSONValue.object(parsing: data)
+        } catch {
+            switch error {
+            case .malformed: throw Refusal.badRequest("The body must be a JSON object")
+            case .tooDeep: throw Refusal.badRequest("The body has more than \(JSONValue.deepest) levels")
+            }
         }
-        return object
     }
 
-    /// Reads the body of at most 1 MiB, and keeps it in the request.
-    static func collect(_ request: inout Request) async throws -> ByteBuffer {
-        var tooLarge = Refusal(.contentTooLarge, "The body is larger than 1 MiB", code: "too_large")
-        tooLarge.details = ["max_size": .int(bodyLimit)]
+    /// Reads the body, and keeps it in the request.
+    ///
+    /// - Parameter limit: the longest that is taken, in bytes.
+    static func collect(_ request: inout Request, upTo limit: Int = bodyLimit) async throws -> ByteBuffer {
+        var tooLarge = Refusal(.contentTooLarge, "The body is larger than \(limit) bytes", code: "too_large")
+        tooLarge.details = ["max_size": .int(limit)]
         tooLarge.guidance = "Send less at once, or use chunked upload"
-        if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > bodyLimit {
+        if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > limit {
             throw tooLarge
         }
         do {
-            return try await request.collectBody(upTo: bodyLimit)
+            return try await request.collectBody(upTo: limit)
         } catch is NIOTooManyBytesError {
             throw tooLarge
         }

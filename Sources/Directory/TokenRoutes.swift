@@ -24,7 +24,8 @@ struct TokenRoutes: Sendable {
     /// Where its key signs requests, this one must be signed too.
     func refresh(_ request: Request) async throws -> Response {
         var request = request
-        let body = Data(try await Answers.collect(&request).readableBytesView)
+        // Nobody is known yet: no more is read than a token needs.
+        let body = Data(try await Answers.collect(&request, upTo: 4096).readableBytesView)
         let asked = try Answers.value(RefreshRequest.self, of: body, fields: ["refresh_token"])
         guard asked.refreshToken.utf8.count <= 200 else { throw Refusal.refreshExpired }
         let tokens = DeviceTokens(database)

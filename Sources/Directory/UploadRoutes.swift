@@ -11,9 +11,7 @@ struct UploadRoutes: Sendable {
     let now: @Sendable () -> Int64
 
     func debug(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let upload = try await Answers.body(
-            DebugUpload.self, of: request,
-            fields: ["device_id", "nonce", "created_at", "expires_at", "state", "logs", "logs_upload_id"])
+        let upload = try DebugUpload(try await Answers.object(of: request))
         try EventCheck.length(upload.deviceID, 1...128, "device_id")
         guard UUID(uuidString: upload.nonce) != nil else { throw Refusal.badRequest("nonce is no UUID") }
         try upload.createdAt.map { try EventCheck.time($0, "created_at") }

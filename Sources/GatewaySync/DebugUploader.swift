@@ -112,7 +112,7 @@ package final class DebugUploader: Service, Sendable {
         var upload = DebugUpload(
             deviceID: device.id, nonce: nonce, createdAt: Timestamp.string(from: time.now()),
             expiresAt: gates.expiresAt,
-            state: state.flatMap { try? JSONDecoder().decode([String: JSONValue].self, from: Data($0.utf8)) })
+            state: state.flatMap { try? JSONValue.object(parsing: $0.utf8) })
         if logs.count <= FieldLimit.debugLogs {
             upload.logs = logs
         } else if client.word.remote?.features.chunkedUpload == true {

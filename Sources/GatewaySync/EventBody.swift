@@ -11,7 +11,7 @@ struct EventBody {
     /// - Throws: an encoding error, which no event that came out of the outbox can cause.
     func request(for event: OutcomeEvent) throws -> EventRequest {
         let json = try JSONEncoder().encode(event.meta)
-        var meta = try JSONDecoder().decode([String: JSONValue].self, from: json)
+        var meta = try JSONValue.object(parsing: json)
         meta["device_id"] = .string(device.id)
         meta["platform"] = .string(device.platform)
         return EventRequest(

@@ -33,6 +33,9 @@ struct RefusedRequestTests {
         event("two objects", "{}{}", "JSON object"),
         event("deep nesting", String(repeating: "[", count: 100_000), "JSON object"),
         event(
+            "33 levels", "{\"meta\":" + String(repeating: "[", count: 32) + String(repeating: "]", count: 32) + "}",
+            "32 levels"),
+        event(
             "an unknown field", #"{"phone_number_e164":"+61491570156","outcome":"displayed","caller":"x"}"#,
             "Unknown field caller"),
         event("a number as a number", #"{"phone_number_e164":61491570156,"outcome":"displayed"}"#, "phone_number_e164"),

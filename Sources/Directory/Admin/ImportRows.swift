@@ -99,7 +99,6 @@ struct JSONLines {
 
     private var source: ByteSource
     private var line = 0
-    private let decoder = JSONDecoder()
 
     init(_ source: ByteSource) {
         self.source = source
@@ -119,7 +118,7 @@ struct JSONLines {
     }
 
     private func values(_ bytes: [UInt8]) -> Result<[String: String], BrandImport.Problem> {
-        guard case .object(let object) = try? decoder.decode(JSONValue.self, from: Data(bytes)) else {
+        guard case .object(let object) = try? JSONValue(parsing: bytes) else {
             return .failure(problem("no JSON object"))
         }
         var values: [String: String] = [:]
