@@ -25,6 +25,20 @@ struct Caller: Hashable, Sendable {
         return caller
     }
 
+    /// Whose tokens those are that were issued to a key: the key's owner, by its successor once it was rotated and ended.
+    static func ofTokens(keyHash: Data, now: Int64, _ database: Database) throws -> Caller? {
+        if let caller = try ofKey(hash: keyHash, now: now, database) { return caller }
+        let successor = try Data.fetchOne(
+            database,
+            sql: """
+                SELECT next.hash FROM api_key AS old JOIN api_key AS next
+                    ON next.account = old.account AND next.name = old.name AND next.created >= old.created
+                WHERE old.hash = ? AND old.revoked IS NULL AND old.expires IS NOT NULL
+                    AND next.revoked IS NULL AND next.expires IS NULL
+                """, arguments: [keyHash])
+        return try successor.flatMap { try ofKey(hash: $0, now: now, database) }
+    }
+
     static func ofKey(hash: Data, now: Int64, _ database: Database) throws -> Caller? {
         let statement = try database.cachedStatement(
             sql: """

@@ -38,7 +38,7 @@ struct DeviceTokens: Sendable {
         return try await database.pool.read { database in
             let key = try Data.fetchOne(
                 database, sql: "SELECT key_hash FROM device_token WHERE refresh_hash = ?", arguments: [hash])
-            return try key.flatMap { try Caller.ofKey(hash: $0, now: now, database) }
+            return try key.flatMap { try Caller.ofTokens(keyHash: $0, now: now, database) }
         }
     }
 
@@ -53,7 +53,7 @@ struct DeviceTokens: Sendable {
                 let row = try Row.fetchOne(
                     database, sql: "SELECT * FROM device_token WHERE refresh_hash = ? AND refresh_expires > ?",
                     arguments: [hash, now]),
-                let caller = try Caller.ofKey(hash: row["key_hash"], now: now, database)
+                let caller = try Caller.ofTokens(keyHash: row["key_hash"], now: now, database)
             else { return .failure(.refreshExpired) }
             let device: String = row["device_id"]
             guard try DeviceList.isRegistered(device, caller.account, database) else { return .failure(.deviceUnknown) }
@@ -74,13 +74,13 @@ struct DeviceTokens: Sendable {
     /// - Throws: `Refusal` (401) with the code by which a client knows whether to refresh or to sign in.
     static func caller(of token: String, in database: DirectoryDatabase, now: Int64) async throws -> Caller {
         let hash = SecretHash.of(token)
-        return try await database.pool.read { database in
+        let caller = try await database.pool.read { database in
             guard
                 let row = try Row.fetchOne(
                     database, sql: "SELECT * FROM device_token WHERE access_hash = ? AND access_expires > ?",
                     arguments: [hash, now])
             else { throw Refusal.accessExpired }
-            guard var caller = try Caller.ofKey(hash: row["key_hash"], now: now, database) else {
+            guard var caller = try Caller.ofTokens(keyHash: row["key_hash"], now: now, database) else {
                 throw Refusal.refreshExpired
             }
             let device: String = row["device_id"]
@@ -88,6 +88,8 @@ struct DeviceTokens: Sendable {
             caller.device = device
             return caller
         }
+        database.keyUsage.note(caller.keyHash, now: now)
+        return caller
     }
 
     private static func revoke(_ device: String, _ account: AccountID, _ database: Database) throws {

@@ -153,4 +153,50 @@ struct TokenTests {
             #expect(answer.status == 200)
         }
     }
+
+    @Test func `the successor of a key that signs takes only signed requests, with the same secret`() async throws {
+        try await RunningDirectory.run { directory in
+            let path = "/api/" + APIPath.sync
+            let secret = try SigningSecrets(directory.database).create(forKey: directory.key)
+            let account = AccountStore(directory.database)
+            let (key, _) = try account.rotateKey("test", grace: 100, now: directory.time.seconds)
+            for key in [key, directory.key] {
+                let unsigned = try await directory.ask(path, headers: ["X-API-Key": key])
+                #expect(unsigned.isEnvelope("ErrInvalidSignature"))
+                var headers = Self.signature(secret, "GET", path, "", at: ManualTime.start)
+                headers["X-API-Key"] = key
+                #expect(try await directory.ask(path, headers: headers).status == 200)
+            }
+        }
+    }
+
+    @Test func `tokens go on with the successor of their key when its grace is over`() async throws {
+        try await Self.run { directory, tokens in
+            let account = AccountStore(directory.database)
+            let (key, ends) = try account.rotateKey("test", grace: 100, now: directory.time.seconds)
+            directory.time.seconds = ends
+            #expect(try await Self.ask(directory, token: tokens.accessToken).status == 200)
+            let next = try await Self.refresh(directory, tokens.refreshToken ?? "").decoded(TokenResponse.self)
+            #expect(try await Self.ask(directory, token: next.accessToken).status == 200)
+            // The name takes them all, and a new key of that name brings none of them back.
+            #expect(try account.revokeKey(name: "test", now: ends))
+            _ = try account.createKey(name: "test", now: ends)
+            for token in [tokens.accessToken, next.accessToken] {
+                #expect(try await Self.ask(directory, token: token).status == 401)
+            }
+            #expect(try await directory.ask(Self.path, headers: ["X-API-Key": key]).status == 401)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `tokens end with a key that ends at once, or is revoked alone`(endsAtOnce: Bool) async throws {
+        try await Self.run { directory, tokens in
+            let account = AccountStore(directory.database)
+            let old = try #require(account.keys().first).id
+            _ = try account.rotateKey("test", grace: endsAtOnce ? 0 : 100, now: directory.time.seconds)
+            if !endsAtOnce { #expect(try account.revokeKey(name: old, now: directory.time.seconds)) }
+            #expect(try await Self.ask(directory, token: tokens.accessToken).status == 401)
+            #expect(try await Self.refresh(directory, tokens.refreshToken ?? "").status == 401)
+        }
+    }
 }

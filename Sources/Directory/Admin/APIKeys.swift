@@ -58,6 +58,9 @@ extension AccountStore {
 
     /// Makes a successor of the same name; the old key stays good for a while, so that gateways can be changed one by one.
     ///
+    /// Where requests of the old key are signed, so are those of the new one, with the same secret. Tokens that were issued
+    /// to the old key go on with the new one, unless the old key ends at once.
+    ///
     /// - Parameters:
     ///   - reference: the name, or the identifier of `KeyRow`.
     ///   - grace: seconds the old key stays good; 0 ends it at once.
@@ -77,12 +80,24 @@ extension AccountStore {
                     AND revoked IS NULL AND expires IS NULL
                     """, arguments: [account.row, reference])
             guard let name else { throw AccountStoreError.noKey(reference) }
+            let old = try Data.fetchOne(
+                database,
+                sql: "SELECT hash FROM api_key WHERE account = ? AND name = ? AND revoked IS NULL AND expires IS NULL",
+                arguments: [account.row, name])
             try database.execute(
                 sql: """
                     UPDATE api_key SET expires = ? WHERE account = ? AND name = ? AND revoked IS NULL
                     AND expires IS NULL
                     """, arguments: [ends, account.row, name])
             try Self.insert(key, name, account, now: now, database)
+            try database.execute(
+                sql: """
+                    INSERT INTO key_signing (key_hash, api_id, secret)
+                    SELECT ?, api_id, secret FROM key_signing WHERE key_hash = ?
+                    """, arguments: [SecretHash.of(key), old])
+            if grace <= 0 {
+                try database.execute(sql: "DELETE FROM device_token WHERE key_hash = ?", arguments: [old])
+            }
         }
         return (key, ends)
     }
@@ -94,6 +109,7 @@ extension AccountStore {
                 database, sql: "SELECT name, created FROM api_key WHERE account = ? AND hash = ?",
                 arguments: [account.row, SecretHash.of(key)])
             guard let row else { return }
+            try database.execute(sql: "DELETE FROM key_signing WHERE key_hash = ?", arguments: [SecretHash.of(key)])
             try database.execute(sql: "DELETE FROM api_key WHERE hash = ?", arguments: [SecretHash.of(key)])
             try database.execute(
                 sql: """
@@ -105,7 +121,7 @@ extension AccountStore {
 
     /// Takes a key out of use at once; false when there is no good key of that name or identifier.
     ///
-    /// A name takes the key and a predecessor that is still good; an identifier takes just that key.
+    /// A name takes the key and its predecessors; an identifier takes just that key.
     package func revokeKey(name reference: String, now: Int64) throws -> Bool {
         try database.pool.write { [account] database in
             try database.execute(
@@ -113,7 +129,12 @@ extension AccountStore {
                     UPDATE api_key SET revoked = ?1 WHERE account = ?2 AND (name = ?3 OR \(SecretKey.idColumn) = ?3)
                     AND revoked IS NULL AND (expires IS NULL OR expires > ?1)
                     """, arguments: [now, account.row, reference])
-            return database.changesCount > 0
+            guard database.changesCount > 0 else { return false }
+            // Tokens of a predecessor that has ended would come to life with the next key of that name.
+            try database.execute(
+                sql: "UPDATE api_key SET revoked = ? WHERE account = ? AND name = ? AND revoked IS NULL",
+                arguments: [now, account.row, reference])
+            return true
         }
     }
 

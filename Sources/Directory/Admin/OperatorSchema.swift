@@ -10,6 +10,7 @@ enum OperatorSchema {
             try database.execute(sql: brands)
             try database.execute(sql: events)
         }
+        migrator.registerMigration("operator 3") { try $0.execute(sql: rotationAndRequests) }
     }
 
     private static let accounts = """
@@ -27,6 +28,16 @@ enum OperatorSchema {
             hash BLOB PRIMARY KEY, name TEXT NOT NULL, created INTEGER NOT NULL, last_used INTEGER, revoked INTEGER)
             WITHOUT ROWID;
         CREATE UNIQUE INDEX admin_key_name ON admin_key (name) WHERE revoked IS NULL;
+        """
+
+    // A rotated key and its successor sign with one secret.
+    private static let rotationAndRequests = """
+        CREATE TABLE signing (key_hash BLOB PRIMARY KEY, api_id TEXT NOT NULL, secret BLOB NOT NULL) WITHOUT ROWID;
+        INSERT INTO signing SELECT key_hash, api_id, secret FROM key_signing;
+        DROP TABLE key_signing;
+        ALTER TABLE signing RENAME TO key_signing;
+
+        CREATE INDEX debug_upload_request ON debug_upload (request, device_id);
         """
 
     // `held` marks a number that would be active if its brand's owner were; `active` stays what clients are told.
