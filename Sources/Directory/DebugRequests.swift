@@ -39,10 +39,12 @@ package struct DebugRequests: Sendable {
             try database.execute(
                 sql: "DELETE FROM debug_request WHERE account = ? AND device_id IS ?",
                 arguments: [account.row, device])
+            // SQLite gives the number of a removed row again, and uploads that answered it are still there.
             try database.execute(
                 sql: """
-                    INSERT INTO debug_request (account, device_id, expires, allow_export, created)
-                    VALUES (?, ?, ?, ?, ?)
+                    INSERT INTO debug_request (id, account, device_id, expires, allow_export, created)
+                    SELECT 1 + max(coalesce((SELECT max(id) FROM debug_request), 0),
+                        coalesce((SELECT max(request) FROM debug_upload), 0)), ?, ?, ?, ?, ?
                     """,
                 arguments: [account.row, device, expires, allowsExport, now])
         }

@@ -36,9 +36,9 @@ struct SyncQuery: Sendable {
 enum QueryText {
     /// A parameter; nil when it is missing or empty.
     ///
-    /// Many clients leave the plus sign of a number or a time offset bare, and a bare plus in a query is a blank.
+    /// A bare plus stays one, though forms write a blank so: many clients leave that of a number or time offset bare.
     static func read(_ name: Substring, of request: Request) -> String? {
         guard let value = request.uri.queryParameters[name], !value.isEmpty else { return nil }
-        return String(value).replacing(" ", with: "+")
+        return String(value)
     }
 }

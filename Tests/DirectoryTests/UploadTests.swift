@@ -53,6 +53,25 @@ struct UploadTests {
         }
     }
 
+    @Test func `a second request asks for a second upload`() async throws {
+        try await Self.run { directory in
+            for _ in 0..<2 {
+                #expect(try await Self.gates(directory) == true)
+                #expect(try await directory.post("/" + APIPath.debugUpload, Self.upload()).status == 200)
+                #expect(try await Self.gates(directory) == false)
+                try DebugRequests(directory.database).request(device: "gw", expires: directory.time.seconds + 600)
+            }
+        }
+    }
+
+    @Test func `a device whose name has a blank is asked too`() async throws {
+        try await Self.run(asked: false) { directory in
+            _ = try await directory.post("/" + APIPath.register, #"{"device_id":"desk 7","platform":"sip"}"#)
+            try DebugRequests(directory.database).request(device: "desk 7", expires: directory.time.seconds + 600)
+            #expect(try await Self.gates(directory, device: "desk%207") == true)
+        }
+    }
+
     @Test(arguments: ["not asked", "no export", "expired", "unknown device", "withdrawn"])
     func `an upload past a closed gate is refused`(gate: String) async throws {
         try await Self.run(asked: gate != "not asked", allowsExport: gate != "no export") { directory in
