@@ -76,22 +76,26 @@ package struct BrandImport: Sendable {
         self.normalise = normalise
     }
 
-    /// Imports a file's bytes; `now` is seconds since 1970.
+    /// Imports a file's bytes.
     ///
+    /// - Parameter now: seconds since 1970, asked for when the rows are written: who syncs while a long file is read, and
+    ///   asks from then on, must not miss them.
     /// - Throws: a database error; nothing is written then.
-    package func run(_ file: [UInt8], _ options: Options = Options(), now: Int64) throws -> Result {
-        try run(ByteSource(file), options, now: now)
+    package func run(
+        _ file: [UInt8], _ options: Options = Options(), now: @autoclosure () -> Int64
+    ) throws -> Result {
+        try run(ByteSource(file), options, now)
     }
 
-    /// Imports a file; `now` is seconds since 1970.
+    /// Imports a file; `now` as above.
     ///
     /// - Throws: `BrandImportError`, or a database error; nothing is written then.
-    package func run(path: String, _ options: Options = Options(), now: Int64) throws -> Result {
+    package func run(path: String, _ options: Options = Options(), now: @autoclosure () -> Int64) throws -> Result {
         guard let source = ByteSource(path: path) else { throw BrandImportError.unreadable(path) }
-        return try run(source, options, now: now)
+        return try run(source, options, now)
     }
 
-    private func run(_ source: ByteSource, _ options: Options, now: Int64) throws -> Result {
+    private func run(_ source: ByteSource, _ options: Options, _ now: () -> Int64) throws -> Result {
         // A bad row's number would be taken out of use as if nobody had wanted it.
         if options.replaces, options.skipsInvalid { throw BrandImportError.replacesAndSkips }
         var result = Result()
@@ -115,7 +119,7 @@ package struct BrandImport: Sendable {
             }
             if options.replaces, try staging.count() == 0 { throw BrandImportError.replacesWithNothing }
             try database.inTransaction(.immediate) {
-                let merged = try staging.merge(into: account, replaces: options.replaces, now: now)
+                let merged = try staging.merge(into: account, replaces: options.replaces, now: now())
                 (result.imported, result.unchanged) = (merged.changed, merged.unchanged)
                 result.deactivated = merged.deactivated
                 return options.isTrial ? .rollback : .commit

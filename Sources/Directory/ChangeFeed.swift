@@ -47,13 +47,19 @@ struct ChangeFeed: Sendable {
         (account, includesInactive) = (question.account, question.includesInactive)
         config = try AccountStore.config(of: account, device: question.device, now: question.now, database)
         cursor = SyncCursor(seconds: question.now, change: last)
-        switch question.since {
-        case nil: (start, since) = (-1, nil)
-        case let asked? where asked.change.map { $0 <= last } ?? false: (start, since) = (asked.change ?? 0, nil)
-        // A cursor from the future is of a database that was there before this one: only its time still means something.
-        case let asked?: (start, since) = (-1, asked.seconds)
-        }
+        (start, since) = try Self.beginning(question, last: last, database)
         isFull = question.since == nil
+    }
+
+    private static func beginning(
+        _ question: Question, last: Int64, _ database: Database
+    ) throws -> (start: Int64, since: Int64?) {
+        guard let asked = question.since else { return (-1, nil) }
+        guard let change = asked.change, change <= last else { return (-1, asked.seconds) }
+        // What the client has seen was changed later than it asked, or the cursor is from the future: it is of a database
+        // that was there before this one was put back, and only its time still means something.
+        let seen = try FeedTouch.time(ofChange: change, question.account, database)
+        return seen.map { $0 > asked.seconds } ?? false ? (-1, asked.seconds) : (change, nil)
     }
 
     /// One bound on the change only: with two SQLite may enter the index at the wrong one and read a million rows.

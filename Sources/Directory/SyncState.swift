@@ -76,7 +76,8 @@ struct SyncState: Sendable {
         let encoder = Answers.encoder()
         encoder.outputFormatting.insert(.sortedKeys)
         var hash = SHA256()
-        hash.update(data: Data("\(account.row) \(last) \(isCapReached) \(logoBase ?? "")\n".utf8))
+        let changed = try FeedTouch.time(ofChange: last, account, database) ?? 0
+        hash.update(data: Data("\(account.row) \(last) \(changed) \(isCapReached) \(logoBase ?? "")\n".utf8))
         hash.update(data: try encoder.encode(config))
         // Uploads close a request for their device, so they count too.
         let statement = try database.cachedStatement(sql: "SELECT count(*) FROM debug_upload WHERE account = ?")

@@ -37,6 +37,37 @@ struct ChangeFeedTests {
         #expect(changed.map(\.isActive) == [nil, nil, false])
     }
 
+    /// Backed up at change 2, put back when clients stood at 4, changed again since.
+    @Test func `a database that was put back sends what came after, though it counts the same numbers again`()
+        async throws
+    {
+        let folder = try TemporaryFolder()
+        let database = try DirectoryDatabase(folder: folder.path)
+        let entries = BrandEntries(database)
+        _ = try entries.put((1...2).map { try entry("+6149157000\($0)", "before") }, now: 50)
+        let later = try (3...6).map { try entry("+6149157000\($0)", "after") }
+        _ = try entries.put(later, now: 200)
+        let client = SyncCursor(seconds: 100, change: 4)
+        let missed = try await database.pool.read { try Self.items(Self.start(since: client, $0).page) }
+        #expect(missed.map(\.phoneNumber) == later.map(\.number.description))
+        let usual = SyncCursor(seconds: 200, change: 4)
+        let next = try await database.pool.read { try Self.items(Self.start(since: usual, $0).page) }
+        #expect(next.map(\.phoneNumber) == ["+61491570005", "+61491570006"])
+    }
+
+    @Test func `other changes of the same number have another tag, after a database was put back`() async throws {
+        let tags = try [50 as Int64, 60].map { time in
+            let folder = try TemporaryFolder()
+            let database = try DirectoryDatabase(folder: folder.path)
+            try database.pool.write { try $0.execute(sql: "UPDATE account SET client_id = 'same'") }
+            _ = try BrandEntries(database).put([entry("+61491570001", "Name \(time)")], now: time)
+            return try database.pool.read {
+                try SyncState.current(.first, logoBase: nil, now: 100, $0).tag(query: [])
+            }
+        }
+        #expect(tags[0] != tags[1])
+    }
+
     private static func start(
         since: SyncCursor?, includesInactive: Bool = false, _ database: Database
     ) throws -> (feed: ChangeFeed, page: ChangeFeed.Page) {

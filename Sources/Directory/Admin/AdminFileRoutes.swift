@@ -23,7 +23,7 @@ struct AdminFileRoutes: Sendable {
     ///
     /// The upload is kept beside the database until it is whole, so that a slow sender holds no transaction.
     func importBrands(_ admin: AdminRequest) async throws -> Response {
-        let (account, now) = (try await admin.account(), now())
+        let account = try await admin.account()
         var options = BrandImport.Options()
         options.isTrial = try admin.flag("dry_run") ?? false
         options.skipsInvalid = try admin.flag("skip_bad") ?? false
@@ -41,7 +41,7 @@ struct AdminFileRoutes: Sendable {
         let (normaliser, how) = (NumberNormaliser(region: region), options)
         let result = try await admin.blocking {
             try BrandImport(admin.database, account: account) { normaliser.normalise(Array($0.utf8)) }
-                .run(path: path, how, now: now)
+                .run(path: path, how, now: now())
         }
         let isRefused = result.rejected > 0 && !options.skipsInvalid
         return try Answers.json(result, status: isRefused ? .unprocessableContent : .ok)

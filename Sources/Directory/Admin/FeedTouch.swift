@@ -41,6 +41,17 @@ enum FeedTouch {
         return last
     }
 
+    /// When the last change up to a place in the feed was made, in seconds since 1970; nil where there is none.
+    ///
+    /// A database that was put back to an earlier state counts on from there, so that a number alone names no change.
+    static func time(
+        ofChange change: Int64, _ account: AccountID, _ database: Database
+    ) throws -> Int64? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT updated FROM brand_number WHERE account = ? AND change <= ? ORDER BY change DESC LIMIT 1")
+        return try Int64.fetchOne(statement, arguments: [account.row, change])
+    }
+
     /// Moves the counter past changes whose numbers were given out.
     static func advance(_ account: AccountID, by count: Int, _ database: Database) throws {
         try database.execute(
