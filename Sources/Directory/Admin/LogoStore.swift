@@ -51,7 +51,7 @@ package struct LogoStore: Sendable {
         guard data.count <= Self.limit else { throw LogoStoreError.tooLarge }
         guard let type = LogoRoute.contentType(data) else { throw LogoStoreError.badType }
         let hash = Hexadecimal.text(SHA256.hash(data: data))
-        return try database.pool.write { database in
+        let (logo, before) = try database.pool.write { database in
             let before = try Self.row(name, database)
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
             if !FileManager.default.fileExists(atPath: path(hash)) {
@@ -63,17 +63,19 @@ package struct LogoStore: Sendable {
                     ON CONFLICT (name) DO UPDATE SET hash = excluded.hash, type = excluded.type, size = excluded.size,
                     created = excluded.created
                     """, arguments: [name, hash, type, data.count, now])
-            if let before, before.hash != hash { try removeFile(before.hash, database) }
-            return Logo(
+            let logo = Logo(
                 name: name, type: type, size: data.count, hash: hash, created: Timestamp.string(from: now))
+            return (logo, before)
         }
+        if let before { try removeFile(before.hash) }
+        return logo
     }
 
     /// Removes a logo that no brand and no number in use names.
     ///
     /// - Throws: `LogoStoreError`, or an error of the database.
     package func remove(_ name: String) throws {
-        try database.pool.write { database in
+        let logo = try database.pool.write { database in
             guard let logo = try Self.row(name, database) else { throw LogoStoreError.unknown(name) }
             let isUsed = try Bool.fetchOne(
                 database,
@@ -83,8 +85,9 @@ package struct LogoStore: Sendable {
                     """, arguments: [name])
             if isUsed == true { throw LogoStoreError.inUse(name) }
             try database.execute(sql: "DELETE FROM logo WHERE name = ?", arguments: [name])
-            try removeFile(logo.hash, database)
+            return logo
         }
+        try removeFile(logo.hash)
     }
 
     /// All logos by name.
@@ -104,10 +107,14 @@ package struct LogoStore: Sendable {
 
     private func path(_ hash: String) -> String { folder + "/" + hash }
 
-    /// Inside the writer's transaction, so that nobody adds a logo with the same bytes meanwhile.
-    private func removeFile(_ hash: String, _ database: Database) throws {
-        let isNamed = try Bool.fetchOne(database, sql: "SELECT 1 FROM logo WHERE hash = ?", arguments: [hash])
-        if isNamed == nil { try? FileManager.default.removeItem(atPath: path(hash)) }
+    /// Removes a file that no logo names any more: after the commit, for until then the old row may come back.
+    ///
+    /// Inside a transaction of its own, so that nobody adds a logo with the same bytes meanwhile.
+    private func removeFile(_ hash: String) throws {
+        try database.pool.write { database in
+            let isNamed = try Bool.fetchOne(database, sql: "SELECT 1 FROM logo WHERE hash = ?", arguments: [hash])
+            if isNamed == nil { try? FileManager.default.removeItem(atPath: path(hash)) }
+        }
     }
 
     private static func row(_ name: String, _ database: Database) throws -> Logo? {
