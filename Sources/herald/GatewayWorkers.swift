@@ -98,6 +98,8 @@ struct WorkerService: Service {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 while shared.calls.count > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(100)) }
+                // The BYE of the last call has its answer still to come, by a resend perhaps (RFC 3261 §17.1.2.1).
+                try? await Task.sleep(for: .seconds(1))
             }
             group.addTask { try? await Task.sleep(for: drain) }
             group.addTask {
