@@ -32,6 +32,9 @@ final class ConfigurationSection {
     /// True when the key stands in the file.
     func has(_ key: String) -> Bool { node(key) != nil }
 
+    /// True where a list stands without any element.
+    func isEmptyList(_ key: String) -> Bool { node(key)?.sequence?.isEmpty ?? false }
+
     /// A text that is not empty.
     func string(_ key: String) -> String? {
         guard let node = node(key) else { return nil }

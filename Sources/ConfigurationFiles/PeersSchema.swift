@@ -34,11 +34,14 @@ struct PeersSchema {
         return root.sections("trunks") { position, section in
             let name = name(section, "trunk\(position + 1)", among: &names)
             let certificateNames = certificateNames(section)
-            if !section.has("sources"), certificateNames.isEmpty { section.missing("sources", "[203.0.113.0/24]") }
+            if certificateNames.isEmpty {
+                if !section.has("sources") { section.missing("sources", "[203.0.113.0/24]") }
+                if section.isEmptyList("sources") { section.problem("sources", "must not be empty") }
+            }
             let sources = section.list("sources", SourceRange.read)
-            claim(sources, section, name, &claimed)
-            let targets = nextHops(section, sources)
+            let targets = nextHops(section, sources, isKnownByCertificate: !certificateNames.isEmpty)
             let listener = listen.firstIndex { $0.name == section.string("listen") } ?? 0
+            claim(sources, section, name, listener, certificateNames, &claimed)
             if section.has("targets") { _ = self.position(section, "listen", among: listen.map(\.name)) }
             let isProbed = section.bool("probe", default: targets.count > 1)
             let pbxListener =
@@ -87,11 +90,19 @@ struct PeersSchema {
     }
 
     /// The given next hops; else the first source, if that is one address.
-    private func nextHops(_ section: ConfigurationSection, _ sources: [SourceRange]) -> [HeraldConfiguration.Target] {
+    private func nextHops(
+        _ section: ConfigurationSection, _ sources: [SourceRange], isKnownByCertificate: Bool
+    ) -> [HeraldConfiguration.Target] {
         if section.has("next_hop") || section.has("targets") {
             return targets(section, "next_hop", "203.0.113.5:5060")
         }
-        guard let first = sources.first else { return [] }
+        guard let first = sources.first else {
+            // Where sources cannot be read, or must be there, that is said already.
+            if isKnownByCertificate, section.isEmptyList("sources") || !section.has("sources") {
+                section.missing("next_hop", "203.0.113.5:5060 (there is no source to send to)")
+            }
+            return []
+        }
         guard first.isSingle else {
             section.missing("next_hop", "203.0.113.5:5060 (sources begins with a range, which is no place to send to)")
             return []
@@ -177,22 +188,37 @@ struct PeersSchema {
     }
 
     /// Notes sources that never match because an earlier peer has them all: PBXs are looked at first, then trunks.
+    ///
+    /// Trunks may share a source where the listen entry a call comes by or a certificate tells them apart.
     private func claim(
-        _ sources: [SourceRange], _ section: ConfigurationSection, _ name: String, _ claimed: inout [Claim]
+        _ sources: [SourceRange], _ section: ConfigurationSection, _ name: String, _ listener: Int,
+        _ certificateNames: [String], _ claimed: inout [Claim]
     ) {
-        for (position, source) in sources.enumerated() {
-            guard let other = claimed.first(where: { $0.range.covers(source) }) else { continue }
+        let claims = sources.map {
+            Claim(owner: "trunk \(name)", range: $0, listener: listener, certificateNames: certificateNames)
+        }
+        for (position, claim) in claims.enumerated() {
+            guard let other = claimed.first(where: { $0.covers(claim) }) else { continue }
             section.problem(
                 "sources", element: position,
-                "\(source) belongs to \(other.owner) already (\(other.range)); give both with their ports, or narrow one"
+                "\(claim.range) belongs to \(other.owner) already (\(other.range)); give both with their ports, or narrow one"
             )
         }
-        claimed += sources.map { Claim(owner: "trunk \(name)", range: $0) }
+        claimed += claims
     }
 
     private struct Claim {
         let owner: String
         let range: SourceRange
+        /// Position in `listen`; nil for a PBX, whose messages may come by any.
+        var listener: Int?
+        var certificateNames: [String] = []
+
+        func covers(_ other: Claim) -> Bool {
+            guard range.covers(other.range), listener == nil || listener == other.listener else { return false }
+            return certificateNames.isEmpty
+                || !other.certificateNames.isEmpty && Set(certificateNames).isSuperset(of: other.certificateNames)
+        }
     }
 
     private func name(_ section: ConfigurationSection, _ usual: String, among names: inout Set<String>) -> String {

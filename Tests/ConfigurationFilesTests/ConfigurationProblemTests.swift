@@ -174,6 +174,14 @@ struct ConfigurationProblemTests {
             "herald.yaml:4:25: trunks[0].certificate_names: need a listen entry with transport: tls and client_certificate: true"
         ),
         BadFile(
+            "  - {certificate_names: [a.example]}",
+            "herald.yaml:4:5: trunks[0].next_hop: is missing; write next_hop: 203.0.113.5:5060 (there is no source to send to)",
+            "herald.yaml:4:25: trunks[0].certificate_names: need a listen entry with transport: tls and client_certificate: true"
+        ),
+        BadFile(
+            "  - {sources: [], next_hop: 203.0.113.5}", "herald.yaml:4:15: trunks[0].sources: must not be empty"),
+        BadFile("  - {sources: []}", "herald.yaml:4:15: trunks[0].sources: must not be empty"),
+        BadFile(
             "  - {sources: [203.0.113.5], listen: sipp}",
             #"herald.yaml:4:38: trunks[0].listen: no entry is named "sipp"; did you mean "sip"?"#),
         BadFile(
@@ -214,6 +222,20 @@ struct ConfigurationProblemTests {
         let yaml = "listen: [{name: sip, address: 192.0.2.10}]\npbx: [{address: 192.0.2.20}]\ntrunks:\n" + bad.yaml
         let problems = try folder.problems(in: yaml)
         #expect(problems == bad.lines)
+    }
+
+    @Test(arguments: [
+        ("{sources: [203.0.113.5], listen: a}", "{sources: [203.0.113.5], listen: b}", true),
+        ("{sources: [203.0.113.5], listen: a}", "{sources: [203.0.113.5], listen: a}", false),
+        ("{sources: [203.0.113.0/24], next_hop: 203.0.113.5}", "{sources: [203.0.113.7], listen: b}", true),
+    ])
+    func `trunks share a source where the listen entry tells them apart`(
+        one: String, other: String, isFine: Bool
+    ) throws {
+        let listen = "listen: [{name: a, address: 192.0.2.10}, {name: b, address: 192.0.2.11}]"
+        let problems = try folder.problems(
+            in: "\(listen)\npbx: [{address: 192.0.2.20}]\ntrunks:\n  - \(one)\n  - \(other)")
+        #expect(problems.isEmpty == isFine, "\(problems)")
     }
 
     @Test(arguments: [

@@ -154,7 +154,7 @@ extension SIPGateway {
     ) -> OnwardRequest {
         let topology = settings.topology
         var onward: OnwardRequest
-        let group: TargetGroup
+        let group: TargetGroup?
         let wanted: Int?
         switch peer {
         case .trunk(let trunk):
@@ -164,10 +164,10 @@ extension SIPGateway {
             wanted = trunk.pbxSocket
         case .pbx:
             let noted = routes.note.flatMap { topology.trunk(mark: $0.trunk) }
-            let trunk = noted ?? topology.trunk(for: routes.nextHop, from: arrival.flow) ?? topology.trunks[0]
-            let note = routes.note ?? DialogNote(trunk: Int(trunk.mark), isInbound: false, isBranded: false)
+            let trunk = noted ?? topology.trunk(for: routes.nextHop, from: arrival.flow)
+            let note = routes.note ?? DialogNote(trunk: Int(trunk?.mark ?? 0), isInbound: false, isBranded: false)
             onward = OnwardRequest(note: note, sealedNote: routes.note, isFromTrunk: false)
-            group = trunk.targets
+            group = trunk?.targets
             wanted = nil
         }
         if let uri = routes.nextHop,
@@ -180,6 +180,7 @@ extension SIPGateway {
                 address: address, socket: socket, isReliable: topology.sockets[socket].transport.isReliable)
             return onward
         }
+        guard let group else { return onward }
         let call = reporter.identifier(of: arrival.message, direction: onward.isFromTrunk ? .inbound : .outbound)
         var targets = order(group, for: call, at: arrival.now)
         // Inside a dialog the one target that has it is meant; without a way to know it, the first is asked all the same.

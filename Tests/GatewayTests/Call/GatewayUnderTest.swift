@@ -45,6 +45,7 @@ final class GatewayUnderTest {
         var answerers = AnswererRules()
         /// Another trunk, in front of the usual one, reached at this address.
         var secondTrunk: PeerAddress?
+        var hasTrunk = true
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
@@ -128,7 +129,7 @@ final class GatewayUnderTest {
             identityOrder: options.identityOrder,
             keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: 0,
             pbxSocket: options.pbxSocket, carrierName: options.carrierName, admission: TrunkAdmission(options.limits))
-        var trunks = [trunk]
+        var trunks = options.hasTrunk ? [trunk] : []
         if let address = options.secondTrunk {
             let second = TrunkPeer(
                 name: "second", sources: [source(address)], targets: group(address), socket: 0, isTrusted: true,

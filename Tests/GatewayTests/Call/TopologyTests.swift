@@ -161,4 +161,15 @@ struct TopologyTests {
         let second = gateway.receive(other, from: GatewayUnderTest.pbx, on: 0)
         #expect(second.contains { $0.destination == options.secondTrunk && $0.bytes.starts(with: "INVITE".utf8) })
     }
+
+    @Test(arguments: ["REGISTER", "BYE", "INVITE"])
+    func `without any trunk what the PBX sends is answered 503`(method: String) throws {
+        var options = GatewayUnderTest.Options()
+        options.hasTrunk = false
+        let gateway = try GatewayUnderTest(numbers: [], options: options)
+        let tag = method == "BYE" ? ";tag=p" : ""
+        let text = request(method, toTag: tag).replacing("192.0.2.20 SIP", with: "198.51.100.9 SIP")
+        let answers = gateway.receive(text, from: GatewayUnderTest.pbx).to(GatewayUnderTest.pbx)
+        #expect(try #require(answers.last).hasPrefix("SIP/2.0 503 "))
+    }
 }
