@@ -8,7 +8,8 @@ import Synchronization
 /// rather than memory growing. Only this process's calls are known: after a restart counting begins anew. Any thread.
 package final class CallsInProgress: Sendable {
     private struct Entry {
-        let trunk: TrunkCalls
+        /// Nil for calls that count for no trunk.
+        let trunk: TrunkCalls?
         /// Monotonic seconds.
         let began: UInt32
     }
@@ -28,7 +29,7 @@ package final class CallsInProgress: Sendable {
     package var count: Int { total.load(ordering: .relaxed) }
 
     /// Counts a call that begins at a monotonic time in milliseconds; one that is known already stays as it is.
-    package func begin(_ call: CallIdentifier, on trunk: TrunkCalls, at milliseconds: UInt64) {
+    package func begin(_ call: CallIdentifier, on trunk: TrunkCalls?, at milliseconds: UInt64) {
         guard count < capacity else { return }
         let entry = Entry(trunk: trunk, began: UInt32(truncatingIfNeeded: milliseconds / 1000))
         let isNew = shard(of: call).calls.withLock { calls in
@@ -69,9 +70,9 @@ package final class CallsInProgress: Sendable {
 
     private func shard(of call: CallIdentifier) -> Shard { shards[Int(call.low % UInt64(shards.count))] }
 
-    private func add(_ difference: Int, _ trunk: TrunkCalls) {
+    private func add(_ difference: Int, _ trunk: TrunkCalls?) {
         total.add(difference, ordering: .relaxed)
-        trunk.add(difference)
+        trunk?.add(difference)
     }
 }
 

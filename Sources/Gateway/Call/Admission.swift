@@ -2,25 +2,28 @@
 
 import SIPCore
 
-// Whether a new call may begin: not while the gateway drains, and not past what its trunk may send (RFC 3261 §21.5.4).
+// Whether a new call may begin: not while the gateway drains, and not past what its trunk may bring (RFC 3261 §21.5.4).
 
 extension SIPGateway {
     /// Counts a new call in, or answers it 503 with the time after which another try makes sense.
-    func admit(_ call: CallIdentifier, on trunk: TrunkPeer, _ arrival: Arrival) -> Bool {
-        if shared.isDraining {
-            counters.add(.callsRefusedWhileDraining)
-            answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 10"))
-            return false
+    ///
+    /// An emergency call and the call back from its centre are never held back (RFC 5031, RFC 7090, RFC 4412).
+    ///
+    /// - Parameter trunk: the one that brings the call; nil for a call of the PBX, which no trunk's limits concern.
+    func admit(_ call: CallIdentifier, on trunk: TrunkPeer?, _ arrival: Arrival) -> Bool {
+        if !CallFacts.isEmergency(arrival.message) {
+            if shared.isDraining {
+                counters.add(.callsRefusedWhileDraining)
+                answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 10"))
+                return false
+            }
+            if case .refused(let reason, let seconds) = trunk?.admission.admit(at: arrival.now.milliseconds) {
+                counters.add(reason == .rate ? .callsRefusedByRate : .callsRefusedByNumber)
+                answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: \(seconds)"))
+                return false
+            }
         }
-        // An emergency call and the call back from its centre are never held back (RFC 5031, RFC 7090, RFC 4412).
-        if !CallFacts.isEmergency(arrival.message),
-            case .refused(let reason, let seconds) = trunk.admission.admit(at: arrival.now.milliseconds)
-        {
-            counters.add(reason == .rate ? .callsRefusedByRate : .callsRefusedByNumber)
-            answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: \(seconds)"))
-            return false
-        }
-        shared.calls.begin(call, on: trunk.admission.calls, at: arrival.now.milliseconds)
+        shared.calls.begin(call, on: trunk?.admission.calls, at: arrival.now.milliseconds)
         return true
     }
 }

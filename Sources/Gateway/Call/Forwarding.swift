@@ -15,7 +15,7 @@ extension SIPGateway {
             return answer(arrival, Refusal(503, "Service Unavailable"))
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
-        guard admit(call, on: trunk, arrival) else { return }
+        guard admit(call, on: nil, arrival) else { return }
         var targets = order(trunk.targets, for: call, at: arrival.now)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0) }

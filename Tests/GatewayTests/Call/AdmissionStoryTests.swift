@@ -69,6 +69,21 @@ struct AdmissionStoryTests {
         _ = gateway.receive(invite(1), from: trunk)
         let call = request("INVITE", extra: header, branch: "e").replacing("story@", with: "emergency@")
         #expect(gateway.receive(call, from: trunk).to(GatewayUnderTest.pbx).count == 1)
+        gateway.shared.drain()
+        let later = request("INVITE", extra: header, branch: "f").replacing("story@", with: "later@")
+        let whileDraining = gateway.receive(later, from: trunk)
+        #expect(whileDraining.to(GatewayUnderTest.pbx).count == 1)
+    }
+
+    @Test func `what a trunk may bring does not hold back the PBX's own calls`() throws {
+        let gateway = try gateway(.init(callsPerSecond: 1, burst: 1, mostCalls: 1))
+        func outbound(_ number: Int) -> String { invite(number).replacing("192.0.2.20 SIP", with: "203.0.113.5 SIP") }
+        for number in 1...2 {
+            let out = gateway.receive(outbound(number), from: GatewayUnderTest.pbx)
+            #expect(out.requests("INVITE").count == 1)
+        }
+        #expect(gateway.shared.calls.count == 2, "they are waited for when the gateway drains")
+        #expect(gateway.receive(invite(3), from: trunk).to(GatewayUnderTest.pbx).count == 1)
     }
 
     @Test func `while more comes in than can be carried new calls are refused, requests of dialogs are not`() throws {
