@@ -81,15 +81,18 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var transactions: Int
     /// Why outcomes cannot be stored at present; nil while all is well.
     package var ledgerProblem: String?
+    /// The gateway ends: new calls are refused, those in progress go on.
+    package var isDraining: Bool
 
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
         gates: [Gate] = [], directory: DirectoryStanding? = nil, outbox: Outbox = .init(), logos: Logos? = nil,
-        transactions: Int = 0, ledgerProblem: String? = nil
+        transactions: Int = 0, ledgerProblem: String? = nil, isDraining: Bool = false
     ) {
         self.gates = gates
         self.directory = directory
         self.ledgerProblem = ledgerProblem
+        self.isDraining = isDraining
         self.gateway = gateway
         self.version = version
         self.startedAt = startedAt
@@ -193,12 +196,15 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case gateway, version
         case startedAt = "started_at"
         case listening, branding, sync, gates, directory, outbox, logos, transactions
+        case isDraining = "draining"
+        case ledgerProblem = "ledger_problem"
     }
 
     /// Why calls should not be sent here yet; nil when they may.
     ///
     /// A closed gate, a failed sync and a full outbox are no obstacles: calls go on from the stored copy, or unbranded.
     package var obstacle: String? {
+        if isDraining { return "the gateway drains: calls in progress end, new ones are refused" }
         if listening.isEmpty { return "no socket is listening" }
         if !branding.isSettled { return "no brands yet: the first sync with the directory has not ended" }
         return nil

@@ -104,7 +104,8 @@ struct GatewayStatusReport: GatewayStatusSource {
             },
             gates: await link?.gates(snapshot.gates) ?? [], directory: link?.standing,
             outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0), logos: await logos?.status(),
-            transactions: shards.transactions, ledgerProblem: recorder.totals.problem)
+            transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
+            isDraining: shards.shared.isDraining)
     }
 
     private func callCounters() -> [CounterSample] {
