@@ -10,12 +10,22 @@ package enum CSVText {
         cells.map { cell($0 ?? "") }.joined(separator: ",") + "\r\n"
     }
 
+    /// By code points: to a reader of bytes a comma is one, whatever mark is set on it.
     private static func cell(_ text: String) -> String {
-        var visible = TerminalText.visible(text)
-        if let first = visible.first, "=+-@".contains(first), !visible.dropFirst().allSatisfy(\.isNumber) {
-            visible = "'" + visible
+        var visible = Array(TerminalText.visible(text).unicodeScalars)
+        if let first = visible.first, "=+-@".unicodeScalars.contains(first),
+            !visible.dropFirst().allSatisfy({ ("0"..."9").contains($0) })
+        {
+            visible.insert("'", at: 0)
         }
-        guard visible.contains(where: { ",\"'".contains($0) || $0 == " " }) else { return visible }
-        return "\"" + visible.replacing("\"", with: "\"\"") + "\""
+        let isQuoted = visible.contains { ",\"' ".unicodeScalars.contains($0) }
+        var cell = String.UnicodeScalarView()
+        if isQuoted { cell.append("\"") }
+        for scalar in visible {
+            if scalar == "\"" { cell.append(scalar) }
+            cell.append(scalar)
+        }
+        if isQuoted { cell.append("\"") }
+        return String(cell)
     }
 }
