@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import BrandingAPI
 
 /// Takes out of a text what a debug upload must not carry: secrets, and numbers of people who are no brand.
 struct DebugRedaction {
@@ -26,6 +27,16 @@ struct DebugRedaction {
         }
         flush(&digits, into: &out)
         return String(decoding: out, as: UTF8.self)
+    }
+
+    /// The texts in a value; its numbers count and date.
+    func clean(_ value: JSONValue) -> JSONValue {
+        switch value {
+        case .string(let text): .string(clean(text))
+        case .array(let values): .array(values.map(clean))
+        case .object(let values): .object(values.mapValues(clean))
+        case .null, .bool, .int, .double: value
+        }
     }
 
     private func flush(_ digits: inout [UInt8], into out: inout [UInt8]) {

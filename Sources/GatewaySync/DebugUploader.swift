@@ -108,11 +108,11 @@ package final class DebugUploader: Service, Sendable {
     private func upload(_ nonce: String, _ gates: DirectoryConfig.DebugUI) async throws(DirectoryError) -> String {
         let redaction = DebugRedaction(secrets: client.settings.secrets, index: current.load().index)
         let logs = redaction.clean(content.logs().joined(separator: "\n"))
-        let state = await content.state().map { redaction.clean(String(decoding: $0, as: UTF8.self)) }
+        let state = await content.state().flatMap { try? JSONValue.object(parsing: $0) }
         var upload = DebugUpload(
             deviceID: device.id, nonce: nonce, createdAt: Timestamp.string(from: time.now()),
             expiresAt: gates.expiresAt,
-            state: state.flatMap { try? JSONValue.object(parsing: $0.utf8) })
+            state: state?.mapValues(redaction.clean))
         if logs.count <= FieldLimit.debugLogs {
             upload.logs = logs
         } else if client.word.remote?.features.chunkedUpload == true {

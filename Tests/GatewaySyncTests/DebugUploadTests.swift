@@ -21,10 +21,12 @@ struct DebugUploadTests {
         return config
     }
 
-    private static func uploader(_ gateway: GatewayFixture, logs: [String] = ["line"]) -> DebugUploader {
+    private static func uploader(
+        _ gateway: GatewayFixture, logs: [String] = ["line"], state: String = #"{"version":"1.2.3"}"#
+    ) -> DebugUploader {
         DebugUploader(
             client: gateway.client, device: gateway.device, current: gateway.current, stateFolder: gateway.folder.path,
-            content: .init(logs: { logs }, state: { Data(#"{"version":"1.2.3"}"#.utf8) }), time: gateway.time.keeper,
+            content: .init(logs: { logs }, state: { Data(state.utf8) }), time: gateway.time.keeper,
             logger: gateway.logger)
     }
 
@@ -44,6 +46,19 @@ struct DebugUploadTests {
         gateway.client.word.note(config)
         await Self.uploader(gateway).check()
         #expect(peer.requests.map(\.path) == (isOpen ? ["/api/mobile/debug/upload"] : []))
+        await gateway.client.shutdown()
+    }
+
+    @Test func `the status comes whole, without the numbers in its texts`() async throws {
+        let peer = try FaultyPeer { _, _ in Self.uploaded }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.client.word.note(Self.gates())
+        let state = #"{"started_at":1763000000,"sync":{"last_error":"of 61255501001","ok":true},"n":[1,"61255501002"]}"#
+        await Self.uploader(gateway, state: state).check()
+        let sent = try #require(try peer.requests.first.map(Self.upload)?.state)
+        #expect(sent["started_at"] == .int(1_763_000_000))
+        #expect(sent["sync"] == .object(["last_error": .string("of <number>"), "ok": .bool(true)]))
+        #expect(sent["n"] == .array([.int(1), .string("<number>")]))
         await gateway.client.shutdown()
     }
 
