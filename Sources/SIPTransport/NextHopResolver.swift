@@ -53,6 +53,23 @@ package final class NextHopResolver: Sendable {
         state.withLock { $0.bell = nil }
     }
 
+    /// Asks once for each name that is not among those kept, before a reload puts it in place.
+    ///
+    /// Any thread, except inside `onChange` and `onNotice`.
+    ///
+    /// - Returns: the names without an answer.
+    package func learn(_ names: [NextHopName]) async -> [NextHopName] {
+        let new = state.withLock { state in names.filter { state.entries[$0]?.hops == nil && !state.names.contains($0) }
+        }
+        return await withTaskGroup(of: NextHopName?.self) { group in
+            for name in new { group.addTask { await self.learn(name) ? nil : name } }
+            var unknown: Set<NextHopName> = []
+            for await name in group { if let name { unknown.insert(name) } }
+            publish()
+            return new.filter(unknown.contains)
+        }
+    }
+
     /// Puts other names in place, for a reload; names that stay keep their answers and their times.
     ///
     /// Any thread, except inside `onChange` and `onNotice`.
@@ -72,6 +89,16 @@ package final class NextHopResolver: Sendable {
 }
 
 extension NextHopResolver {
+    private func learn(_ name: NextHopName) async -> Bool {
+        guard let answer = try? await settings.resolution.answer(for: name, using: lookup) else { return false }
+        var entry = NextHopEntry(due: time.elapsed())
+        entry.take(answer, at: time.elapsed(), wall: time.wallSeconds()) {
+            settings.backoff.delay(afterFailures: $0, chance: 0)
+        }
+        state.withLock { $0.entries[name] = entry }
+        return true
+    }
+
     private func put(_ names: [NextHopName], kept: [NextHopName: NextHopFile.Kept]) {
         let now = time.elapsed()
         state.withLock { state in

@@ -25,10 +25,10 @@ struct ReloadService: Service {
     let logger: Logger
 
     func run() async throws {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { reload() }
+        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { await reload() }
     }
 
-    private func reload() {
+    private func reload() async {
         do {
             var next = try HeraldConfiguration.load(path: path)
             let waiting = keepFixed(in: &next)
@@ -38,6 +38,16 @@ struct ReloadService: Service {
                 return
             }
             let names = try next.trunkNames()
+            // A peer without an address would get no calls and be a stranger, with the calls it has.
+            let unknown = await resolver.learn(next.nextHopNames)
+            guard unknown.isEmpty else {
+                logger.error(
+                    "the configuration was not reloaded, the old one stays in force",
+                    metadata: [
+                        "problem": "no address for \(unknown.map(\.host).joined(separator: ", ")) yet; try again"
+                    ])
+                return
+            }
             try streams?.reloadIdentities()
             try settings.use(next)
             resolver.replace(names: next.nextHopNames)
@@ -78,6 +88,8 @@ struct ReloadService: Service {
         keep("streams", \.streams)
         keep("timers", \.timers)
         keep("limits.max_transactions", \.limits.maxTransactions)
+        // Streams are framed by what was in force when they began.
+        if streams != nil { keep("limits.max_message", \.limits.maxMessage) }
         keep("dns", \.nameServers)
         keep("log", \.log)
         let (rendering, old) = (next.renderingProfile, configuration.renderingProfile)

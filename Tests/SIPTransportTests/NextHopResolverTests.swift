@@ -25,6 +25,19 @@ struct NextHopResolverTests {
         }
     }
 
+    @Test func `names of a reload are known before they are put in place, or it is said that they are not`() async {
+        let bench = ResolverBench([Self.pbx], Self.zone("192.0.2.1"))
+        await bench.run {
+            #expect(await bench.resolver.learn([Self.pbx, Self.trunk]) == [Self.trunk])
+            #expect(bench.changes == [["pbx.example": ["192.0.2.1:5060"]]])
+            bench.lookup.set("trunk.example A", .success([.address("192.0.2.9", ttl: 30)]))
+            #expect(await bench.resolver.learn([Self.pbx, Self.trunk]).isEmpty)
+            #expect(bench.changes.last == ["pbx.example": ["192.0.2.1:5060"], "trunk.example": ["192.0.2.9:5060"]])
+            bench.resolver.replace(names: [Self.pbx, Self.trunk])
+            #expect(bench.resolver.snapshot.map { $0.hops?.count } == [1, 1])
+        }
+    }
+
     @Test(arguments: [(30, 29, 30), (0, 4, 5), (1_000_000, 3599, 3600)])
     func `a name is asked for again when its time is over, not before`(ttl: Int, before: Int, after: Int) async {
         let bench = ResolverBench([Self.pbx], Self.zone("192.0.2.1", ttl: ttl))
