@@ -158,11 +158,12 @@ extension HeraldConfiguration {
             window: outcomes.returnedWindow.components.seconds,
             originals: outcomes.returnedOriginals == .any ? .any : .unanswered, groups: outcomes.subscribers)
         settings.limits = OutcomeMachine.Limits(answered: outcomes.maxCallDuration.components.seconds)
-        settings.limits.redial = outcomes.retryWindow.components.seconds * 1_000_000
+        settings.limits.redial = Int64(outcomes.retryWindow / .microseconds(1))
         settings.trunks = try trunkNames()
         settings.maxBytes = outcomes.maxSize
         settings.outputs = outcomes.outputs
-        settings.retentionDays = Int(outcomes.retention.components.seconds / 86_400)
+        // A day that has begun is kept whole.
+        settings.retentionDays = Int((outcomes.retention / .seconds(86_400)).rounded(.up))
         return settings
     }
 }
