@@ -4,6 +4,7 @@ import ArgumentParser
 import Branding
 import BrandingAPI
 import ConfigurationFiles
+import Foundation
 import Gateway
 import GatewayAdmin
 import GatewayStore
@@ -115,7 +116,12 @@ struct StoredBrands {
         index =
             try question.normaliser.normalise(question.number.utf8).map { try reader.index(of: $0, profile: profile) }
             ?? .empty(profile: profile)
-        gates = state.gates
+        var gates = state.gates
+        // The gateway's own lifetime is known here, one the directory gave is not.
+        if let lifetime = configuration.directory?.cacheLifetime, lifetime > .zero, let last = state.lastSync {
+            gates.isStale = Int64(Date().timeIntervalSince1970) - last > lifetime.components.seconds
+        }
+        self.gates = gates
         origin =
             state.lastSync.map { "the copy of \(Timestamp.string(from: $0))" } ?? "no copy yet: no sync has succeeded"
     }
