@@ -108,10 +108,11 @@ extension SIPGateway {
     private func rename(
         _ request: SIPMessage, _ trunk: TrunkPeer, _ note: DialogNote?, into splices: inout Splices
     ) -> Bool {
-        guard let note, note.isNamed, note.isInbound, settings.brands, let caller = E164Number(digits: note.caller)
-        else { return false }
+        guard let note, note.isNamed, note.isInbound, settings.brands else { return false }
         let identity = CallerIdentity(of: request, trunk: trunk)
+        // A dialog that began before numbers were noted shows its caller by each request alone.
         guard !identity.isWithheld, identity.verification != .failed,
+            let caller = note.caller == 0 ? identity.number : E164Number(digits: note.caller),
             identity.number == caller || note.isAsserted && !identity.isAsserted
         else { return false }
         let index = branding.load().index

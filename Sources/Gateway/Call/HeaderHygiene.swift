@@ -53,30 +53,36 @@ enum HeaderHygiene {
     ///
     /// - Returns: whether there was one.
     private static func removeVerstat(_ message: SIPMessage, _ value: Range<Int>, into splices: inout Splices) -> Bool {
+        let extent = NameAddressExtent.scan(message.bytes, value)
         var isFound = false
-        var position = NameAddressExtent.scan(message.bytes, value).uri.lowerBound
-        while let semicolon = message[position..<value.upperBound].firstIndex(of: UInt8(ascii: ";")) {
-            let start = semicolon + 1
-            let end = message[start..<value.upperBound].firstIndex(where: endsParameter) ?? value.upperBound
-            position = end
-            let equals = message[start..<end].firstIndex(of: UInt8(ascii: "="))
-            let name = message[Blank.trimmed(message.bytes, start..<(equals ?? end))]
-            guard PercentEscape.resolved(name).equalsIgnoringCase("verstat") else { continue }
-            isFound = true
-            if equals != nil, end < value.upperBound, message.bytes[end] == UInt8(ascii: "\"") {
-                let close = message[(end + 1)..<value.upperBound].firstIndex(of: UInt8(ascii: "\""))
-                position = close.map { $0 + 1 } ?? value.upperBound
+        for (range, hasQuotes) in [(extent.uri, false), (extent.parameters, true)] {
+            var position = range.lowerBound
+            while let semicolon = message[position..<range.upperBound].firstIndex(of: UInt8(ascii: ";")) {
+                position = parameterEnd(message, (semicolon + 1)..<range.upperBound, hasQuotes: hasQuotes)
+                let text = message[(semicolon + 1)..<position]
+                let nameEnd = text.firstIndex(of: UInt8(ascii: "=")) ?? position
+                let name = message[Blank.trimmed(message.bytes, (semicolon + 1)..<nameEnd)]
+                guard PercentEscape.resolved(name).equalsIgnoringCase("verstat") else { continue }
+                isFound = true
+                splices.remove(semicolon..<position)
             }
-            splices.remove(semicolon..<position)
         }
         return isFound
     }
 
-    private static func endsParameter(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: ";"), UInt8(ascii: "@"), UInt8(ascii: "?"), UInt8(ascii: ">"), UInt8(ascii: "\""): true
-        default: false
+    /// Where a parameter ends; a URI has no quoted strings, and its parameters end at `@` and `?` too.
+    private static func parameterEnd(_ message: SIPMessage, _ range: Range<Int>, hasQuotes: Bool) -> Int {
+        var position = range.lowerBound
+        while position < range.upperBound {
+            switch message.bytes[position] {
+            case UInt8(ascii: ";"): return position
+            case UInt8(ascii: "@") where !hasQuotes, UInt8(ascii: "?") where !hasQuotes: return position
+            case UInt8(ascii: "\"") where hasQuotes:
+                position = QuotedString.end(message.bytes, openingAt: position, limit: range.upperBound)
+            default: position += 1
+            }
         }
+        return range.upperBound
     }
 }
 
@@ -102,7 +108,8 @@ enum CallInfoValues {
         }
         splices.replace(field.value) { out in
             for (position, value) in kept.enumerated() {
-                if position > 0 { out.append(", ") }
+                // No longer than it was: a message within its limits stays there.
+                if position > 0 { out.append(",") }
                 out.append(contentsOf: message[value.extent])
             }
         }

@@ -16,9 +16,12 @@ extension SIPGateway: TransactionUser {
             counters.add(.responsesDropped)
             return
         }
-        if case .trunk(let trunk) = peer, HeaderHygiene.concerns(response), let cleaned = clean(response, from: trunk) {
-            let arrival = Arrival(
-                message: cleaned, flow: arrival.flow, now: arrival.now, isShed: arrival.isShed)
+        if case .trunk(let trunk) = peer, HeaderHygiene.concerns(response), let bytes = clean(response, from: trunk) {
+            guard let cleaned = try? SIPMessage.index(bytes, limits: settings.limits) else {
+                counters.add(.responsesDropped)
+                return
+            }
+            let arrival = Arrival(message: cleaned, flow: arrival.flow, now: arrival.now, isShed: arrival.isShed)
             return receiveResponse(arrival, branch, from: peer)
         }
         let method = SIPMethod.recognise(response[sequence.method])
@@ -39,14 +42,12 @@ extension SIPGateway: TransactionUser {
     }
 
     /// A trunk's response without what its requests may not bring either; nil where nothing has to go.
-    private func clean(_ response: SIPMessage, from trunk: TrunkPeer) -> SIPMessage? {
-        let bytes = withSplices { splices in
+    private func clean(_ response: SIPMessage, from trunk: TrunkPeer) -> [UInt8]? {
+        withSplices { splices in
             HeaderHygiene.clean(
                 response, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices)
-            return splices.applied(to: response.bytes)
+            return splices.isEmpty ? nil : splices.applied(to: response.bytes)
         }
-        // Headers of a message that was read go: what is left can be read too.
-        return bytes.count == response.bytes.count ? nil : try? SIPMessage.index(bytes, limits: settings.limits)
     }
 
     func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {

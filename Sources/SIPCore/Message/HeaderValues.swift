@@ -44,9 +44,9 @@ package struct HeaderValues: Sequence, IteratorProtocol {
 }
 
 /// Quoted strings (RFC 3261 §25.1): a backslash takes the next character with it.
-enum QuotedString {
+package enum QuotedString {
     /// First position after the closing quote of the string that opens at `openingAt`; `limit` when it never closes.
-    static func end(_ bytes: [UInt8], openingAt: Int, limit: Int) -> Int {
+    package static func end(_ bytes: [UInt8], openingAt: Int, limit: Int) -> Int {
         var position = openingAt + 1
         while position < limit {
             position = bytes.span.position(in: position..<limit) {

@@ -97,6 +97,8 @@ struct BorrowedNameTests {
         "<sip:+61491570156@c.example;vers%74at=TN-Validation-Passed>;tag=a",
         "<tel:+61491570156;verstat=TN-Validation-Passed>; verstat = TN-Validation-Passed;tag=a",
         "tel:+61491570156;verstat=TN-Validation-Passed;tag=a",
+        #"<sip:+61491570156;x=";verstat=TN-Validation-Passed@c.example>;tag=a"#,
+        #"<sip:+61491570156@c.example>;verstat="TN-\"Validation-Passed";tag=a"#,
     ])
     func `its verstat goes, and it gets its own From back, RFC 3261 §8.2.6.2`(from: String) throws {
         for policy in [BrandingPolicy.standard, .permissive] {
@@ -113,6 +115,12 @@ struct BorrowedNameTests {
             let answer = try #require(answers.to(GatewayUnderTest.trunk).first)
             #expect(answer.contains("From: \(from)\r\n"))
         }
+    }
+
+    @Test func `what is said in quotes stays, RFC 3261 §25.1`() throws {
+        let gateway = try gateway { $0.isTrusted = false }
+        let from = #"<sip:+61491570156@c.example>;info="a;verstat=b";tag=a"#
+        #expect(try forwarded(gateway, invite(from: from)).contains("From: \(from)\r\n"))
     }
 
     @Test(arguments: [
@@ -155,6 +163,18 @@ struct BorrowedNameTests {
             #expect(passed.contains("P-Asserted-Identity") == comes)
             #expect(passed.contains("evil.example") == comes)
             #expect(passed.contains("From: \"Carrier\" <sip:+61491570156@carrier.example>;tag=a"))
+        }
+    }
+
+    @Test func `an answer whose Call-Info would grow past its limits brings nothing along`() throws {
+        let gateway = try gateway { $0.isTrusted = false }
+        let out = gateway.receive(
+            request("INVITE").replacing("192.0.2.20 SIP", with: "203.0.113.5 SIP"), from: GatewayUnderTest.pbx)
+        let invite = try #require(out.to(GatewayUnderTest.trunk).first)
+        let many = String(repeating: "x,", count: 7000)
+        let answer = response("180 Ringing", to: invite, extra: "Call-Info: \(many)<https://evil/l.png>;purpose=icon\n")
+        for text in gateway.receive(answer, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx) {
+            #expect(!text.contains("evil"))
         }
     }
 
