@@ -28,15 +28,16 @@ struct Caller: Hashable, Sendable {
     /// Whose tokens those are that were issued to a key: the key's owner, by its successor once it was rotated and ended.
     static func ofTokens(keyHash: Data, now: Int64, _ database: Database) throws -> Caller? {
         if let caller = try ofKey(hash: keyHash, now: now, database) { return caller }
-        let successor = try Data.fetchOne(
+        let good = try Data.fetchOne(
             database,
             sql: """
-                SELECT next.hash FROM api_key AS old JOIN api_key AS next
-                    ON next.account = old.account AND next.name = old.name AND next.created >= old.created
-                WHERE old.hash = ? AND old.revoked IS NULL AND old.expires IS NOT NULL
-                    AND next.revoked IS NULL AND next.expires IS NULL
-                """, arguments: [keyHash])
-        return try successor.flatMap { try ofKey(hash: $0, now: now, database) }
+                WITH RECURSIVE line (hash, successor, revoked, expires) AS (
+                    SELECT hash, successor, revoked, expires FROM api_key WHERE hash = ?1
+                    UNION SELECT next.hash, next.successor, next.revoked, next.expires
+                    FROM line JOIN api_key AS next ON next.hash = line.successor WHERE line.revoked IS NULL)
+                SELECT hash FROM line WHERE revoked IS NULL AND (expires IS NULL OR expires > ?2)
+                """, arguments: [keyHash, now])
+        return try good.flatMap { try ofKey(hash: $0, now: now, database) }
     }
 
     static func ofKey(hash: Data, now: Int64, _ database: Database) throws -> Caller? {

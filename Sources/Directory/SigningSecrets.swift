@@ -29,4 +29,14 @@ package struct SigningSecrets: Sendable {
         }
         return made
     }
+
+    /// What requests of a key are signed with; nil where they are not.
+    package func find(forKey key: String) throws -> Secret? {
+        try database.pool.read { database in
+            try Row.fetchOne(
+                database, sql: "SELECT api_id, secret FROM key_signing WHERE key_hash = ?",
+                arguments: [SecretHash.of(key)]
+            ).map { Secret(id: $0["api_id"], secret: String(decoding: $0["secret"] as Data, as: UTF8.self)) }
+        }
+    }
 }

@@ -66,6 +66,9 @@ struct KeyCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a successor of a key; the old one stays good for a while.",
             discussion: """
+                Where requests of the key are signed, three lines come as with create --signed: the new key, and the id and
+                secret of the old one, which stay.
+
                 Example:
                   herald-directory key rotate gateway --grace-hours 48 --write /etc/herald/api-key
                 """)
@@ -85,9 +88,12 @@ struct KeyCommand: ParsableCommand {
         }
 
         func run() throws {
-            let account = try options.openAccount()
+            let (database, id) = try options.open(creates: false)
+            let account = AccountStore(database, account: id)
             try delivery.deliver(name) {
                 try account.rotateKey(name, grace: Int64(graceHours) * 3600, now: secondsNow()).key
+            } signing: {
+                try SigningSecrets(database).find(forKey: $0)
             } undo: { key in
                 try account.undoRotation(to: key)
             }

@@ -167,6 +167,8 @@ struct TokenTests {
                 headers["X-API-Key"] = key
                 #expect(try await directory.ask(path, headers: headers).status == 200)
             }
+            #expect(try SigningSecrets(directory.database).find(forKey: key)?.id == secret.id)
+            #expect(try SigningSecrets(directory.database).find(forKey: "other") == nil)
         }
     }
 
@@ -185,6 +187,22 @@ struct TokenTests {
                 #expect(try await Self.ask(directory, token: token).status == 401)
             }
             #expect(try await directory.ask(Self.path, headers: ["X-API-Key": key]).status == 401)
+        }
+    }
+
+    @Test func `tokens go over two rotations, and none comes back with a new key of the name`() async throws {
+        try await Self.run { directory, tokens in
+            let account = AccountStore(directory.database)
+            for _ in 0..<2 {
+                let (_, ends) = try account.rotateKey("test", grace: 10, now: directory.time.seconds)
+                directory.time.seconds = ends
+            }
+            #expect(try await Self.ask(directory, token: tokens.accessToken).status == 200)
+            let last = try #require(account.keys().first { $0.expires == nil }).id
+            #expect(try account.revokeKey(name: last, now: directory.time.seconds))
+            #expect(try await Self.ask(directory, token: tokens.accessToken).status == 401)
+            _ = try account.createKey(name: "test", now: directory.time.seconds)
+            #expect(try await Self.ask(directory, token: tokens.accessToken).status == 401)
         }
     }
 

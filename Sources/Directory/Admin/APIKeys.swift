@@ -86,9 +86,9 @@ extension AccountStore {
                 arguments: [account.row, name])
             try database.execute(
                 sql: """
-                    UPDATE api_key SET expires = ? WHERE account = ? AND name = ? AND revoked IS NULL
+                    UPDATE api_key SET expires = ?, successor = ? WHERE account = ? AND name = ? AND revoked IS NULL
                     AND expires IS NULL
-                    """, arguments: [ends, account.row, name])
+                    """, arguments: [ends, SecretHash.of(key), account.row, name])
             try Self.insert(key, name, account, now: now, database)
             try database.execute(
                 sql: """
@@ -113,7 +113,7 @@ extension AccountStore {
             try database.execute(sql: "DELETE FROM api_key WHERE hash = ?", arguments: [SecretHash.of(key)])
             try database.execute(
                 sql: """
-                    UPDATE api_key SET expires = NULL WHERE hash = (SELECT hash FROM api_key WHERE account = ?
+                    UPDATE api_key SET expires = NULL, successor = NULL WHERE hash = (SELECT hash FROM api_key WHERE account = ?
                     AND name = ? AND revoked IS NULL AND expires >= ? ORDER BY expires DESC, created DESC LIMIT 1)
                     """, arguments: [account.row, row["name"] as String, row["created"] as Int64])
         }
@@ -121,7 +121,7 @@ extension AccountStore {
 
     /// Takes a key out of use at once; false when there is no good key of that name or identifier.
     ///
-    /// A name takes the key and its predecessors; an identifier takes just that key.
+    /// A name takes the key and a predecessor that is still good; an identifier takes just that key.
     package func revokeKey(name reference: String, now: Int64) throws -> Bool {
         try database.pool.write { [account] database in
             try database.execute(
@@ -129,12 +129,7 @@ extension AccountStore {
                     UPDATE api_key SET revoked = ?1 WHERE account = ?2 AND (name = ?3 OR \(SecretKey.idColumn) = ?3)
                     AND revoked IS NULL AND (expires IS NULL OR expires > ?1)
                     """, arguments: [now, account.row, reference])
-            guard database.changesCount > 0 else { return false }
-            // Tokens of a predecessor that has ended would come to life with the next key of that name.
-            try database.execute(
-                sql: "UPDATE api_key SET revoked = ? WHERE account = ? AND name = ? AND revoked IS NULL",
-                arguments: [now, account.row, reference])
-            return true
+            return database.changesCount > 0
         }
     }
 

@@ -37,6 +37,8 @@ enum OperatorSchema {
         DROP TABLE key_signing;
         ALTER TABLE signing RENAME TO key_signing;
 
+        ALTER TABLE api_key ADD COLUMN successor BLOB;
+
         CREATE INDEX debug_upload_request ON debug_upload (request, device_id);
         """
 
