@@ -59,21 +59,25 @@ extension JSONValue {
     package enum ParsingError: Error, Hashable {
         /// It is no JSON, no whole value, or none of the kind wanted.
         case malformed
-        /// More than `deepest` levels.
+        /// More levels than are read.
         case tooDeep
     }
 
     /// Reads a text, in time that grows with its length alone.
-    package init(parsing text: some Sequence<UInt8>) throws(ParsingError) {
+    ///
+    /// - Parameter levels: how many are read; above some hundred the text is malformed.
+    package init(parsing text: some Sequence<UInt8>, levels: Int = deepest) throws(ParsingError) {
         guard let value = try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed) else {
             throw .malformed
         }
-        self = try Self.convert(value, levels: Self.deepest)
+        self = try Self.convert(value, levels: levels)
     }
 
     /// Reads a text that must be an object.
-    package static func object(parsing text: some Sequence<UInt8>) throws(ParsingError) -> [String: JSONValue] {
-        guard case .object(let object) = try JSONValue(parsing: text) else { throw .malformed }
+    package static func object(
+        parsing text: some Sequence<UInt8>, levels: Int = deepest
+    ) throws(ParsingError) -> [String: JSONValue] {
+        guard case .object(let object) = try JSONValue(parsing: text, levels: levels) else { throw .malformed }
         return object
     }
 

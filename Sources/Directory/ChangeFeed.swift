@@ -59,7 +59,9 @@ struct ChangeFeed: Sendable {
         // What the client has seen was changed later than it asked, or the cursor is from the future: it is of a database
         // that was there before this one was put back, and only its time still means something.
         let seen = try FeedTouch.time(ofChange: change, question.account, database)
-        return seen.map { $0 > asked.seconds } ?? false ? (-1, asked.seconds) : (change, nil)
+        // A change of the future was made while the clock was wrong, and tells nothing.
+        let isOther = seen.map { $0 > asked.seconds && $0 <= question.now } ?? false
+        return isOther ? (-1, asked.seconds) : (change, nil)
     }
 
     /// One bound on the change only: with two SQLite may enter the index at the wrong one and read a million rows.

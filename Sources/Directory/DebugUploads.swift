@@ -37,7 +37,7 @@ package struct DebugUploads: Sendable {
                 let state: String? = row["state"]
                 return Stored(
                     id: row["id"], device: row["device_id"], received: row["received"],
-                    state: try state.map { try JSONValue.object(parsing: $0.utf8) },
+                    state: try state.map { try JSONValue.object(parsing: $0.utf8, levels: .max) },
                     logs: row["logs"], logsUploadID: row["logs_upload_id"])
             }
         }

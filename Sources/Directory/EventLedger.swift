@@ -104,7 +104,7 @@ package struct EventLedger: Sendable {
         return Recorded(
             eventID: row["event_id"], eventKey: row["event_key"], number: row["number"], outcome: row["outcome"],
             surface: row["surface"], deviceID: row["device_id"], displayedAt: row["displayed_at"],
-            meta: try meta.map { try JSONValue.object(parsing: $0.utf8) },
+            meta: try meta.map { try JSONValue.object(parsing: $0.utf8, levels: .max) },
             counted: row["counted"], reason: row["reason"], receivedAt: Timestamp.string(from: row["received"]))
     }
 

@@ -48,11 +48,14 @@ struct ChangeFeedTests {
         let later = try (3...6).map { try entry("+6149157000\($0)", "after") }
         _ = try entries.put(later, now: 200)
         let client = SyncCursor(seconds: 100, change: 4)
-        let missed = try await database.pool.read { try Self.items(Self.start(since: client, $0).page) }
+        let missed = try await database.pool.read { try Self.items(Self.start(since: client, now: 300, $0).page) }
         #expect(missed.map(\.phoneNumber) == later.map(\.number.description))
         let usual = SyncCursor(seconds: 200, change: 4)
-        let next = try await database.pool.read { try Self.items(Self.start(since: usual, $0).page) }
+        let next = try await database.pool.read { try Self.items(Self.start(since: usual, now: 300, $0).page) }
         #expect(next.map(\.phoneNumber) == ["+61491570005", "+61491570006"])
+        // Made while the clock was ahead: the cursor's number counts.
+        let ahead = try await database.pool.read { try Self.items(Self.start(since: client, now: 150, $0).page) }
+        #expect(ahead.map(\.phoneNumber) == ["+61491570005", "+61491570006"])
     }
 
     @Test func `other changes of the same number have another tag, after a database was put back`() async throws {
@@ -69,9 +72,9 @@ struct ChangeFeedTests {
     }
 
     private static func start(
-        since: SyncCursor?, includesInactive: Bool = false, _ database: Database
+        since: SyncCursor?, includesInactive: Bool = false, now: Int64 = 2, _ database: Database
     ) throws -> (feed: ChangeFeed, page: ChangeFeed.Page) {
-        let question = ChangeFeed.Question(account: .first, since: since, includesInactive: includesInactive, now: 2)
+        let question = ChangeFeed.Question(account: .first, since: since, includesInactive: includesInactive, now: now)
         let start = try FeedStart(question, logoBase: nil, database)
         return (start.feed, start.page)
     }
