@@ -8,7 +8,7 @@ package struct StreamLimits: Sendable {
     /// Connections in all, both directions.
     package var connections = 10_000
     /// A tenth of them: as many strangers may hold, and as many are left for connections the gateway makes itself.
-    var reserved: Int { max(1, connections / 10) }
+    var reserved: Int { min(max(1, connections / 10), connections - 1) }
     /// Connections accepted from one IPv4 address or one IPv6 network of 64 bits.
     package var connectionsPerSource = 200
     /// After so long without a byte a connection is closed.
