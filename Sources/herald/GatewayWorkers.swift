@@ -93,13 +93,17 @@ struct WorkerService: Service {
         shared.drain()
         guard shared.calls.count > 0, drain > .zero else { return }
         logger.notice(
-            "draining: new calls are refused, calls in progress may finish; a second signal ends at once",
+            "draining: new calls but emergencies are refused, calls in progress may finish; a second signal ends at once",
             metadata: ["calls": "\(shared.calls.count)", "longest": "\(drain)"])
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                while shared.calls.count > 0, !Task.isCancelled { try? await Task.sleep(for: .milliseconds(100)) }
-                // The BYE of the last call has its answer still to come, by a resend perhaps (RFC 3261 §17.1.2.1).
-                try? await Task.sleep(for: .seconds(1))
+                repeat {
+                    while shared.calls.count > 0, !Task.isCancelled {
+                        try? await Task.sleep(for: .milliseconds(100))
+                    }
+                    // The BYE of the last call has its answer still to come, by a resend perhaps (RFC 3261 §17.1.2.1).
+                    try? await Task.sleep(for: .seconds(1))
+                } while shared.calls.count > 0 && !Task.isCancelled
             }
             group.addTask { try? await Task.sleep(for: drain) }
             group.addTask {
