@@ -68,7 +68,7 @@ extension FileReplacement {
     }
 }
 
-/// Why a file was not replaced; the old one, if there was one, is as it was.
+/// Why a file was not replaced for certain: there is the old one still, or the new one that a power cut may take away.
 package struct FileReplacementError: Error, Hashable, CustomStringConvertible {
     package let path: String
     /// The system's errno.
