@@ -40,6 +40,11 @@ struct AdminServerTests {
             let third = try await LoopbackClient.get("/readyz", port: port)
             #expect(third == Answer(status: 200, type: second.type, body: "ready\n"))
 
+            source.change { $0.isDraining = true }
+            let draining = try await LoopbackClient.get("/readyz", port: port)
+            #expect(draining.status == 503)
+            #expect(draining.body.hasPrefix("not ready: the gateway drains"))
+
             source.change { $0.listening = [] }
             #expect(try await LoopbackClient.get("/readyz", port: port).status == 503)
         }
@@ -63,6 +68,7 @@ struct AdminServerTests {
             $0.sync = .init(result: "failed", lastSuccess: 1_700_000_100, failuresInARow: 2, lastError: "no answer")
             $0.outbox = .init(waiting: 4, refused: 1)
             $0.transactions = 9
+            $0.ledgerProblem = "the disk is full"
         }
         try await withServer(source) { port in
             let answer = try await LoopbackClient.get("/status", port: port)
@@ -72,6 +78,8 @@ struct AdminServerTests {
             #expect(json["gateway"] as? String == "edge-1")
             #expect(json["started_at"] as? Int == 1_700_000_000)
             #expect(json["transactions"] as? Int == 9)
+            #expect(json["draining"] as? Bool == false)
+            #expect(json["ledger_problem"] as? String == "the disk is full")
             let branding = try #require(json["branding"] as? [String: Any])
             #expect(branding["settled"] as? Bool == true)
             #expect(branding["gate"] == nil)

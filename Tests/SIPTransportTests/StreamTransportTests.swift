@@ -160,6 +160,10 @@ struct StreamTransportTests {
         let house = try await House { $0.connections = 20 }
         let isPeer = Mutex(false)
         house.streams.setPeers(StreamPeers { _ in isPeer.withLock { $0 } })
+        // Connections may be taken before what waits for the loop: what comes back was given to it after the peers.
+        let token = DeliveryToken(branch: Branch(token: 9), attempt: 0)
+        house.send(Self.message("nobody"), to: Self.loopback.with(port: 1), token: token)
+        #expect(try await waits { house.observer.failures == [token] })
         let strangers = (0..<2).map { _ in RawStream(port: house.address.port) }
         #expect(try await waits { house.streams.counters.openConnections == 2 })
         #expect(try #require(RawStream(port: house.address.port)).receive() == "")
