@@ -14,7 +14,6 @@ struct CallerIdentity {
     var isWithheld = false
     /// What the carrier says of the number; none from an untrusted trunk.
     var verification = Verification.none
-
     /// P-Asserted-Identity or Remote-Party-ID names the caller, not From.
     var isAsserted = false
 
@@ -27,8 +26,10 @@ struct CallerIdentity {
     }
 
     /// The number of a sip, sips or tel URI, read with its phone-context or the trunk's region.
-    static func number(of uri: SIPURI, trunk: TrunkPeer) -> E164Number? {
-        guard let context = uri.userParameter("phone-context") ?? uri.parameter("phone-context") else {
+    ///
+    /// - Parameter context: a phone-context that stands behind the URI; nil for the URI's own.
+    static func number(of uri: SIPURI, trunk: TrunkPeer, context: ArraySlice<UInt8>? = nil) -> E164Number? {
+        guard let context = context ?? uri.userParameter("phone-context") ?? uri.parameter("phone-context") else {
             return trunk.normaliser.normalise(uri.unescapedUser)
         }
         return trunk.normaliser.normalise(uri.unescapedUser, context: context)
@@ -110,8 +111,7 @@ private struct ClaimedCaller {
     }
 
     func number(on trunk: TrunkPeer) -> E164Number? {
-        guard let context else { return CallerIdentity.number(of: uri, trunk: trunk) }
-        return trunk.normaliser.normalise(uri.unescapedUser, context: context)
+        CallerIdentity.number(of: uri, trunk: trunk, context: context)
     }
 }
 

@@ -41,31 +41,28 @@ enum HeaderHygiene {
         return changesFrom
     }
 
-    /// True when a message has any header that `clean` looks at beside From and those of trunks.
-    static func concerns(_ message: SIPMessage) -> Bool {
-        message.has(.pAssertedIdentity) || message.has(.remotePartyID) || message.has(.pPreferredIdentity)
-            || message.has(.callInfo)
-            || message.headers.contains { $0.name == .attestation || $0.name == .proxyVouched }
-    }
-
     /// Takes `;verstat=…` out wherever it stands (TS 24.229 §7.2A.20): the user part, the URI or a tel URI, and behind
     /// them, where a URI without brackets leaves it.
     ///
     /// - Returns: whether there was one.
     private static func removeVerstat(_ message: SIPMessage, _ value: Range<Int>, into splices: inout Splices) -> Bool {
         let extent = NameAddressExtent.scan(message.bytes, value)
+        let isInURI = removeVerstat(message, extent.uri, hasQuotes: false, into: &splices)
+        return removeVerstat(message, extent.parameters, hasQuotes: true, into: &splices) || isInURI
+    }
+
+    private static func removeVerstat(
+        _ message: SIPMessage, _ range: Range<Int>, hasQuotes: Bool, into splices: inout Splices
+    ) -> Bool {
         var isFound = false
-        for (range, hasQuotes) in [(extent.uri, false), (extent.parameters, true)] {
-            var position = range.lowerBound
-            while let semicolon = message[position..<range.upperBound].firstIndex(of: UInt8(ascii: ";")) {
-                position = parameterEnd(message, (semicolon + 1)..<range.upperBound, hasQuotes: hasQuotes)
-                let text = message[(semicolon + 1)..<position]
-                let nameEnd = text.firstIndex(of: UInt8(ascii: "=")) ?? position
-                let name = message[Blank.trimmed(message.bytes, (semicolon + 1)..<nameEnd)]
-                guard PercentEscape.resolved(name).equalsIgnoringCase("verstat") else { continue }
-                isFound = true
-                splices.remove(semicolon..<position)
-            }
+        var position = range.lowerBound
+        while let semicolon = message[position..<range.upperBound].firstIndex(of: UInt8(ascii: ";")) {
+            position = parameterEnd(message, (semicolon + 1)..<range.upperBound, hasQuotes: hasQuotes)
+            let nameEnd = message[(semicolon + 1)..<position].firstIndex(of: UInt8(ascii: "=")) ?? position
+            let name = message[Blank.trimmed(message.bytes, (semicolon + 1)..<nameEnd)]
+            guard PercentEscape.resolved(name).equalsIgnoringCase("verstat") else { continue }
+            isFound = true
+            splices.remove(semicolon..<position)
         }
         return isFound
     }

@@ -16,7 +16,7 @@ extension SIPGateway: TransactionUser {
             counters.add(.responsesDropped)
             return
         }
-        if case .trunk(let trunk) = peer, HeaderHygiene.concerns(response), let bytes = clean(response, from: trunk) {
+        if case .trunk(let trunk) = peer, let bytes = clean(response, from: trunk) {
             guard let cleaned = try? SIPMessage.index(bytes, limits: settings.limits) else {
                 counters.add(.responsesDropped)
                 return
