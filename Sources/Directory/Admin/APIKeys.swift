@@ -73,30 +73,25 @@ extension AccountStore {
         let key = Hexadecimal.secret("hd_")
         let ends = now + max(grace, 0)
         try database.pool.write { [account] database in
-            let name = try String.fetchOne(
+            let old = try Row.fetchOne(
                 database,
                 sql: """
-                    SELECT name FROM api_key WHERE account = ?1 AND (name = ?2 OR \(SecretKey.idColumn) = ?2)
+                    SELECT hash, name FROM api_key WHERE account = ?1 AND (name = ?2 OR \(SecretKey.idColumn) = ?2)
                     AND revoked IS NULL AND expires IS NULL
                     """, arguments: [account.row, reference])
-            guard let name else { throw AccountStoreError.noKey(reference) }
-            let old = try Data.fetchOne(
-                database,
-                sql: "SELECT hash FROM api_key WHERE account = ? AND name = ? AND revoked IS NULL AND expires IS NULL",
-                arguments: [account.row, name])
+            guard let old else { throw AccountStoreError.noKey(reference) }
+            let (hash, name): (Data, String) = (old["hash"], old["name"])
             try database.execute(
-                sql: """
-                    UPDATE api_key SET expires = ?, successor = ? WHERE account = ? AND name = ? AND revoked IS NULL
-                    AND expires IS NULL
-                    """, arguments: [ends, SecretHash.of(key), account.row, name])
+                sql: "UPDATE api_key SET expires = ?, successor = ? WHERE hash = ?",
+                arguments: [ends, SecretHash.of(key), hash])
             try Self.insert(key, name, account, now: now, database)
             try database.execute(
                 sql: """
                     INSERT INTO key_signing (key_hash, api_id, secret)
                     SELECT ?, api_id, secret FROM key_signing WHERE key_hash = ?
-                    """, arguments: [SecretHash.of(key), old])
+                    """, arguments: [SecretHash.of(key), hash])
             if grace <= 0 {
-                try database.execute(sql: "DELETE FROM device_token WHERE key_hash = ?", arguments: [old])
+                try database.execute(sql: "DELETE FROM device_token WHERE key_hash = ?", arguments: [hash])
             }
         }
         return (key, ends)
@@ -105,17 +100,13 @@ extension AccountStore {
     /// Takes a rotation back whose new key nobody has seen: the new key goes, the old one has no end again.
     package func undoRotation(to key: String) throws {
         try database.pool.write { [account] database in
-            let row = try Row.fetchOne(
-                database, sql: "SELECT name, created FROM api_key WHERE account = ? AND hash = ?",
-                arguments: [account.row, SecretHash.of(key)])
-            guard let row else { return }
-            try database.execute(sql: "DELETE FROM key_signing WHERE key_hash = ?", arguments: [SecretHash.of(key)])
-            try database.execute(sql: "DELETE FROM api_key WHERE hash = ?", arguments: [SecretHash.of(key)])
+            let hash = SecretHash.of(key)
+            try database.execute(sql: "DELETE FROM key_signing WHERE key_hash = ?", arguments: [hash])
             try database.execute(
-                sql: """
-                    UPDATE api_key SET expires = NULL, successor = NULL WHERE hash = (SELECT hash FROM api_key WHERE account = ?
-                    AND name = ? AND revoked IS NULL AND expires >= ? ORDER BY expires DESC, created DESC LIMIT 1)
-                    """, arguments: [account.row, row["name"] as String, row["created"] as Int64])
+                sql: "DELETE FROM api_key WHERE account = ? AND hash = ?", arguments: [account.row, hash])
+            try database.execute(
+                sql: "UPDATE api_key SET expires = NULL, successor = NULL WHERE account = ? AND successor = ?",
+                arguments: [account.row, hash])
         }
     }
 
