@@ -44,8 +44,6 @@ struct PeersSchema {
             claim(sources, section, name, listener, certificateNames, &claimed)
             if section.has("targets") { _ = self.position(section, "listen", among: listen.map(\.name)) }
             let isProbed = section.bool("probe", default: targets.count > 1)
-            let pbxListener =
-                section.has("pbx_listen") ? self.position(section, "pbx_listen", among: listen.map(\.name)) : nil
             let isTrusted = section.bool("trusted", default: false)
             let region = region(section)
             let policy = section.choice("policy", default: HeraldConfiguration.Policy.standard)
@@ -56,6 +54,7 @@ struct PeersSchema {
             let header = trunkHeader(section)
             let limits = limits(section)
             let target = self.position(section, "pbx", among: pbx.map(\.name))
+            let pbxListener = pbxListener(section, toReach: target < pbx.count ? pbx[target] : nil)
             guard !targets.isEmpty, !sources.isEmpty || !certificateNames.isEmpty else { return nil }
             return HeraldConfiguration.Trunk(
                 name: name, sources: sources, certificateNames: certificateNames, targets: targets, isProbed: isProbed,
@@ -109,6 +108,28 @@ struct PeersSchema {
         }
         let address = EndpointAddress(host: first.host, port: first.port ?? 5060, isIPv6: first.isIPv6)
         return [HeraldConfiguration.Target(address: address, listener: listener(section, toReach: address, "next_hop"))]
+    }
+
+    /// The entry a trunk's calls leave by towards the PBX, which must reach a target there: calls to others leave by the
+    /// usual entry of those.
+    private func pbxListener(_ section: ConfigurationSection, toReach pbx: HeraldConfiguration.PBX?) -> Int? {
+        guard section.has("pbx_listen") else { return nil }
+        let position = position(section, "pbx_listen", among: listen.map(\.name))
+        guard position < listen.count, listen[position].name == section.string("pbx_listen") else { return nil }
+        let entry = listen[position]
+        let targets = pbx?.targets.filter { $0.listener < listen.count } ?? []
+        let isOfUse = targets.contains { target in
+            listen[target.listener].transport == entry.transport
+                && (target.address.isName || target.address.isIPv6 == entry.address.isIPv6)
+        }
+        if let target = targets.first, !isOfUse {
+            section.problem(
+                "pbx_listen",
+                "\"\(entry.name)\" (\(entry.transport.rawValue), \(entry.address)) does not reach \(target.address) by "
+                    + "\(listen[target.listener].transport.rawValue); name a listen entry of the same transport and family"
+            )
+        }
+        return position
     }
 
     private func region(_ section: ConfigurationSection) -> Region? {

@@ -239,6 +239,36 @@ struct ConfigurationProblemTests {
     }
 
     @Test(arguments: [
+        ("second", "192.0.2.20", nil),
+        ("second", "pbx.example.com", nil),
+        ("stream", "192.0.2.20", #""stream" (tcp, 192.0.2.10:5060) does not reach 192.0.2.20:5060 by udp"#),
+        ("six", "192.0.2.20", #""six" (udp, [2001:db8::10]:5060) does not reach 192.0.2.20:5060 by udp"#),
+        ("stream", "pbx.example.com", #""stream" (tcp, 192.0.2.10:5060) does not reach pbx.example.com by udp"#),
+    ])
+    func `calls leave towards the PBX by an entry that reaches it`(name: String, pbx: String, problem: String?) throws {
+        let problems = try folder.problems(
+            in: """
+                listen:
+                  - {name: first, address: 192.0.2.10}
+                  - {name: second, address: 192.0.2.11}
+                  - {name: stream, address: 192.0.2.10, transport: tcp}
+                  - {name: six, address: "[2001:db8::10]"}
+                pbx: [{address: \(pbx)}]
+                trunks:
+                  - sources: [203.0.113.5]
+                    pbx_listen: \(name)
+                """)
+        #expect(
+            problems
+                == (problem.map {
+                    [
+                        "herald.yaml:9:17: trunks[0].pbx_listen: \($0); "
+                            + "name a listen entry of the same transport and family"
+                    ]
+                } ?? []))
+    }
+
+    @Test(arguments: [
         BadFile("  - {name: a}", "herald.yaml:4:5: pbx[0].address: is missing; write address: 192.0.2.20:5060"),
         BadFile(
             "  - {address: 192.0.2.20, max_datagram: 500}",
