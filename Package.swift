@@ -46,6 +46,7 @@ let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioCompression = Target.Dependency.product(name: "NIOHTTPCompression", package: "swift-nio-extras")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
@@ -121,8 +122,8 @@ let package = Package(
         .target(
             name: "Directory",
             dependencies: [
-                "Branding", "BrandingAPI", "SystemReasons", "CZlib", hummingbird, httpTypes, nio, grdb, crypto,
-                lifecycle, log,
+                "Branding", "BrandingAPI", "SystemReasons", "CZlib", hummingbird, hummingbirdCore, httpTypes, nio, grdb,
+                crypto, lifecycle, log,
             ],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
@@ -186,7 +187,7 @@ let package = Package(
             name: "DirectoryTests",
             dependencies: [
                 "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", grdb, crypto,
-                lifecycle, log, nio,
+                lifecycle, log, nio, nioEmbedded,
             ],
             swiftSettings: strict),
         .testTarget(

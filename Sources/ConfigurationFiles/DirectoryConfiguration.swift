@@ -13,6 +13,8 @@ package struct DirectoryConfiguration: Sendable {
     package var logos: String?
     /// The URL under which clients reach this server, for logos; nil for the listening address.
     package var publicURL: String?
+    /// Connections at once.
+    package var connections = 4096
     package var rateLimits = RateLimits()
     package var clients = Clients()
 
@@ -67,6 +69,8 @@ package struct DirectoryConfiguration: Sendable {
             configuration.logos = root.string("logos").map(file.resolved)
             if let problem = configuration.logos.flatMap(problem(ofLogos:)) { root.problem("logos", problem) }
             configuration.publicURL = root.string("public_url", form: URLForm.text, URLForm.isDirectory)
+            configuration.connections = root.integer(
+                "connections", default: configuration.connections, in: 16...100_000)
             root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
             root.within("clients") { configuration.clients = clients($0) }
             root.within("admin") { section in configuration.admin = admin(section, listen: configuration.listen) }

@@ -29,6 +29,7 @@ package final class DirectoryServer: Service {
         package var keepDays = 400
         /// Where the operator's API is.
         package var admin = Admin.beside
+        package var connections = ClientConnections()
         /// Waits before a wrong admin key is answered; a test has its own.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
         /// Seconds since 1970; a test has its own.
@@ -75,7 +76,9 @@ package final class DirectoryServer: Service {
         quiet.logLevel = max(logger.logLevel, .notice)
         let contract = HTTPService(
             application: Application(
-                router: router(), configuration: .init(address: .hostname(options.host, port: options.port)),
+                router: router(), server: options.connections.server,
+                configuration: options.connections.configuration(
+                    host: options.host, port: options.port, logger: quiet),
                 onServerRunning: { [self] channel in listening(on: channel.localAddress?.port) }, logger: quiet),
             host: options.host, port: options.port, key: "listen")
         let services: [any Service] = [contract, housekeeping] + (admin(logger: quiet).map { [$0] } ?? [])
@@ -103,7 +106,8 @@ package final class DirectoryServer: Service {
         router.add(middleware: ErrorEnvelopes(errors: ErrorAnswers(logger: logger)))
         AdminRoutes(database: database, options: options, logger: logger).add(to: router)
         let application = Application(
-            router: router, configuration: .init(address: .hostname(host, port: port)),
+            router: router, server: options.connections.server,
+            configuration: options.connections.configuration(host: host, port: port, logger: quiet),
             onServerRunning: { [self] channel in
                 adminBound.announce(channel.localAddress?.port)
                 logger.info("listening", metadata: ["admin": "\(host):\(channel.localAddress?.port ?? port)"])

@@ -2,7 +2,9 @@
 
 package import Gateway
 import Hummingbird
+import HummingbirdCore
 package import Logging
+import NIOCore
 import ServiceLifecycle
 
 /// The operator's HTTP page: `/healthz`, `/readyz`, `/metrics` and `/status`, all read-only.
@@ -10,6 +12,11 @@ import ServiceLifecycle
 /// It has no login, so it listens on loopback unless the operator says otherwise. It shows counts and states, never a
 /// telephone number, a name or a key. It shares nothing with the call path but the counters it reads.
 package struct AdminServer: Service {
+    /// At once: what asks here are a few monitors, and a file descriptor taken here is missing elsewhere.
+    private static let connections = 64
+    /// Without a request, before a connection is closed.
+    private static let idle = TimeAmount.seconds(75)
+
     private let listener: HTTPListener
     private let source: any GatewayStatusSource
     private let logger: Logger
@@ -26,9 +33,12 @@ package struct AdminServer: Service {
     /// - Throws: `ListenRefusal` if the address cannot be bound.
     package func run() async throws {
         try await listener.serve(logger: logger) { configuration, onRunning, quiet in
-            Application(
-                router: AdminRoutes(source: source).router(), configuration: configuration, onServerRunning: onRunning,
-                logger: quiet)
+            var configuration = configuration
+            configuration.availableConnectionsDelegate = MaximumAvailableConnections(Self.connections, logger: quiet)
+            return Application(
+                router: AdminRoutes(source: source).router(),
+                server: .http1(configuration: .init(idleTimeout: Self.idle)), configuration: configuration,
+                onServerRunning: onRunning, logger: quiet)
         }
     }
 }

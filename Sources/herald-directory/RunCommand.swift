@@ -57,6 +57,9 @@ struct RunCommand: AsyncParsableCommand {
         case .beside: server.admin = .beside
         case .at(let address): server.admin = .at(host: address.host, port: Int(address.port))
         }
+        let files = OpenFiles.allow(connections: file?.connections ?? server.connections.most)
+        if let shortage = files.shortage { logger.warning("\(shortage)") }
+        server.connections.most = files.connectionsWithRoom
         let database = try options.open(creates: true)
         let (host, port) = (server.host, server.port)
         let group = ServiceGroup(

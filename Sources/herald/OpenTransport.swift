@@ -16,7 +16,9 @@ struct OpenTransport {
     let streams: StreamTransport?
 
     /// Opens every UDP address and reads the files of every TLS address; throws at the first that cannot be used.
-    init(_ configuration: HeraldConfiguration) throws {
+    ///
+    /// - Parameter streamConnections: how many connections of TCP and TLS the system has room for.
+    init(_ configuration: HeraldConfiguration, streamConnections: Int) throws {
         let count = configuration.workers
         let sockets = try configuration.listen.map { listener -> [UDPSocket]? in
             guard listener.transport == .udp else { return nil }
@@ -38,7 +40,8 @@ struct OpenTransport {
             return
         }
         let streams = StreamTransport(
-            listeners: listeners, inboxes: workers.map(\.inbox), limits: StreamLimits(configuration))
+            listeners: listeners, inboxes: workers.map(\.inbox),
+            limits: StreamLimits(configuration, connections: streamConnections))
         for worker in workers { worker.use(streams) }
         self.streams = streams
     }
@@ -70,9 +73,9 @@ extension TLSIdentity.Files {
 }
 
 extension StreamLimits {
-    fileprivate init(_ configuration: HeraldConfiguration) {
+    fileprivate init(_ configuration: HeraldConfiguration, connections: Int) {
         self.init()
-        connections = configuration.streams.connections
+        self.connections = connections
         connectionsPerSource = configuration.streams.connectionsPerSource
         idle = configuration.streams.idle
         unfinished = configuration.streams.unfinished

@@ -11,6 +11,7 @@ import Logging
 import SIPCore
 import SIPTransport
 import ServiceLifecycle
+import SystemReasons
 import UnixSignals
 
 /// All parts of a running gateway, built in the order they need each other.
@@ -34,7 +35,9 @@ struct RunningGateway {
         // The longest part of a start goes on beside all the others.
         let savedIndex = configuration.brandsFile == nil ? BrandCacheIndexFile.reading(in: configuration.state) : nil
         let secret = try StateFolder.secret(in: configuration.state)
-        var transport = try OpenTransport(configuration)
+        let files = OpenFiles.allow(connections: configuration.streams.connections)
+        if let shortage = files.shortage { logger.warning("\(shortage)") }
+        var transport = try OpenTransport(configuration, streamConnections: files.connectionsWithRoom)
         try await transport.start()
         let bound = transport.bound
         let foundation = GatewayFoundation(
