@@ -159,7 +159,11 @@ package final class OutcomeRecorder: Sendable {
     }
 
     /// Learns the names of the trunks anew, after a reload of the configuration.
-    package func setTrunks(_ trunks: [UInt16: String]) { journal.withLock { $0.trunks = trunks } }
+    ///
+    /// Those that are configured no more keep theirs: they may still have calls.
+    package func setTrunks(_ trunks: [UInt16: String]) {
+        journal.withLock { $0.trunks.merge(trunks) { _, new in new } }
+    }
 
     /// Totals since start.
     package var totals: Totals { shared.withLock { $0 } }

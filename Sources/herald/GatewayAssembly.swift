@@ -24,22 +24,32 @@ struct GatewayFoundation: Sendable {
 
 extension HeraldConfiguration {
     /// The settings of the call path.
-    func gatewaySettings(on foundation: GatewayFoundation, _ resolved: ResolvedPeers) throws -> GatewaySettings {
+    ///
+    /// - Parameters:
+    ///   - old: what they take the place of; its peers may still have calls.
+    ///   - now: milliseconds of the monotonic clock.
+    func gatewaySettings(
+        on foundation: GatewayFoundation, _ resolved: ResolvedPeers, succeeding old: GatewayTopology? = nil,
+        at now: UInt64
+    ) throws -> GatewaySettings {
         let sockets = zip(listen, foundation.bound).enumerated().map { position, pair in
             LocalSocket(
                 position: position, address: pair.1, transport: pair.0.transport.kind,
                 advertisedHost: pair.0.advertise?.host,
                 advertisedPort: pair.0.advertise?.port)
         }
-        let topology = GatewayTopology(
-            sockets: sockets, trunks: try trunks.map { try peer($0, on: foundation, resolved) },
-            pbxs: try pbx.map { try peer($0, on: foundation, resolved) })
+        let pbxs = try pbx.map { try peer($0, on: foundation, resolved) }
+        var topology = GatewayTopology(
+            sockets: sockets, trunks: try trunks.map { try peer($0, to: pbxs[$0.pbx], on: foundation, resolved) },
+            pbxs: pbxs)
+        let longestCall = UInt64(outcomes.maxCallDuration / .milliseconds(1))
+        if let old { topology = topology.succeeding(old, at: now, longestCall: longestCall) }
         foundation.health.keep(Set(topology.groups.flatMap(\.targets).map(\.standing.name)))
         return GatewaySettings(
             topology: topology, secret: foundation.secret,
             timers: TransactionTimers(t1: timers.t1, t2: timers.t2, t4: timers.t4, c: timers.c),
             targetPatience: health.patience, probes: probeRules,
-            longestCall: UInt64(outcomes.maxCallDuration / .milliseconds(1)),
+            longestCall: longestCall,
             limits: SIPLimits(messageBytes: limits.maxMessage, headerFields: limits.maxHeaders),
             mostTransactions: limits.maxTransactions, strangers: strangers == .refuse ? .refuse : .drop,
             brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo, answerers: outcomes.answerers)
@@ -53,7 +63,7 @@ extension HeraldConfiguration {
     }
 
     private func peer(
-        _ trunk: Trunk, on foundation: GatewayFoundation, _ resolved: ResolvedPeers
+        _ trunk: Trunk, to pbx: PBXPeer, on foundation: GatewayFoundation, _ resolved: ResolvedPeers
     ) throws -> TrunkPeer {
         let limits = TrunkAdmission.Limits(
             callsPerSecond: trunk.limits.callsPerSecond.map(Double.init), burst: trunk.limits.burst,
@@ -77,7 +87,7 @@ extension HeraldConfiguration {
                 case .from: .from
                 }
             },
-            keepsForeignCallInfo: trunk.foreignCallInfo == .keep, trunkHeader: trunk.trunkHeader, pbx: trunk.pbx,
+            keepsForeignCallInfo: trunk.foreignCallInfo == .keep, trunkHeader: trunk.trunkHeader, pbx: pbx,
             certificateNames: trunk.certificateNames, pbxSocket: trunk.pbxListener, carrierName: carrierName,
             admission: TrunkAdmission(limits, calls: foundation.trunks.calls(of: trunk.name)))
     }

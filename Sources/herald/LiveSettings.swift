@@ -18,15 +18,19 @@ final class LiveSettings: Sendable {
     private let state: Mutex<State>
     /// Told whom streams know.
     private let onPeers: @Sendable (StreamPeers) -> Void
+    /// Milliseconds of the monotonic clock.
+    private let now: @Sendable () -> UInt64
 
     init(
         _ configuration: HeraldConfiguration, on foundation: GatewayFoundation,
+        now: @escaping @Sendable () -> UInt64 = { Moment.now().milliseconds },
         onPeers: @escaping @Sendable (StreamPeers) -> Void
     ) throws {
         self.foundation = foundation
+        self.now = now
         self.onPeers = onPeers
         let peers = ResolvedPeers(configuration, [:])
-        let settings = try configuration.gatewaySettings(on: foundation, peers)
+        let settings = try configuration.gatewaySettings(on: foundation, peers, at: now())
         current = CurrentSettings(settings)
         state = Mutex(State(configuration: configuration))
         onPeers(StreamPeers(peers, settings.topology))
@@ -53,7 +57,8 @@ final class LiveSettings: Sendable {
 
     private func put(_ configuration: HeraldConfiguration, _ hops: [NextHopName: [ResolvedHop]]) throws {
         let peers = ResolvedPeers(configuration, hops)
-        let settings = try configuration.gatewaySettings(on: foundation, peers)
+        let settings = try configuration.gatewaySettings(
+            on: foundation, peers, succeeding: current.load().topology, at: now())
         current.store(settings)
         onPeers(StreamPeers(peers, settings.topology))
     }

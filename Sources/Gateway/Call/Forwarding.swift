@@ -161,10 +161,10 @@ extension SIPGateway {
         case .trunk(let trunk):
             let note = routes.note ?? DialogNote(trunk: Int(trunk.mark), isInbound: true, isBranded: false)
             onward = OnwardRequest(note: note, sealedNote: routes.note, isFromTrunk: true)
-            group = topology.pbxs[trunk.pbx].targets
+            group = trunk.pbx.targets
             wanted = trunk.pbxSocket
         case .pbx:
-            let noted = routes.note.flatMap { topology.trunk(mark: $0.trunk) }
+            let noted = routes.note.flatMap { topology.trunk(mark: $0.trunk, at: arrival.now) }
             let trunk = noted ?? topology.trunk(for: routes.nextHop, from: arrival.flow)
             let note = routes.note ?? DialogNote(trunk: Int(trunk?.mark ?? 0), isInbound: false, isBranded: false)
             onward = OnwardRequest(note: note, sealedNote: routes.note, isFromTrunk: false)
@@ -173,7 +173,8 @@ extension SIPGateway {
         }
         if let uri = routes.nextHop,
             let address = PeerAddress(host: uri.host, port: uri.port ?? uri.transport.defaultPort),
-            let named = topology.peer(at: address), named.isTrunk != peer.isTrunk
+            let named = topology.peer(at: address, orFormerAt: routes.note == nil ? nil : arrival.now),
+            named.isTrunk != peer.isTrunk
         {
             let socket = topology.socket(
                 toReach: address, among: named.targets, by: uri.transport, ofDialog: wanted, otherwise: named.socket)

@@ -43,15 +43,15 @@ package final class TrunkPeer: Sendable {
     package let carrierName: CarrierName
     /// Name of the header that tells the PBX which trunk a call came by; nil for none.
     package let trunkHeader: String?
-    /// Position of the PBX its calls go to.
-    package let pbx: Int
+    /// The PBX its calls go to.
+    package let pbx: PBXPeer
     /// What it may bring at most, and how much of it is there.
     package let admission: TrunkAdmission
 
     package init(
         name: String, sources: [PeerSource], targets: TargetGroup, socket: Int, isTrusted: Bool,
         policy: BrandingPolicy, normaliser: NumberNormaliser, identityOrder: [IdentityHeader],
-        keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: Int, certificateNames: [String] = [],
+        keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: PBXPeer, certificateNames: [String] = [],
         pbxSocket: Int? = nil, carrierName: CarrierName = .replace, admission: TrunkAdmission = TrunkAdmission()
     ) {
         mark = Self.mark(of: name)
@@ -117,6 +117,8 @@ package struct GatewayTopology: Sendable {
     package let sockets: [LocalSocket]
     package let trunks: [TrunkPeer]
     package let pbxs: [PBXPeer]
+    /// Who was configured before and still has calls.
+    package private(set) var former = FormerPeers()
     /// The header names by which PBXs tell trunks apart, each once.
     let trunkHeaders: [ArraySlice<UInt8>]
 
@@ -133,15 +135,35 @@ package struct GatewayTopology: Sendable {
         trunkHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() }).sorted().map { Array($0.utf8)[...] }
     }
 
+    /// The same, with what it remembers of the topology whose place it takes.
+    ///
+    /// - Parameters:
+    ///   - now: milliseconds of the monotonic clock.
+    ///   - longestCall: for how many milliseconds a peer that is left may still have calls.
+    package func succeeding(_ old: GatewayTopology, at now: UInt64, longestCall: UInt64) -> GatewayTopology {
+        var next = self
+        next.former = .left(by: old, for: self, at: now, longestCall: longestCall)
+        return next
+    }
+
     /// The configured peer that sends this way; nil for a stranger.
     ///
     /// A PBX is looked for first, then trunks in their order; of trunks that share a source, the one whose socket it
     /// came in by. A stream comes from a port of the moment, so where no source fits with its port, ports do not count.
     /// Where no source fits at all, one of whose targets it is: what is asked of a target is answered from there.
     package func peer(of flow: Flow) -> Peer? {
-        let isStream = sockets.indices.contains(flow.socket) && sockets[flow.socket].transport.isReliable
+        let isStream = isStream(flow)
         return peer(of: flow, anyPort: false) ?? (isStream ? peer(of: flow, anyPort: true) : nil)
             ?? peer(withTargetAt: flow.source, anyPort: isStream, by: flow.socket)
+    }
+
+    /// The peer that sent this way under settings before; what it sends is taken only where it belongs to a call it has.
+    func formerPeer(of flow: Flow, at now: Moment) -> Peer? {
+        former.peer(of: flow, isStream: isStream(flow), at: now.milliseconds)
+    }
+
+    private func isStream(_ flow: Flow) -> Bool {
+        sockets.indices.contains(flow.socket) && sockets[flow.socket].transport.isReliable
     }
 
     private func peer(withTargetAt address: PeerAddress, anyPort: Bool, by socket: Int) -> Peer? {
@@ -168,13 +190,15 @@ package struct GatewayTopology: Sendable {
     }
 
     /// The configured peer at an address out of a header, where something is to be sent: a certificate is shown then.
-    func peer(at address: PeerAddress) -> Peer? {
+    ///
+    /// - Parameter now: nil where nobody counts who was configured before.
+    func peer(at address: PeerAddress, orFormerAt now: Moment? = nil) -> Peer? {
         if let peer = peer(of: Flow(source: address, socket: -1)) { return peer }
         let named = trunks.first { trunk in
             trunk.targets.stand(at: address, anyPort: false)
                 || trunk.sources.contains { $0.contains(address, anyPort: false) }
         }
-        return named.map { .trunk($0) }
+        return named.map { .trunk($0) } ?? now.flatMap { former.peer(at: address, at: $0.milliseconds) }
     }
 
     /// Whether an address is one a peer may come from, whatever its port and before it shows a certificate.
@@ -183,6 +207,7 @@ package struct GatewayTopology: Sendable {
             sources.contains { $0.contains(address, anyPort: true) } || group.stand(at: address, anyPort: true)
         }
         return pbxs.contains { stands($0.sources, $0.targets) } || trunks.contains { stands($0.sources, $0.targets) }
+            || former.mayBePeer(at: address)
     }
 
     /// The trunk a PBX's call goes to: the one the URI's host names, else the one whose calls leave by the socket the
@@ -198,7 +223,9 @@ package struct GatewayTopology: Sendable {
     }
 
     /// The trunk a dialog note or a call signal names.
-    func trunk(mark: Int) -> TrunkPeer? { trunks.first { Int($0.mark) == mark } }
+    func trunk(mark: Int, at now: Moment) -> TrunkPeer? {
+        trunks.first { Int($0.mark) == mark } ?? former.trunk(mark: mark, at: now.milliseconds)
+    }
 
     /// The local socket that reaches an address of a peer: the one by which the whole dialog goes, if it speaks the
     /// transport and family that are wanted, else the one of a target there, else one that does speak them.

@@ -92,7 +92,9 @@ package final class GatewayWorker: SIPElement {
     }
 
     private func handle(_ arrival: Arrival, _ settings: GatewaySettings) {
-        guard let peer = settings.topology.peer(of: arrival.flow) else { return meetStranger(arrival, settings) }
+        guard let peer = settings.topology.peer(of: arrival.flow) ?? formerPeer(of: arrival, settings) else {
+            return meetStranger(arrival, settings)
+        }
         if arrival.message.status != nil, shared.probes.takesAnswer(arrival.message, settings, at: arrival.now) {
             return
         }
@@ -106,6 +108,27 @@ package final class GatewayWorker: SIPElement {
                 gateway.receiveResponse(arrival, branch, from: peer)
             }
         }
+    }
+
+    /// The peer of settings before that a message comes from, if it belongs to a call that came through here: a response,
+    /// a message of a transaction in memory, or a request with the dialog's sealed note.
+    private func formerPeer(of arrival: Arrival, _ settings: GatewaySettings) -> GatewayTopology.Peer? {
+        guard settings.topology.former.count > 0,
+            let peer = settings.topology.formerPeer(of: arrival.flow, at: arrival.now)
+        else { return nil }
+        let message = arrival.message
+        if message.status != nil { return peer }
+        var unused = Splices()
+        if message.isInDialog,
+            RouteSet(of: message, sockets: settings.topology.sockets, secret: settings.secret, into: &unused).note
+                != nil
+        {
+            return peer
+        }
+        guard let branch = branch(of: message, settings) else { return nil }
+        var isKnown = false
+        shards.shard(of: branch).perform(into: &outgoing) { isKnown = $0.transactions[branch] != nil }
+        return isKnown ? peer : nil
     }
 
     /// The branch that names the message's transaction: a request's is computed, a response brings the gateway's own.

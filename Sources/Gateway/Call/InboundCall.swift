@@ -14,7 +14,7 @@ extension SIPGateway {
         let snapshot = branding.load()
         let identity = CallerIdentity(of: invite, trunk: trunk)
         let decision = decideBranding(of: invite, identity, trunk, snapshot)
-        let pbx = settings.topology.pbxs[trunk.pbx]
+        let pbx = trunk.pbx
         var targets = order(pbx.targets, for: call, at: arrival.now)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }

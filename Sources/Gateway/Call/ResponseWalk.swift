@@ -113,7 +113,7 @@ extension SIPGateway: TransactionUser {
         let response = arrival.message
         guard response.status != 100, let next = ViaValue.second(of: response),
             let destination = ResponseForwarding.destination(of: next, in: response),
-            let upstream = settings.topology.peer(at: destination)
+            let upstream = settings.topology.peer(at: destination, orFormerAt: arrival.now)
         else {
             counters.add(.responsesDropped)
             return

@@ -39,7 +39,7 @@ extension SIPGateway {
             return false
         }
         let note = transaction.note
-        let wanted = note.isInbound ? settings.topology.trunk(mark: note.trunk)?.pbxSocket : nil
+        let wanted = note.isInbound ? settings.topology.trunk(mark: note.trunk, at: now)?.pbxSocket : nil
         while let target = transaction.targets.next() {
             guard target.standing.isUp(at: now.milliseconds) else { continue }
             counters.add(.failovers)

@@ -46,6 +46,8 @@ final class GatewayUnderTest {
         /// Another trunk, in front of the usual one, reached at this address.
         var secondTrunk: PeerAddress?
         var hasTrunk = true
+        var trunkAddress = GatewayUnderTest.trunk
+        var pbxAddress = GatewayUnderTest.pbx
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
@@ -94,7 +96,11 @@ final class GatewayUnderTest {
     }
 
     /// Puts other settings in force, as a reload does.
-    func reload(_ options: Options) { shared.settings.store(Self.settings(options)) }
+    func reload(_ options: Options) {
+        let old = shared.settings.load().topology
+        shared.settings.store(
+            Self.settings(options) { $0.succeeding(old, at: self.now.milliseconds, longestCall: 14_400_000) })
+    }
 
     /// Transactions in memory.
     var transactions: Int { shards.transactions }
@@ -111,7 +117,9 @@ final class GatewayUnderTest {
         return gateway.outgoing
     }
 
-    private static func settings(_ options: Options) -> GatewaySettings {
+    private static func settings(
+        _ options: Options, after: (GatewayTopology) -> GatewayTopology = { $0 }
+    ) -> GatewaySettings {
         func source(_ address: PeerAddress) -> PeerSource { PeerSource(network: address, prefixLength: 32, port: nil) }
         func group(_ address: PeerAddress) -> TargetGroup {
             let standing = TargetStanding(name: "\(address)", rules: TargetHealthRules())
@@ -122,28 +130,33 @@ final class GatewayUnderTest {
                         standing: standing, address: address, socket: 0, largestDatagram: options.largestDatagram)
                 ])
         }
+        let office = options.pbxAddress
+        let targets = options.targets.isEmpty ? group(office) : TargetGroup(name: "office", targets: options.targets)
+        let pbx = PBXPeer(
+            name: "office", sources: [source(office)] + targets.targets.map { source($0.address) }, targets: targets)
+        let carrier = options.trunkAddress
         let trunk = TrunkPeer(
-            name: "carrier", sources: [source(trunk)], targets: group(trunk), socket: 0,
+            name: "carrier", sources: [source(carrier)], targets: group(carrier), socket: 0,
             isTrusted: options.isTrusted,
             policy: options.policy, normaliser: NumberNormaliser(region: Region("AU")),
             identityOrder: options.identityOrder,
-            keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: 0,
+            keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: pbx,
             pbxSocket: options.pbxSocket, carrierName: options.carrierName, admission: TrunkAdmission(options.limits))
         var trunks = options.hasTrunk ? [trunk] : []
         if let address = options.secondTrunk {
             let second = TrunkPeer(
                 name: "second", sources: [source(address)], targets: group(address), socket: 0, isTrusted: true,
                 policy: .standard, normaliser: NumberNormaliser(region: nil), identityOrder: [.from],
-                keepsForeignCallInfo: true, trunkHeader: nil, pbx: 0)
+                keepsForeignCallInfo: true, trunkHeader: nil, pbx: pbx)
             trunks.insert(second, at: 0)
         }
-        let targets = options.targets.isEmpty ? group(pbx) : TargetGroup(name: "office", targets: options.targets)
-        let pbx = PBXPeer(
-            name: "office", sources: [source(pbx)] + targets.targets.map { source($0.address) }, targets: targets)
         return GatewaySettings(
-            topology: GatewayTopology(
-                sockets: options.sockets.enumerated().map { LocalSocket(position: $0, address: local.with(port: $1)) },
-                trunks: trunks, pbxs: [pbx]),
+            topology: after(
+                GatewayTopology(
+                    sockets: options.sockets.enumerated().map {
+                        LocalSocket(position: $0, address: local.with(port: $1))
+                    },
+                    trunks: trunks, pbxs: [pbx])),
             secret: options.secret, timers: .standard, limits: SIPLimits(), mostTransactions: options.mostTransactions,
             strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers)
     }

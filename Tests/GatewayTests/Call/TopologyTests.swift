@@ -33,13 +33,16 @@ struct TopologyTests {
         TrunkPeer(
             name: name, sources: sources, targets: group(Self.carrier), socket: socket, isTrusted: true,
             policy: .standard, normaliser: NumberNormaliser(region: nil), identityOrder: [.from],
-            keepsForeignCallInfo: true, trunkHeader: nil, pbx: 0, certificateNames: certificates, pbxSocket: pbxSocket)
+            keepsForeignCallInfo: true, trunkHeader: nil, pbx: pbx, certificateNames: certificates, pbxSocket: pbxSocket
+        )
+    }
+
+    private var pbx: PBXPeer {
+        PBXPeer(name: "office", sources: [source(Self.office)], targets: group(Self.office))
     }
 
     private func topology(_ trunks: [TrunkPeer]) -> GatewayTopology {
-        GatewayTopology(
-            sockets: Self.sockets, trunks: trunks,
-            pbxs: [PBXPeer(name: "office", sources: [source(Self.office)], targets: group(Self.office))])
+        GatewayTopology(sockets: Self.sockets, trunks: trunks, pbxs: [pbx])
     }
 
     private func name(_ topology: GatewayTopology, _ flow: Flow) -> String? {
