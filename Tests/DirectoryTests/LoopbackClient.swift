@@ -130,3 +130,28 @@ enum LoopbackClient {
         return data
     }
 }
+
+/// A connection that asks nothing.
+final class IdleConnection {
+    private let descriptor: Int32
+
+    init(port: Int) throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = UInt16(port).bigEndian
+        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        let code = withUnsafeBytes(of: &address) { raw in
+            raw.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, 16) }
+        }
+        guard code == 0 else { throw LoopbackClient.NoAnswer(received: "no connection") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// True once the server has ended it.
+    var isClosed: Bool {
+        var byte: UInt8 = 0
+        return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+    }
+}
