@@ -14,6 +14,8 @@ package struct ErrorEnvelope: Hashable, Sendable {
     /// What to do about it, where the server says so.
     package var retryGuidance: String?
     /// Facts a program can use, such as `retry_after`; they depend on the code.
+    ///
+    /// Written, and not read: nobody here asks for them, and values of any kind cost far more time to decode than to send.
     package var details: [String: JSONValue]?
 
     package init(
@@ -37,7 +39,6 @@ extension ErrorEnvelope: Codable {
         let code: String?
         let message: String?
         let retry_guidance: String?
-        let details: [String: JSONValue]?
     }
 
     /// Reads either shape; throws when `error` is neither text nor an object.
@@ -48,13 +49,11 @@ extension ErrorEnvelope: Codable {
             error = text
             code = container.tolerantString(.code)
             retryGuidance = container.tolerantString(.retryGuidance)
-            details = container.tolerant([String: JSONValue].self, .details)
         } else {
             let inner = try container.decode(Inner.self, forKey: .error)
             error = inner.message ?? inner.code ?? ""
             code = inner.code
             retryGuidance = inner.retry_guidance
-            details = inner.details
         }
     }
 

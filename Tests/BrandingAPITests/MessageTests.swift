@@ -108,9 +108,7 @@ struct MessageTests {
         (#"{"success":false,"error":"No","code":null}"#, ErrorEnvelope(error: "No", code: nil)),
         (
             #"{"error":{"code":"RATE_LIMIT_EXCEEDED","message":"Too many","retry_guidance":"Wait 45 seconds","details":{"retry_after":45}}}"#,
-            ErrorEnvelope(
-                error: "Too many", code: "RATE_LIMIT_EXCEEDED", retryGuidance: "Wait 45 seconds",
-                details: ["retry_after": .int(45)])
+            ErrorEnvelope(error: "Too many", code: "RATE_LIMIT_EXCEEDED", retryGuidance: "Wait 45 seconds")
         ),
         (#"{"error":{"code":"GONE"}}"#, ErrorEnvelope(error: "GONE", code: "GONE")),
     ])
