@@ -8,7 +8,8 @@ import Logging
 ///
 /// Signing in and refreshing happen once for all requests that wait. What the seed calls logout is `signedOut` here: the
 /// tokens go, every request fails at once as unauthorised, and the next start signs in anew. A refresh that fails for
-/// the network is no logout, because tomorrow the same token may be good.
+/// any other reason than 401 is no logout, because tomorrow the same token may be good. Tokens of another key or another
+/// directory are not used.
 /// Source: api-client-networking, "401 Handling".
 actor BearerSession {
     /// Asks the directory for tokens.
@@ -22,24 +23,29 @@ actor BearerSession {
 
     private struct Tokens: Codable {
         var device: String
+        /// Which directory gave them, for which key.
+        var account: String
         var access: String
         var refresh: String?
     }
 
     private let device: String
+    private let account: String
     private let file: PrivateFile
     private let logger: Logger
     private let onSignedOut: @Sendable () async -> Void
     private var state: State
     private var inFlight: Task<Result<String, DirectoryError>, Never>?
 
-    init(_ settings: BearerSettings, logger: Logger) {
+    /// - Parameter account: names directory and key.
+    init(_ settings: BearerSettings, account: String, logger: Logger) {
         device = settings.device.id
+        self.account = account
         file = PrivateFile(path: settings.tokenFile)
         onSignedOut = settings.onSignedOut
         self.logger = logger
         let stored = file.read().flatMap { try? JSONDecoder().decode(Tokens.self, from: $0) }
-        if let stored, stored.device == device, Self.isToken(stored.access) {
+        if let stored, stored.device == device, stored.account == account, Self.isToken(stored.access) {
             state = .signedIn(stored)
         } else {
             state = .empty
@@ -108,14 +114,22 @@ actor BearerSession {
             keep(answer)
             return .success(answer.accessToken)
         } catch {
-            if wasSignedIn, let message = error.message { await signOut(message) }
-            guard case .signedOut(let message) = state else { return .failure(error) }
+            if wasSignedIn, case .unauthorised(401, let message) = error { await signOut(message) }
+            guard case .signedOut(let message) = state else {
+                return .failure(wasSignedIn ? Self.passing(error) : error)
+            }
             return .failure(.unauthorised(status: 401, message: message))
         }
     }
 
+    /// A refresh refused by other words than 401, as a proxy or a firewall may do: the token may be good later.
+    private static func passing(_ error: DirectoryError) -> DirectoryError {
+        guard error.message != nil else { return error }
+        return .unavailable(reason: "the token could not be refreshed: \(error)", retryAfter: nil)
+    }
+
     private func keep(_ answer: TokenResponse) {
-        var tokens = Tokens(device: device, access: answer.accessToken, refresh: answer.refreshToken)
+        var tokens = Tokens(device: device, account: account, access: answer.accessToken, refresh: answer.refreshToken)
         if case .signedIn(let old) = state { tokens.refresh = tokens.refresh ?? old.refresh }
         state = .signedIn(tokens)
         do {
@@ -205,6 +219,6 @@ extension DirectoryClient {
     }
 
     private func refresh(_ token: String) async throws(DirectoryError) -> TokenResponse {
-        try await tokens(APIPath.refresh, RefreshRequest(refreshToken: token))
+        try await tokens(APIPath.refresh, RefreshRequest(refreshToken: token), secret: token)
     }
 }

@@ -31,11 +31,11 @@ package final class DirectoryClient: Sendable, Service {
         self.settings = settings
         self.time = time
         self.logger = logger
-        session = settings.bearer.map { BearerSession($0, logger: logger) }
+        session = settings.bearer.map { BearerSession($0, account: settings.account, logger: logger) }
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        // A body that unpacks to a thousand times its size is no set of brands.
-        configuration.decompression = .enabled(limit: .ratio(1000))
+        // No set of brands unpacks to so many times its size; what one read of the socket unpacks to is held at once.
+        configuration.decompression = .enabled(limit: .ratio(200))
         configuration.timeout = .init(
             connect: TimeAmount(settings.connectTimeout), read: TimeAmount(settings.requestTimeout))
         // Its own retries would hide a refused connection until the deadline; ours are counted and spaced.

@@ -42,13 +42,16 @@ extension DirectoryClient {
     }
 
     /// Asks for tokens, with the API key.
-    func tokens(_ path: String, _ request: some Encodable) async throws(DirectoryError) -> TokenResponse {
-        try decode(TokenResponse.self, await post(path, request, signsIn: true))
+    func tokens(
+        _ path: String, _ request: some Encodable, secret: String? = nil
+    ) async throws(DirectoryError) -> TokenResponse {
+        try decode(TokenResponse.self, await post(path, request, signsIn: true, secret: secret))
     }
 
     @discardableResult
     func post(
-        _ path: String, _ value: some Encodable, attempts: Int? = nil, signsIn: Bool = false
+        _ path: String, _ value: some Encodable, attempts: Int? = nil, signsIn: Bool = false,
+        secret: String? = nil
     ) async throws(DirectoryError) -> Data {
         let encoder = JSONEncoder()
         // Sorted, so that a repeated event is the same request to the byte.
@@ -62,7 +65,7 @@ extension DirectoryClient {
         return try await perform(
             DirectoryRequest(
                 path: path, body: body, timeout: settings.resourceTimeout, limit: settings.answerLimit,
-                attempts: attempts ?? settings.attempts, signsIn: signsIn))
+                attempts: attempts ?? settings.attempts, signsIn: signsIn, secret: secret))
     }
 
     func decode<Answer: Decodable>(_ type: Answer.Type, _ body: Data) throws(DirectoryError) -> Answer {

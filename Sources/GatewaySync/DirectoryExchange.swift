@@ -26,6 +26,8 @@ struct DirectoryRequest: Sendable {
     var findsMount = false
     /// True for the requests by which a client signs in, which carry the API key or nothing.
     var signsIn = false
+    /// What its body holds and no message may show.
+    var secret: String?
 }
 
 /// One request on one mount and its complete answer.
@@ -135,7 +137,8 @@ struct DirectoryExchange {
             let body = try? await response.body.collect(upTo: settings.answerLimit)
             guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }
             throw refusal(
-                Int(response.status.code), asked, body.map { Data($0.readableBytesView) } ?? Data())
+                Int(response.status.code), asked, body.map { Data($0.readableBytesView) } ?? Data(),
+                secret: request.secret)
         }
         let answer: Answer
         do {
@@ -166,8 +169,10 @@ struct DirectoryExchange {
     }
 
     /// Sorts an answer outside 2xx by what has to happen next.
-    private func refusal(_ status: Int, _ wait: Duration?, _ body: Data) -> Failure {
-        let message = ServerMessage(body) { clean($0) }
+    private func refusal(_ status: Int, _ wait: Duration?, _ body: Data, secret: String?) -> Failure {
+        let message = ServerMessage(body) { text in
+            clean(secret.map { text.replacing($0, with: "<redacted>") } ?? text)
+        }
         switch status {
         case 401, 403:
             return Failure(error: .unauthorised(status: status, message: message))

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Crypto
+import Foundation
+
 /// How to reach the directory, and how patiently.
 package struct DirectorySettings: Sendable {
     package var address: DirectoryAddress
@@ -41,6 +44,12 @@ package struct DirectorySettings: Sendable {
 
     /// What must never be shown to anybody.
     var secrets: [String] { [key.value] + (signing.map { [$0.revealed] } ?? []) }
+
+    /// Names directory and key together without showing the key, in hexadecimal.
+    var account: String {
+        SHA256.hash(data: Data("\(address.authority) \(key.value)".utf8)).prefix(16)
+            .map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+    }
 
     /// True where the directory must prove one of the configured keys.
     var isPinned: Bool { address.isSecure && !trust.pins.isEmpty }

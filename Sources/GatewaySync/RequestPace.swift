@@ -32,6 +32,8 @@ final class RequestPace: Sendable {
 
     /// Below this a reset is a number of seconds from now, above it a time since 1970.
     private static let firstTime: Int64 = 100_000_000
+    /// Above this a time is written in milliseconds.
+    private static let firstMilliseconds: Int64 = 100_000_000_000
     private let state = Mutex(State())
 
     /// How long no request should be made; zero when one may.
@@ -62,15 +64,16 @@ final class RequestPace: Sendable {
         func number(_ name: String) -> Int64? { headers.first(name: name).flatMap { Int64($0) } }
         state.withLock { state in
             if let asked { state.notBefore = max(state.notBefore, now + asked.components.seconds) }
-            guard let remaining = number("X-RateLimit-Remaining"), let reset = number("X-RateLimit-Reset") else {
+            guard let remaining = number("X-RateLimit-Remaining"), let told = number("X-RateLimit-Reset") else {
                 return
             }
+            let reset = told > Self.firstMilliseconds ? told / 1000 : told
             let longest = RetryAfter.limit.components.seconds
             let resetsAt = min(max(reset, 0) < Self.firstTime ? now + max(reset, 0) : reset, now + longest)
-            let told = Int(clamping: max(remaining, 0))
+            let left = Int(clamping: max(remaining, 0))
             // Answers of one window come in any order; the smallest number is the newest.
             let isSameWindow = state.remaining != nil && abs(resetsAt - state.resetsAt) <= 1
-            state.remaining = isSameWindow ? min(told, state.remaining ?? told) : told
+            state.remaining = isSameWindow ? min(left, state.remaining ?? left) : left
             state.resetsAt = isSameWindow ? state.resetsAt : resetsAt
         }
     }

@@ -69,7 +69,7 @@ struct BearerSessionTests {
         }
 
         /// One start of the gateway, which ends after `body`.
-        func start(_ body: (DirectoryClient) async throws -> Void) async throws {
+        func start(key: String = testKey, _ body: (DirectoryClient) async throws -> Void) async throws {
             let device = DeviceIdentity(id: "gateway-1", platform: "linux", systemVersion: "Debian", version: "1.2.3")
             try await withClient(
                 of: peer,
@@ -77,6 +77,7 @@ struct BearerSessionTests {
                     var bearer = BearerSettings(device: device, tokenFile: folder.path + "/tokens")
                     bearer.onSignedOut = { [signedOut] in signedOut.set() }
                     settings.bearer = bearer
+                    settings.key = APIKey(key) ?? settings.key
                 }, body)
         }
 
@@ -182,13 +183,15 @@ struct BearerSessionTests {
         #expect(house.signedOut.isSet)
     }
 
-    @Test func `a refresh that fails for the network signs nobody out`() async throws {
+    @Test(arguments: [
+        FaultyPeer.Answer.status(503), .status(404), .status(403), .status(400, body: #"{"error":"no","code":"X"}"#),
+    ]) func `a refresh that fails for anything but 401 signs nobody out`(answer: FaultyPeer.Answer) async throws {
         let house = try House()
         try await house.start { client in
             try await Self.send(client)
             house.directory.state.withLock { state in
                 state.good = "another"
-                state.refreshAnswer = .status(503)
+                state.refreshAnswer = answer
             }
             let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
             guard case .unavailable = error else { Issue.record("\(String(describing: error))"); return }
@@ -196,6 +199,17 @@ struct BearerSessionTests {
             house.directory.state.withLock { $0.refreshAnswer = nil }
             try await Self.send(client)
         }
+    }
+
+    @Test func `tokens of another key are not used`() async throws {
+        let house = try House { request in
+            // The old key's tokens have gone with it.
+            request.headers["x-api-key"] == "another-key" ? TokenPeer.tokens("access-1") : nil
+        }
+        try await house.start { try await Self.send($0) }
+        try await house.start(key: "another-key") { try await Self.send($0) }
+        #expect(house.asked == ["auth/token", "branding/event", "auth/token", "branding/event"])
+        #expect(!house.signedOut.isSet)
     }
 
     @Test func `no token is in an error`() async throws {

@@ -18,7 +18,8 @@ struct RequestPaceTests {
     }
 
     @Test(arguments: [
-        ("1", "\(now + 45)", 0), ("0", "\(now + 45)", 45), ("0", "45", 45), ("0", "\(now - 1)", 0),
+        ("1", "\(now + 45)", 0), ("0", "\(now + 45)", 45), ("0", "45", 45), ("0", "\((now + 45) * 1000)", 45),
+        ("0", "\(now - 1)", 0),
         ("0", "99999999999", 3600), ("-1", "45", 45), ("x", "45", 0), ("0", "soon", 0), ("0", "-9", 0),
     ])
     func `nothing is asked when nothing remains, until the window ends`(remaining: String, reset: String, wait: Int) {
