@@ -57,6 +57,16 @@ package actor BrandingPublisher {
         }
     }
 
+    /// Rung where a sync should not wait for its time: it alone tells whether a key is refused and records are fresh.
+    nonisolated let wantsSync = WakeSignal()
+
+    /// Closes the gate after the 401 or 403 of another request than a sync's, and has the next sync decide at once.
+    func doubtKey() async {
+        let wasOpen = gates.authorised
+        await closeUnauthorised()
+        if wasOpen { wantsSync.ring() }
+    }
+
     /// Closes the gate after a 401 or 403, until a sync succeeds.
     package func closeUnauthorised() async {
         await change { gates in

@@ -58,5 +58,7 @@ package final class CacheLifetime: Service, Sendable {
             gates.isStale = now
             return gates
         }
+        // A clock that jumped forward ages records at once, and the next sync may be half an hour away.
+        if isStale { publisher.wantsSync.ring() }
     }
 }

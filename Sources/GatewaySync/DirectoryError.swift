@@ -50,6 +50,12 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
+    /// True where a proxy speaks rather than a directory: of its paths, its own key, its hosts or the size of a header.
+    var isOfTheWay: Bool {
+        guard case .rejected(let status, let message) = self else { return false }
+        return message.description.isEmpty && [404, 405, 407, 421, 431].contains(status)
+    }
+
     /// What the server asked to wait, if it did.
     package var retryAfter: Duration? {
         if case .unavailable(_, let wait) = self { return wait }

@@ -58,7 +58,7 @@ extension EventSender {
             logger.notice("a batch of events was not taken, they go singly", metadata: ["error": "\(error)"])
             for pending in sent where !isStopping && !hasFailed { await send(pending) }
         case .unauthorised:
-            await publisher.closeUnauthorised()
+            await publisher.doubtKey()
             await together(sent) { await self.postpone($0, error) }
         case .badAnswer:
             // It says nothing of any event, and would again; sent singly, each is told of by itself.
@@ -85,12 +85,13 @@ extension EventSender {
             answer.eventID = answer.eventID ?? result.resourceID
             return await accept(pending, answer)
         }
-        let message = ServerMessage(
-            text: ServerText.clean(result.error?.error ?? ""), code: result.error?.code.map { ServerText.clean($0) },
-            guidance: result.error?.retryGuidance.map { ServerText.clean($0) })
+        let message =
+            result.error.map { ServerMessage($0) { ServerText.clean(client.settings.key.redacting($0)) } } ?? ""
         switch result.statusCode {
+        // No word of what it means: as a request of its own it has a status.
+        case 0: await send(pending)
         case 401, 403:
-            await publisher.closeUnauthorised()
+            await publisher.doubtKey()
             await postpone(pending, .unauthorised(status: result.statusCode, message: message))
         case 408, 429: await postpone(pending, .unavailable(reason: "\(message)", retryAfter: nil))
         case 400..<500: await refuse(pending, status: result.statusCode, reason: message.description)

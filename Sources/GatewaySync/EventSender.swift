@@ -26,7 +26,7 @@ package final class EventSender: Service, Sendable {
 
     private struct State {
         var counts = EventCounts()
-        /// Batches in a row in which something failed.
+        /// Batches in a row that ended in failures.
         var failuresInARow = 0
         var batchFailed = false
         /// The longest wait the directory asked for in this batch.
@@ -77,7 +77,7 @@ package final class EventSender: Service, Sendable {
 
     /// Most events in one request.
     var batchSize: Int { min(client.word.eventsInBatch, state.withLock { $0.batchLimit }) }
-    /// True once something failed in this round: the rest stays as it is, due and with no attempt counted.
+    /// True while the last answers of this round were failures: the rest stays as it is, due and with no attempt counted.
     var hasFailed: Bool { state.withLock { $0.batchFailed } }
 
     /// Sends smaller batches from now on; nil changes nothing.
@@ -99,7 +99,7 @@ package final class EventSender: Service, Sendable {
         guard wait == .zero else { return wait }
         // A full request where the directory counts requests, so that an outage of days is made up for in hours.
         let limit = max(schedule.batch, batchSize)
-        let events: [PendingEvent]
+        var events: [PendingEvent]
         do {
             events = try await outbox.dueEvents(limit: limit, now: time.now())
         } catch {
@@ -107,6 +107,8 @@ package final class EventSender: Service, Sendable {
             return pause()
         }
         guard !events.isEmpty else { return schedule.idle }
+        // New ones first: a few that fail each time must not be all that is ever tried.
+        events = events.filter { $0.attempts == 0 } + events.filter { $0.attempts > 0 }
         if await !sendTogether(events) { await sendSingly(events) }
         return pause(otherwise: events.count < limit ? schedule.idle : .zero)
     }
@@ -153,13 +155,12 @@ package final class EventSender: Service, Sendable {
             await accept(pending, try await client.send(request))
         } catch {
             switch error {
-            // Not a word of the event: nobody is there for the moment, or the directory has moved.
-            case .rejected(404, _) where error.isOfWholeDirectory, .rejected(405, _) where error.isOfWholeDirectory:
-                await postpone(pending, error)
+            // Not a word of the event: nobody is there for the moment, or something on the way speaks.
+            case .rejected where error.isOfTheWay: await postpone(pending, error)
             case .rejected(let status, let message):
                 await refuse(pending, status: status, reason: message.description)
             case .unauthorised:
-                await publisher.closeUnauthorised()
+                await publisher.doubtKey()
                 await postpone(pending, error)
             case .unavailable, .badAnswer, .notKept:
                 await postpone(pending, error)
@@ -226,6 +227,9 @@ package final class EventSender: Service, Sendable {
     private func settled(_ count: (inout EventCounts) -> Void) {
         let recovered = state.withLock { state in
             count(&state.counts)
+            // Somebody is there: what fails now waits by itself, and holds up nothing else.
+            state.batchFailed = false
+            state.failuresInARow = 0
             defer { state.lastError = nil }
             return state.lastError != nil
         }

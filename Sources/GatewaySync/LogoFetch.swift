@@ -117,14 +117,8 @@ struct LogoFetch {
             throw .tooManyPixels(width: picture.width, height: picture.height, limit: settings.maxPixels)
         }
         return .picture(
-            picture, bytes: bytes, etag: validator("ETag", headers), lastModified: validator("Last-Modified", headers))
+            picture, bytes: bytes, etag: headers.validator("ETag"), lastModified: headers.validator("Last-Modified"))
     }
 
     /// A header to be sent back with the next request; nil unless it is short and printable.
-    private func validator(_ name: String, _ headers: HTTPHeaders) -> String? {
-        guard let text = headers.first(name: name), (1...256).contains(text.utf8.count),
-            text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
-        else { return nil }
-        return text
-    }
 }

@@ -122,7 +122,8 @@ package final class NumberLookup: Service, Sendable {
                 state.lastError = nil
             }
         } catch {
-            if case .unauthorised = error as? DirectoryError { await publisher.closeUnauthorised() }
+            // A 403 says that this account may not look up; that it may not sync is said to the sync.
+            if case .unauthorised(401, _) = error as? DirectoryError { await publisher.doubtKey() }
             let isNews = state.withLock { state in
                 state.counts.failed += 1
                 defer { state.lastError = "\(error)" }

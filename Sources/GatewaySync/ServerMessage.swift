@@ -26,6 +26,11 @@ package struct ServerMessage: Hashable, Sendable, CustomStringConvertible, Expre
             self.init(text: "")
             return
         }
+        self.init(envelope, clean: clean)
+    }
+
+    /// The same of an envelope inside an answer.
+    init(_ envelope: ErrorEnvelope, clean: (String) -> String) {
         self.init(
             text: clean(envelope.error), code: envelope.code.map(clean), guidance: envelope.retryGuidance.map(clean))
     }

@@ -45,8 +45,17 @@ extension DirectoryClient {
             return .delivered(
                 answer, tally: records.tally,
                 validator: SyncValidator(
-                    tag: response.headers.first(name: "ETag"),
-                    modified: response.headers.first(name: "Last-Modified")))
+                    tag: response.headers.validator("ETag"), modified: response.headers.validator("Last-Modified")))
         }
+    }
+}
+
+extension HTTPHeaders {
+    /// An `ETag` or `Last-Modified` that can be sent back to the letter; nil for one that no proxy would carry.
+    func validator(_ name: String) -> String? {
+        guard let text = first(name: name), (1...256).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+        else { return nil }
+        return text
     }
 }

@@ -23,13 +23,15 @@ package final class SyncService: Service, Sendable {
     private let time: Timekeeper
     private let logger: Logger
     private let state = Mutex(State())
-    private let due = WakeSignal()
+    private var due: WakeSignal { publisher.wantsSync }
     private let synced = WakeSignal()
 
     private struct State {
         var status = SyncStatus()
         /// Set when the directory refused the cursor, or by the operator.
         var wantsFull = false
+        /// The next sync asks without condition.
+        var distrustsValidator = false
         var lastSync: Int64?
         /// True after a successful sync until the device was reported.
         var isFresh = false
@@ -145,13 +147,13 @@ package final class SyncService: Service, Sendable {
         whileSyncing(true)
         defer { whileSyncing(false) }
         let now = time.now()
-        let wantsFull = state.withLock { state in
-            state.status.lastAttempt = now
-            defer { state.wantsFull = false }
-            return state.wantsFull
+        let (wantsFull, distrusts) = state.withLock { state in
+            defer { (state.wantsFull, state.distrustsValidator) = (false, false) }
+            return (state.wantsFull, state.distrustsValidator)
         }
         do {
-            let stored = try await cache.syncState()
+            var stored = try await cache.syncState()
+            if distrusts { (stored.fullValidator, stored.cursorValidator) = (nil, nil) }
             let isFull = wantsFull || isFullDue(stored, now: now)
             state.withLock { state in
                 state.status.wasFull = isFull
@@ -160,7 +162,10 @@ package final class SyncService: Service, Sendable {
             try await sync(stored, isFull: isFull, now: now)
             return nil
         } catch {
-            if wantsFull { state.withLock { $0.wantsFull = true } }
+            state.withLock { state in
+                state.wantsFull = state.wantsFull || wantsFull
+                state.distrustsValidator = state.distrustsValidator || distrusts
+            }
             guard !Task.isCancelled else { return error }
             await note(error)
             return error
@@ -288,8 +293,12 @@ extension SyncService {
         let text = (error as? DirectoryError)?.description ?? "the sync could not be stored: \(error)"
         let before = state.withLock { state in
             let before = state.status
-            // A cursor the directory refuses would be refused for ever: the next sync starts anew.
-            if case .rejected = error as? DirectoryError { state.wantsFull = true }
+            // A cursor the directory refuses would be refused for ever, and so would a validator: the next sync starts
+            // anew. A proxy that answers for an absent directory has said nothing of either.
+            if let refusal = error as? DirectoryError, case .rejected = refusal, !refusal.isOfTheWay {
+                state.wantsFull = true
+                state.distrustsValidator = true
+            }
             state.status.result = isUnauthorised ? .unauthorised : .failed
             state.status.lastError = text
             state.status.failuresInARow += 1

@@ -16,8 +16,6 @@ package struct SyncStatus: Hashable, Sendable {
     package var result = Result.none
     /// True if the last sync asked for the whole set.
     package var wasFull = false
-    /// Seconds since 1970; nil before the first.
-    package var lastAttempt: Int64?
     /// Seconds since 1970, of this run of the program or an earlier one.
     package var lastSuccess: Int64?
     package var lastFullSuccess: Int64?
