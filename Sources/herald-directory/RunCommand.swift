@@ -3,6 +3,7 @@
 import ArgumentParser
 import ConfigurationFiles
 import Directory
+import Foundation
 import Logging
 import ServiceLifecycle
 import SystemReasons
@@ -33,6 +34,7 @@ struct RunCommand: AsyncParsableCommand {
     var publicURL: String?
 
     func run() async throws {
+        umask(0o027)
         let file = try options.configuration()
         let level = Logger.Level(rawValue: (file?.log.level ?? .info).rawValue) ?? .info
         LoggingSystem.bootstrap { label in

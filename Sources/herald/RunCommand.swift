@@ -3,6 +3,7 @@
 import ArgumentParser
 import CMalloc
 import ConfigurationFiles
+import Foundation
 import Logging
 
 /// `herald run`: the gateway itself, in the foreground until SIGTERM or SIGINT.
@@ -24,6 +25,8 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         herald_return_large_blocks()
+        // Ledger, records and logs name callers: for this user and its group, whatever the folder's own mode.
+        umask(0o027)
         let configuration = try CommandFailure.reported { try HeraldConfiguration.load(path: config) }
         let log = LogOutput.start(configuration.log)
         do {

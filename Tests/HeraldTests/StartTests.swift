@@ -55,6 +55,21 @@ final class StartTests {
         #expect(!refused.errors.contains("ready for calls"))
     }
 
+    @Test func `what it writes is for its user and group alone, also in a folder that anybody may read`() throws {
+        let state = folder + "/state"
+        try FileManager.default.createDirectory(
+            atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
+        // Ends once everything is open: the operator's page is the last to listen.
+        let taken = try TakenPort()
+        _ = try run("admin: {listen: '127.0.0.1:\(taken.port)'}")
+        let names = try FileManager.default.contentsOfDirectory(atPath: state)
+        #expect(Set(names).isSuperset(of: ["herald.sqlite", "brands.sqlite", "secret"]))
+        for name in names {
+            let mode = try FileManager.default.attributesOfItem(atPath: state + "/" + name)[.posixPermissions] as? Int
+            #expect((mode ?? 0o777) & 0o007 == 0, "\(name)")
+        }
+    }
+
     @Test(arguments: [("state", "gateway.state"), ("run", "gateway.runtime")])
     func `two gateways do not share a folder`(name: String, key: String) throws {
         let path = folder + "/" + name
