@@ -15,6 +15,7 @@ struct PeersSchema {
         return root.sections("pbx") { position, section in
             let name = name(section, "pbx\(position + 1)", among: &names)
             let targets = targets(section, "address", "192.0.2.20:5060")
+            if section.has("targets") { _ = self.position(section, "listen", among: listen.map(\.name)) }
             let sources = section.list("sources", SourceRange.read)
             guard !targets.isEmpty else { return nil }
             return HeraldConfiguration.PBX(
@@ -169,6 +170,9 @@ struct PeersSchema {
         if section.has(key) {
             section.problem(key, "cannot stand beside targets: calls go to the one or to the others")
         }
+        // What an entry does not say, its group does.
+        let largest = largestDatagram(section)
+        let certificateName = section.string("certificate_name")
         var addresses: Set<EndpointAddress> = []
         let targets = section.sections("targets") { _, entry -> HeraldConfiguration.Target? in
             if !entry.has("address") { entry.missing("address", example) }
@@ -176,6 +180,8 @@ struct PeersSchema {
             if !addresses.insert(target.address).inserted {
                 entry.problem("address", "an earlier entry has \(target.address)")
             }
+            target.largestDatagram = entry.has("max_datagram") ? target.largestDatagram : largest
+            target.certificateName = target.certificateName ?? certificateName
             target.priority = entry.integer("priority", default: 0, in: 0...65_535)
             target.weight = entry.integer("weight", default: 1, in: 0...65_535)
             return target
@@ -198,14 +204,20 @@ struct PeersSchema {
         // An entry of a list has its group's listen entry unless it names its own.
         let usual = outer.flatMap { outer in listen.firstIndex { $0.name == outer.string("listen") } } ?? 0
         let listener = listener(section, toReach: address, key, usual: usual)
+        let (largest, certificateName) = (largestDatagram(section), section.string("certificate_name"))
+        guard let address else { return nil }
+        return HeraldConfiguration.Target(
+            address: usualPort(address, listener), listener: listener, largestDatagram: largest,
+            certificateName: certificateName)
+    }
+
+    /// In bytes; nil for no limit.
+    private func largestDatagram(_ section: ConfigurationSection) -> Int? {
         let largest = section.integer("max_datagram", default: 0, in: 0...65_535)
         if (1..<1_300).contains(largest) {
             section.problem("max_datagram", "must be 0 for no limit, or 1300 to 65535 bytes")
         }
-        guard let address else { return nil }
-        return HeraldConfiguration.Target(
-            address: usualPort(address, listener), listener: listener, largestDatagram: largest == 0 ? nil : largest,
-            certificateName: section.string("certificate_name"))
+        return largest == 0 ? nil : largest
     }
 
     /// Notes sources that never match because an earlier peer has them all: PBXs are looked at first, then trunks.

@@ -273,6 +273,12 @@ struct ConfigurationProblemTests {
         BadFile(
             "  - {address: 192.0.2.20, max_datagram: 500}",
             "herald.yaml:4:41: pbx[0].max_datagram: must be 0 for no limit, or 1300 to 65535 bytes"),
+        BadFile(
+            "  - {targets: [{address: 192.0.2.21}], listen: sipp}",
+            #"herald.yaml:4:48: pbx[0].listen: no entry is named "sipp""#),
+        BadFile(
+            "  - {targets: [{address: 192.0.2.21}], max_datagram: 500}",
+            "herald.yaml:4:54: pbx[0].max_datagram: must be 0 for no limit, or 1300 to 65535 bytes"),
         BadFile("  - {address: 0.0.0.0}", "herald.yaml:4:15: pbx[0].address: 0.0.0.0 is no place to send to"),
         BadFile(
             "  - {address: 192.0.2.20, targets: [{address: 192.0.2.21}]}",

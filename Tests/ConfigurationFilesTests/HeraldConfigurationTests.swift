@@ -113,6 +113,25 @@ struct HeraldConfigurationTests {
         #expect(configuration.log.format == .json)
     }
 
+    @Test func `a target has what its group says, unless it says something else itself`() throws {
+        let configuration = try folder.load(
+            """
+            listen: [{name: u, address: 192.0.2.10}, {name: t, address: 192.0.2.10, transport: tcp}]
+            trunks: [{sources: [203.0.113.5]}]
+            pbx:
+              - listen: t
+                max_datagram: 4000
+                certificate_name: pbx.example
+                targets:
+                  - {address: 192.0.2.21}
+                  - {address: 192.0.2.22, listen: u, max_datagram: 0, certificate_name: other.example}
+            """)
+        let targets = configuration.pbx[0].targets
+        #expect(targets.map(\.listener) == [1, 0])
+        #expect(targets.map(\.largestDatagram) == [4000, nil])
+        #expect(targets.map(\.certificateName) == ["pbx.example", "other.example"])
+    }
+
     @Test func `several targets have priorities, weights and names, and are probed unless told otherwise`() throws {
         let configuration = try folder.load(
             """
