@@ -17,7 +17,7 @@ package final class DirectoryServer: Service {
         package var host = "127.0.0.1"
         /// 0 lets the kernel choose.
         package var port = 8088
-        /// Folder of the logo files; nil serves none.
+        /// Folder of the logo files; nil serves the stored ones alone.
         package var logos: String?
         /// The URL clients reach the server by; nil for the address it listens on.
         package var publicURL: String?
@@ -119,7 +119,7 @@ package final class DirectoryServer: Service {
         bound.announce(port)
         let address = "\(options.urlHost):\(port ?? options.port)"
         logger.info("listening", metadata: ["http": "\(address)", "logos": "\(options.logos ?? "none")"])
-        if options.logos != nil, logoBase() == nil {
+        if options.logos != nil || LogoStore(database).isUsed, logoBase() == nil {
             logger.warning(
                 "logos have no address that phones can reach; set public_url", metadata: ["http": "\(address)"])
         }

@@ -12,7 +12,7 @@ package protocol GatewayStatusSource: Sendable {
     func status() async -> GatewayStatus
 }
 
-/// One series that only grows, named as Prometheus wants it: `herald_calls_branded_total`.
+/// One series that only grows, named as Prometheus wants it: `herald_calls_total`.
 ///
 /// Samples of one name share one help text. Labels never carry a telephone number or anything else a caller chose:
 /// each value makes a new series, and a withheld number must not be found here.

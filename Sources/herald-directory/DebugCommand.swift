@@ -17,7 +17,11 @@ struct DebugCommand: ParsableCommand {
 
     struct Request: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask a device, or without --device every one; it learns it with its next sync.")
+            abstract: "Ask a device, or without --device every one; it learns it with its next sync.",
+            discussion: """
+                Example:
+                  herald-directory debug request --device 3f2b8c1e-7d4a-4c55-9e0b-6a1d2f3c4b5a --hours 48
+                """)
 
         @OptionGroup var options: AccountOptions
 
@@ -42,7 +46,12 @@ struct DebugCommand: ParsableCommand {
     }
 
     struct Withdraw: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Take a request back.")
+        static let configuration = CommandConfiguration(
+            abstract: "Take a request back.",
+            discussion: """
+                Example:
+                  herald-directory debug withdraw
+                """)
 
         @OptionGroup var options: AccountOptions
 
@@ -52,7 +61,7 @@ struct DebugCommand: ParsableCommand {
         func run() throws {
             let (database, account) = try options.open()
             guard try DebugRequests(database, account: account).withdraw(device: device) else {
-                throw CommandFailure("no such request is open; see herald-directory debug list")
+                throw CommandFailure("no such request is open\(device == nil ? "; name its --device" : "")")
             }
             Output.write("withdrawn\n")
         }
@@ -60,7 +69,11 @@ struct DebugCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the latest uploads, or show the newest of a device whole.")
+            abstract: "List the latest uploads, or show the newest of a device whole.",
+            discussion: """
+                Example:
+                  herald-directory debug list --show 3f2b8c1e-7d4a-4c55-9e0b-6a1d2f3c4b5a
+                """)
 
         @OptionGroup var options: AccountOptions
 
