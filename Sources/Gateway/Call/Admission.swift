@@ -11,7 +11,7 @@ extension SIPGateway {
     ///
     /// - Parameter trunk: the one that brings the call; nil for a call of the PBX, which no trunk's limits concern.
     func admit(_ call: CallIdentifier, on trunk: TrunkPeer?, _ arrival: Arrival) -> Bool {
-        if !CallFacts.isEmergency(arrival.message) {
+        if !CallFacts.isProtected(arrival.message, isTrusted: trunk?.isTrusted ?? true) {
             if shared.isDraining {
                 counters.add(.callsRefusedWhileDraining)
                 answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 10"))

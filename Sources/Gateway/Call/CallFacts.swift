@@ -20,7 +20,18 @@ struct CallFacts {
         isSpiral = invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
     }
 
-    /// True for calls that no limit may hold back and no brand may stand on.
+    /// True for calls that no limit may hold back: to an emergency service, or by a trusted sender's word the call back from
+    /// one or a call with resource priority (RFC 5031, RFC 7090, RFC 4412).
+    ///
+    /// Anybody can write such words, and `Priority: emergency` is the caller's own (RFC 3261 §20.26).
+    static func isProtected(_ invite: SIPMessage, isTrusted: Bool) -> Bool {
+        if invite[invite.requestURI].prefix(15).equalsIgnoringCase("urn:service:sos") { return true }
+        guard isTrusted else { return false }
+        return invite.has(.resourcePriority)
+            || invite.first(.priority).map { invite[$0.value].equalsIgnoringCase("psap-callback") } ?? false
+    }
+
+    /// True for calls that no brand may stand on.
     static func isEmergency(_ invite: SIPMessage) -> Bool {
         if invite.has(.resourcePriority) || invite[invite.requestURI].prefix(15).equalsIgnoringCase("urn:service:sos") {
             return true

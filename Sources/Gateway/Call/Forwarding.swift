@@ -16,7 +16,8 @@ extension SIPGateway {
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
         guard admit(call, on: nil, arrival) else { return }
-        var targets = order(trunk.targets, for: call, at: arrival.now)
+        var targets = order(
+            trunk.targets, for: call, at: arrival.now, isEmergency: CallFacts.isProtected(invite, isTrusted: true))
         let target = targets.next()
         let hop = target.map { self.hop(to: $0) }
         let note = DialogNote(trunk: Int(trunk.mark), isInbound: false, isBranded: false)
@@ -140,6 +141,7 @@ extension SIPGateway {
         }
         RequestForwarding.noteSource(arrival.flow.source, in: arrival.message, via: via.value, into: &splices)
         RequestForwarding.countHop(arrival.message, into: &splices)
+        addLength(to: arrival.message, into: &splices)
     }
 }
 
@@ -204,6 +206,10 @@ extension SIPURI {
 }
 
 extension GatewayTopology.Peer {
+    var isTrusted: Bool {
+        if case .trunk(let trunk) = self { trunk.isTrusted } else { true }
+    }
+
     var isTrunk: Bool {
         if case .trunk = self { true } else { false }
     }

@@ -119,6 +119,8 @@ package struct GatewayTopology: Sendable {
     package let pbxs: [PBXPeer]
     /// Who was configured before and still has calls.
     package private(set) var former = FormerPeers()
+    /// Whether any local address is one of TCP or TLS.
+    let hasStreams: Bool
     /// The header names by which PBXs tell trunks apart, each once.
     let trunkHeaders: [ArraySlice<UInt8>]
 
@@ -132,6 +134,7 @@ package struct GatewayTopology: Sendable {
         self.sockets = sockets
         self.trunks = trunks
         self.pbxs = pbxs
+        hasStreams = sockets.contains { $0.transport.isReliable }
         trunkHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() }).sorted().map { Array($0.utf8)[...] }
     }
 

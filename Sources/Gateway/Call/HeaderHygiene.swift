@@ -24,8 +24,9 @@ enum HeaderHygiene {
             case .pPreferredIdentity where isBranded || !trunk.isTrusted:
                 splices.remove(field.start..<field.end)
             case .pAssertedIdentity where !trunk.isTrusted, .remotePartyID where !trunk.isTrusted,
-                .attestation where !trunk.isTrusted, .proxyVouched:
+                .attestation where !trunk.isTrusted, .answering where !trunk.keepsForeignCallInfo:
                 splices.remove(field.start..<field.end)
+            case .proxyVouched: splices.remove(field.start..<field.end)
             case .callInfo:
                 CallInfoValues.strip(message, field, into: &splices) { value in
                     value.isRichCallData ? isBranded || !trunk.isTrusted : !trunk.keepsForeignCallInfo

@@ -15,7 +15,9 @@ extension SIPGateway {
         let identity = CallerIdentity(of: invite, trunk: trunk)
         let decision = decideBranding(of: invite, identity, trunk, snapshot)
         let pbx = trunk.pbx
-        var targets = order(pbx.targets, for: call, at: arrival.now)
+        var targets = order(
+            pbx.targets, for: call, at: arrival.now,
+            isEmergency: CallFacts.isProtected(invite, isTrusted: trunk.isTrusted))
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
         let dressed = dress(

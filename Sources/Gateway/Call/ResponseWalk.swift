@@ -24,6 +24,10 @@ extension SIPGateway: TransactionUser {
             let arrival = Arrival(message: cleaned, flow: arrival.flow, now: arrival.now, isShed: arrival.isShed)
             return receiveResponse(arrival, branch, from: peer)
         }
+        guard RequestValidity.hasTrueLength(response) else {
+            counters.add(.responsesDropped)
+            return
+        }
         let method = SIPMethod.recognise(response[sequence.method])
         let isForCancel = method == .cancel
         let isForInvite = isForCancel || method == .invite
@@ -41,6 +45,16 @@ extension SIPGateway: TransactionUser {
         }
     }
 
+    /// Writes a Content-Length where a stream may follow and there is none (RFC 3261 §16.6 step 9, §20.14): there it alone
+    /// says where the next message begins.
+    func addLength(to message: SIPMessage, into splices: inout Splices) {
+        guard settings.topology.hasStreams, !message.has(.contentLength), let first = message.headers.first else {
+            return
+        }
+        let length = message.bytes.count - message.bodyStart
+        splices.insert(at: first.start) { $0.append(contentsOf: "Content-Length: \(length)\r\n".utf8) }
+    }
+
     /// A trunk's response without what its requests may not bring either; nil where nothing has to go.
     private func clean(_ response: SIPMessage, from trunk: TrunkPeer) -> [UInt8]? {
         withSplices { splices in
@@ -52,12 +66,8 @@ extension SIPGateway: TransactionUser {
 
     func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {
         guard let status = response.status, let top = response.topVia else { return }
-        if status == 503 {
-            note(.refused(retryAfter: RetryAfter.seconds(of: response)), of: transaction, at: now)
-            if tryNext(transaction, at: now) { return }
-        } else {
-            note(.answered, of: transaction, at: now)
-        }
+        note(response, status, of: transaction, at: now)
+        if status == 503, tryNext(transaction, at: now) { return }
         reporter.answered(response, in: transaction, settings, at: now)
         if status >= 300 { endCall(transaction) }
         // RFC 3261 §16.7 step 6: a target's 503 would make the carrier avoid the whole gateway.
@@ -70,6 +80,7 @@ extension SIPGateway: TransactionUser {
             if upstream != status {
                 ResponseForwarding.replaceStatus("500 Server Internal Error", in: response, into: &splices)
             }
+            addLength(to: response, into: &splices)
             return splices.applied(to: response.bytes)
         }
         counters.add(.responsesForwarded)
@@ -77,18 +88,29 @@ extension SIPGateway: TransactionUser {
     }
 
     func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
-        if !transaction.hasProgress, !transaction.isCancelled { note(.silent, of: transaction, at: now) }
+        noteSilence(of: transaction, at: now)
         if tryNext(transaction, at: now) { return }
         reporter.timedOut(transaction, at: now)
         answer(transaction, 408, "Request Timeout", at: now)
     }
 
     func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
-        note(.silent, of: transaction, at: now)
+        let isTooLarge = isTooLarge(transaction)
+        if !isTooLarge { transaction.standing?.note(.silent, at: now.milliseconds) }
         if tryNext(transaction, at: now) { return }
         reporter.unreachable(transaction, at: now)
+        if isTooLarge { return answer(transaction, 513, "Message Too Large", at: now) }
         // RFC 3261 §16.9 counts it as a 503 of the target, §16.7 step 6 makes that a 500.
         answer(transaction, 500, "Server Internal Error", at: now)
+    }
+
+    /// Whether no datagram could carry the request as it is forwarded, whoever its target is: 65,507 bytes by IPv4, and
+    /// 20 fewer by IPv6 (RFC 768).
+    private func isTooLarge(_ transaction: ProxyTransaction) -> Bool {
+        guard let target = transaction.target, !target.isReliable, let request = transaction.forwardedRequest else {
+            return false
+        }
+        return request.bytes.count > (target.address.isIPv6 ? 65_487 : 65_507)
     }
 
     /// The call is over, unless another target has answered it.
@@ -121,6 +143,7 @@ extension SIPGateway: TransactionUser {
         reporter.answeredWithoutMemory(response, fromTrunk: peer.isTrunk, settings, at: arrival.now)
         var splices = Splices()
         ResponseForwarding.removeTopVia(via, field: field, of: response, into: &splices)
+        addLength(to: response, into: &splices)
         counters.add(.forwardedStatelessly)
         let socket = settings.topology.socket(
             toReach: destination, among: upstream.targets, by: next.transport(in: response),

@@ -5,9 +5,12 @@ import SIPCore
 // Which target a request goes to, and what happens when one fails (RFC 3261 §16.6 step 7, §16.7 step 4, §16.9).
 
 extension SIPGateway {
-    /// The targets of a group that take calls now, in the order they are to be tried for this call.
-    func order(_ group: TargetGroup, for call: CallIdentifier, at now: Moment) -> TargetOrder {
-        group.order(for: call.low, at: now.milliseconds)
+    /// The targets of a group that take calls now, in the order they are to be tried for this call; an emergency call is
+    /// given up by none of them before it was asked.
+    func order(
+        _ group: TargetGroup, for call: CallIdentifier, at now: Moment, isEmergency: Bool = false
+    ) -> TargetOrder {
+        group.order(for: call.low, at: now.milliseconds, orDown: isEmergency)
     }
 
     /// Where a target is reached, by the socket asked for when that speaks its transport and family.
@@ -25,9 +28,27 @@ extension SIPGateway {
     /// How long the silence of the present target is borne: shorter while there is another one.
     func patience(_ targets: TargetOrder) -> TimerDelay? { targets.isEmpty ? nil : settings.targetPatience }
 
-    /// Notes what a target's answer, or its silence, says about its health.
-    func note(_ event: TargetHealth.Event, of transaction: ProxyTransaction, at now: Moment) {
-        transaction.standing?.note(event, at: now.milliseconds)
+    /// Notes what a target's answer says about its health.
+    ///
+    /// Retry-After holds back everything for its time (RFC 3261 §21.5.4): from the last target that takes calls it is not
+    /// honoured, for then nobody would.
+    func note(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
+        guard let standing = transaction.standing else { return }
+        if status != 503 {
+            standing.note(.answered, at: now.milliseconds)
+        } else {
+            let seconds = transaction.targets.isEmpty ? nil : RetryAfter.seconds(of: response)
+            standing.note(.refused(retryAfter: seconds), at: now.milliseconds)
+        }
+    }
+
+    /// Notes that a call was left without any answer until the patience with it was at its end.
+    ///
+    /// Other requests say nothing: many a target ignores an OPTIONS or MESSAGE that is not for it.
+    func noteSilence(of transaction: ProxyTransaction, at now: Moment) {
+        guard transaction.isInvite, !transaction.hasProgress, !transaction.isCancelled else { return }
+        let patience = transaction.targets.isEmpty ? settings.timers.transactionTimeout : settings.targetPatience
+        transaction.standing?.noteSilence(of: UInt64(patience.milliseconds), at: now.milliseconds)
     }
 
     /// Sends the request to the next target that is up; false when there is none, or none may be tried any more.

@@ -14,6 +14,8 @@ package enum HeaderName: UInt8, Hashable, Sendable {
     case proxyVouched
     /// P-Attestation-Indicator, Attestation-Info, P-Origination-Id, Origination-Id: a carrier's word on attestation.
     case attestation
+    /// Alert-Info, Answer-Mode and Priv-Answer-Mode: how a phone rings, and whether it answers by itself (RFC 5373).
+    case answering
 }
 
 extension HeaderName {
@@ -21,7 +23,7 @@ extension HeaderName {
     package init?(named name: [UInt8]) {
         let known = Self.recognise(name.span, name.indices)
         switch known {
-        case .other, .proxyVouched, .attestation: return nil
+        case .other, .proxyVouched, .attestation, .answering: return nil
         default: self = known
         }
     }
@@ -48,8 +50,11 @@ extension HeaderName {
                 : matches(name, "x-auth-ip")
                     ? .proxyVouched
                     : matches(name, "timestamp") ? .timestamp : matches(name, "diversion") ? .diversion : .other
-        case 10: matches(name, "user-agent") ? .userAgent : .other
-        case 11: matches(name, "x-auth-port") ? .proxyVouched : matches(name, "retry-after") ? .retryAfter : .other
+        case 10: matches(name, "user-agent") ? .userAgent : matches(name, "alert-info") ? .answering : .other
+        case 11:
+            matches(name, "x-auth-port")
+                ? .proxyVouched
+                : matches(name, "retry-after") ? .retryAfter : matches(name, "answer-mode") ? .answering : .other
         case 12:
             matches(name, "max-forwards")
                 ? .maxForwards
@@ -63,7 +68,8 @@ extension HeaderName {
             matches(name, "remote-party-id")
                 ? .remotePartyID : matches(name, "session-expires") ? .sessionExpires : .other
         case 16:
-            matches(name, "attestation-info") || matches(name, "p-origination-id") ? .attestation : .other
+            matches(name, "attestation-info") || matches(name, "p-origination-id")
+                ? .attestation : matches(name, "priv-answer-mode") ? .answering : .other
         case 17: matches(name, "resource-priority") ? .resourcePriority : .other
         case 19: matches(name, "p-asserted-identity") ? .pAssertedIdentity : .other
         case 20: matches(name, "p-preferred-identity") ? .pPreferredIdentity : .other

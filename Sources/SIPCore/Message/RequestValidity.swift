@@ -52,7 +52,17 @@ package enum RequestValidity {
         if isEmpty(.cseq, in: message) { return Refusal(400, "Missing CSeq") }
         guard let from = message.from, isAddress(message, from) else { return Refusal(400, "Bad From") }
         guard let to = message.to, isAddress(message, to) else { return Refusal(400, "Bad To") }
+        guard isTag(message.fromTag, message, from) else { return Refusal(400, "Bad From") }
+        guard isTag(message.toTag, message, to) else { return Refusal(400, "Bad To") }
         return vias(message)
+    }
+
+    /// RFC 3261 §25.1: a tag is not empty, and stands once (§7.3.1): a receiver that counts the other one would take a new
+    /// call for one in a dialog, or the other way round.
+    private static func isTag(_ tag: Range<Int>?, _ message: SIPMessage, _ extent: NameAddressExtent) -> Bool {
+        guard let tag else { return true }
+        return !tag.isEmpty
+            && HeaderParameters.find("tag", in: message.bytes, tag.upperBound..<extent.parameters.upperBound) == nil
     }
 
     private static func isEmpty(_ name: HeaderName, in message: SIPMessage) -> Bool {
@@ -101,6 +111,14 @@ package enum RequestValidity {
             return Refusal(400, "CSeq Method Mismatch")
         }
         return nil
+    }
+
+    /// Whether a response has all of the body it tells of, and tells of it once (RFC 3261 §18.3: else it is discarded).
+    package static func hasTrueLength(_ response: SIPMessage) -> Bool {
+        guard response.has(.contentLength) else { return true }
+        var lengths = 0
+        for field in response.headers where field.name == .contentLength { lengths += 1 }
+        return lengths == 1 && body(response) == nil
     }
 
     /// RFC 3261 §18.3: a body shorter than Content-Length in a datagram is answered 400.

@@ -72,17 +72,21 @@ package struct TargetGroup: Sendable {
     /// The targets a call may try, first to last; those that are down are left out.
     ///
     /// - Parameters:
+    ///   - orDown: where all are down, they are tried all the same, for what must not be given up before.
     ///   - key: a hash of the Call-ID: the same call meets the same target as long as it is up.
     ///   - now: monotonic milliseconds.
-    package func order(for key: UInt64, at now: UInt64) -> TargetOrder {
+    package func order(for key: UInt64, at now: UInt64, orDown: Bool = false) -> TargetOrder {
         var order = TargetOrder()
         // Most groups have one target, and then nothing is to be weighed.
         if targets.count == 1 {
-            if targets[0].standing.isUp(at: now) { order.append(targets[0], score: 0) }
+            if orDown || targets[0].standing.isUp(at: now) { order.append(targets[0], score: 0) }
             return order
         }
         for target in targets where target.standing.isUp(at: now) {
             order.append(target, score: target.score(for: key))
+        }
+        if orDown, order.isEmpty {
+            for target in targets { order.append(target, score: target.score(for: key)) }
         }
         return order
     }

@@ -11,6 +11,8 @@ package final class TargetStanding: Sendable {
     package let name: String
     private let openFrom = Atomic<UInt64>(0)
     private let isSpotless = Atomic<Bool>(true)
+    /// When it last answered a call, in monotonic milliseconds; 0 before the first.
+    private let lastAnswer = Atomic<UInt64>(0)
     private let health: Mutex<TargetHealth>
     private let onChange: @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
 
@@ -38,8 +40,18 @@ package final class TargetStanding: Sendable {
     /// The state and when it began; nil for a target that has been up since the start.
     package var state: (state: TargetHealth.State, since: UInt64?) { health.withLock { ($0.state, $0.changedAt) } }
 
+    /// Notes that it left a call without any answer for so many milliseconds.
+    ///
+    /// Where it answered another call meanwhile it is there, and something about this one keeps it silent: a few such calls
+    /// must not take it from all others.
+    package func noteSilence(of waited: UInt64, at now: UInt64) {
+        let answer = lastAnswer.load(ordering: .relaxed)
+        if answer == 0 || answer + waited < now { note(.silent, at: now) }
+    }
+
     /// Notes what was seen of the target.
     package func note(_ event: TargetHealth.Event, at now: UInt64) {
+        if event == .answered { lastAnswer.store(now, ordering: .relaxed) }
         if isSpotless.load(ordering: .relaxed), event == .answered || event == .probeAnswered { return }
         let change = health.withLock { health in
             let change = health.receive(event, at: now)

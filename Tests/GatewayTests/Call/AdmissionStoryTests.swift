@@ -63,7 +63,7 @@ struct AdmissionStoryTests {
         #expect(gateway.counters.count(.callsRefusedByRate) == 1)
     }
 
-    @Test(arguments: ["Priority: emergency\n", "Priority: psap-callback\n", "Resource-Priority: esnet.1\n"])
+    @Test(arguments: ["Priority: psap-callback\n", "Resource-Priority: esnet.1\n"])
     func `an emergency call passes whatever the limits say`(header: String) throws {
         let gateway = try gateway(.init(mostCalls: 1))
         _ = gateway.receive(invite(1), from: trunk)
@@ -94,7 +94,7 @@ struct AdmissionStoryTests {
         #expect(!refused.contains("Retry-After"), "§21.5.4: the carrier would hold back all calls")
         let bye = request("BYE", toTag: ";tag=p", branch: "bye", sequence: 2)
         #expect(gateway.receive(bye, from: trunk).to(GatewayUnderTest.pbx).count == 1)
-        let emergency = request("INVITE", extra: "Priority: emergency\n", branch: "e")
+        let emergency = request("INVITE", extra: "Resource-Priority: esnet.1\n", branch: "e")
         #expect(gateway.receive(emergency, from: trunk).to(GatewayUnderTest.pbx).count == 1)
         gateway.gateway.filling = 0
         #expect(gateway.receive(invite(2), from: trunk).to(GatewayUnderTest.pbx).count == 1)

@@ -48,6 +48,8 @@ final class GatewayUnderTest {
         var hasTrunk = true
         var trunkAddress = GatewayUnderTest.trunk
         var pbxAddress = GatewayUnderTest.pbx
+        /// Whether the last local address is one of TCP.
+        var hasStream = false
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
@@ -150,13 +152,14 @@ final class GatewayUnderTest {
                 keepsForeignCallInfo: true, trunkHeader: nil, pbx: pbx)
             trunks.insert(second, at: 0)
         }
+        var sockets = options.sockets.enumerated().map { LocalSocket(position: $0, address: local.with(port: $1)) }
+        if options.hasStream {
+            sockets.append(LocalSocket(position: sockets.count, address: local, transport: .tcp))
+        }
         return GatewaySettings(
             topology: after(
                 GatewayTopology(
-                    sockets: options.sockets.enumerated().map {
-                        LocalSocket(position: $0, address: local.with(port: $1))
-                    },
-                    trunks: trunks, pbxs: [pbx])),
+                    sockets: sockets, trunks: trunks, pbxs: [pbx])),
             secret: options.secret, timers: .standard, limits: SIPLimits(), mostTransactions: options.mostTransactions,
             strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers)
     }
