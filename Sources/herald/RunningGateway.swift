@@ -35,7 +35,8 @@ struct RunningGateway {
         // The longest part of a start goes on beside all the others.
         let savedIndex = configuration.brandsFile == nil ? BrandCacheIndexFile.reading(in: configuration.state) : nil
         let secret = try StateFolder.secret(in: configuration.state)
-        let files = OpenFiles.allow(connections: configuration.streams.connections)
+        let hasStreams = configuration.listen.contains { $0.transport != .udp }
+        let files = OpenFiles.allow(connections: hasStreams ? configuration.streams.connections : 0)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         var transport = try OpenTransport(configuration, streamConnections: files.connectionsWithRoom)
         try await transport.start()
