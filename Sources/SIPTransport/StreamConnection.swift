@@ -35,6 +35,8 @@ final class StreamConnection: ChannelInboundHandler {
     private var waitingBytes = 0
     /// Messages given before the connection was there.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
+    /// It never came, or is over: what is still given to it is not delivered.
+    private var isGone = false
 
     init(number: UInt64, socket: Int, origin: Origin, remote: PeerAddress, isTLS: Bool, hub: StreamHub) {
         self.number = number
@@ -54,6 +56,8 @@ final class StreamConnection: ChannelInboundHandler {
     /// Writes a message, at once or as soon as the connection is there.
     func send(_ bytes: [UInt8], token: DeliveryToken) {
         guard let channel else {
+            // What fails at once, for want of a route or a descriptor, has failed before the first message is given.
+            if isGone { return hub.fail(token, on: number) }
             early.append((bytes, token))
             return
         }
@@ -72,6 +76,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     /// Gives up on a connection that never came.
     func failEarly() {
+        isGone = true
         for message in early { hub.fail(message.token, on: number) }
         early = []
     }

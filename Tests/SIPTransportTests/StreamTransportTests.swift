@@ -76,6 +76,15 @@ struct StreamTransportTests {
         await called.streams.stop()
     }
 
+    @Test func `a connection that fails before its first message reports that one too`() async throws {
+        let house = try await House()
+        // From an address of IPv4 the system refuses to connect there at once.
+        let unreachable = try #require(PeerAddress(host: Array("2001:db8::1".utf8)[...], port: 5060))
+        let token = DeliveryToken(branch: Branch(token: 43), attempt: 0)
+        house.send(Self.message("a"), to: unreachable, token: token)
+        #expect(try await waits { house.observer.failures == [token] })
+    }
+
     @Test func `a message that cannot be delivered is reported with its token`() async throws {
         let house = try await House()
         // Below 1024 the system gives no port to another test's server.
