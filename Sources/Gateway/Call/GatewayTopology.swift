@@ -28,6 +28,8 @@ package final class TrunkPeer: Sendable {
     package let certificateNames: [String]
     /// Where the PBX's calls go.
     package let targets: TargetGroup
+    /// Names its targets are configured by, in lower case: a PBX calls its carrier by one.
+    let hosts: [ArraySlice<UInt8>]
     /// Position of the local socket it sends to.
     package let socket: Int
     /// Position of the local socket its calls leave by towards the PBX; nil for the one of the PBX's target.
@@ -52,8 +54,10 @@ package final class TrunkPeer: Sendable {
         name: String, sources: [PeerSource], targets: TargetGroup, socket: Int, isTrusted: Bool,
         policy: BrandingPolicy, normaliser: NumberNormaliser, identityOrder: [IdentityHeader],
         keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: PBXPeer, certificateNames: [String] = [],
-        pbxSocket: Int? = nil, carrierName: CarrierName = .replace, admission: TrunkAdmission = TrunkAdmission()
+        pbxSocket: Int? = nil, carrierName: CarrierName = .replace, admission: TrunkAdmission = TrunkAdmission(),
+        hosts: [String] = []
     ) {
+        self.hosts = hosts.map { Array($0.lowercased().utf8)[...] }
         mark = Self.mark(of: name)
         self.name = name
         self.sources = sources
@@ -221,6 +225,9 @@ package struct GatewayTopology: Sendable {
                 trunks.first { $0.targets.targets.contains { $0.address == address } }
                 ?? trunks.first { $0.sources.contains { $0.contains(address, anyPort: true) } }
             if let named { return named }
+        }
+        if let uri, let named = trunks.first(where: { $0.hosts.contains { uri.host.equalsIgnoringCase($0) } }) {
+            return named
         }
         return trunks.first { $0.pbxSocket == flow.socket } ?? trunks.first
     }

@@ -28,12 +28,15 @@ struct TopologyTests {
     }
 
     private func trunk(
-        _ name: String, _ sources: [PeerSource], socket: Int = 0, certificates: [String] = [], pbxSocket: Int? = nil
+        _ name: String, _ sources: [PeerSource], socket: Int = 0, certificates: [String] = [], pbxSocket: Int? = nil,
+        hosts: [String] = []
     ) -> TrunkPeer {
         TrunkPeer(
             name: name, sources: sources, targets: group(Self.carrier), socket: socket, isTrusted: true,
             policy: .standard, normaliser: NumberNormaliser(region: nil), identityOrder: [.from],
-            keepsForeignCallInfo: true, trunkHeader: nil, pbx: pbx, certificateNames: certificates, pbxSocket: pbxSocket
+            keepsForeignCallInfo: true, trunkHeader: nil, pbx: pbx, certificateNames: certificates,
+            pbxSocket: pbxSocket,
+            hosts: hosts
         )
     }
 
@@ -106,6 +109,19 @@ struct TopologyTests {
         #expect(name(topology, Flow(source: Self.carrier, socket: 1)) == "two")
         #expect(name(topology, Flow(source: Self.carrier.with(port: 5062), socket: 0)) == nil)
         #expect(name(topology, Flow(source: Self.carrier.with(port: 40_000), socket: 2, connection: 1)) == "one")
+    }
+
+    @Test(arguments: [
+        ("sip:+4930123@sip.two.example", "two"), ("sip:+4930123@SIP.Two.Example:5061;user=phone", "two"),
+        ("sip:+4930123@sip.one.example", "one"), ("sip:+4930123@elsewhere.example", "one"),
+    ]) func `a call of the PBX goes to the carrier its URI names`(uri: String, name: String) throws {
+        let topology = topology([
+            trunk("one", [source(Self.office)], hosts: ["sip.one.example"]),
+            trunk("two", [source(Self.office)], hosts: ["Sip.two.example"]),
+        ])
+        let bytes = Array(uri.utf8)
+        let target = try #require(SIPURI(bytes, bytes.indices))
+        #expect(topology.trunk(for: target, from: Flow(source: Self.office, socket: 0))?.name == name)
     }
 
     @Test func `what goes to a trunk finds it, though it is known by its certificate only when it comes`() {
