@@ -103,9 +103,10 @@ package struct ViaValue: Hashable, Sendable {
         if rest.isEmpty { return (host, nil) }
         guard bytes[rest.lowerBound] == UInt8(ascii: ":"),
             let number = DecimalNumber.read(bytes, Blank.trimmed(bytes, (rest.lowerBound + 1)..<rest.upperBound)),
-            let port = UInt16(exactly: number), port > 0
+            let port = UInt16(exactly: number)
         else { return nil }
-        return (host, port)
+        // Cores that hide their topology write 0; nothing can be sent there, so it says as much as none.
+        return (host, port == 0 ? nil : port)
     }
 }
 
