@@ -20,10 +20,19 @@ enum Decoration {
         of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
         splices: inout Splices
     ) {
+        for field in message.headers where field.name == .from {
+            writeName(of: entry, in: index, message, extent(of: field, in: message), &splices)
+        }
+        writeAssertedNames(of: entry, in: index, into: message, from: trunk, splices: &splices)
+    }
+
+    /// Writes the name where a trusted trunk asserts one, and leaves From alone.
+    static func writeAssertedNames(
+        of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
+        splices: inout Splices
+    ) {
         for field in message.headers {
             switch field.name {
-            case .from:
-                writeName(of: entry, in: index, message, extent(of: field, in: message), &splices)
             case .pAssertedIdentity where trunk.isTrusted, .remotePartyID where trunk.isTrusted:
                 for value in HeaderValues(message.bytes, field.value) {
                     writeName(of: entry, in: index, message, NameAddressExtent.scan(message.bytes, value), &splices)

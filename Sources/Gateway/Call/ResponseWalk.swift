@@ -1,12 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
 import SIPCore
 
 // What happens to a response of a configured peer (RFC 3261 §16.7).
 
 extension SIPGateway: TransactionUser {
-    /// Finds the transaction by the gateway's own Via; without one the response goes back statelessly.
+    /// Takes a response as its sender may give it: a trunk's without what its requests may not bring, and with the name of
+    /// its dialog.
     func receiveResponse(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
+        guard case .trunk(let trunk) = peer,
+            let bytes = clean(arrival.message, from: trunk, branch.flatMap { transactions[$0]?.note })
+        else { return walk(arrival, branch, from: peer) }
+        guard let cleaned = try? SIPMessage.index(bytes, limits: settings.limits) else {
+            counters.add(.responsesDropped)
+            return
+        }
+        walk(
+            Arrival(message: cleaned, flow: arrival.flow, now: arrival.now, isShed: arrival.isShed), branch, from: peer)
+    }
+
+    /// Finds the transaction by the gateway's own Via; without one the response goes back statelessly.
+    private func walk(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let response = arrival.message
         guard let branch, let top = response.topVia, let branchText = top.value.branch,
             let sequence = response.sequence,
@@ -15,14 +30,6 @@ extension SIPGateway: TransactionUser {
             // RFC 3261 §16.7 step 3 and §18.1.2: a response whose topmost Via is not ours was never for us.
             counters.add(.responsesDropped)
             return
-        }
-        if case .trunk(let trunk) = peer, let bytes = clean(response, from: trunk) {
-            guard let cleaned = try? SIPMessage.index(bytes, limits: settings.limits) else {
-                counters.add(.responsesDropped)
-                return
-            }
-            let arrival = Arrival(message: cleaned, flow: arrival.flow, now: arrival.now, isShed: arrival.isShed)
-            return receiveResponse(arrival, branch, from: peer)
         }
         guard RequestValidity.hasTrueLength(response) else {
             counters.add(.responsesDropped)
@@ -55,13 +62,31 @@ extension SIPGateway: TransactionUser {
         splices.insert(at: first.start) { $0.append(contentsOf: "Content-Length: \(length)\r\n".utf8) }
     }
 
-    /// A trunk's response without what its requests may not bring either; nil where nothing has to go.
-    private func clean(_ response: SIPMessage, from trunk: TrunkPeer) -> [UInt8]? {
+    /// A trunk's response without what its requests may not bring either; nil where nothing has to change.
+    private func clean(_ response: SIPMessage, from trunk: TrunkPeer, _ note: DialogNote?) -> [UInt8]? {
         withSplices { splices in
             HeaderHygiene.clean(
                 response, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices)
+            if let note { renameAnswering(response, trunk, note, into: &splices) }
             return splices.isEmpty ? nil : splices.applied(to: response.bytes)
         }
+    }
+
+    /// Keeps the brand's name where the caller's side answers a later request of the dialog, such as a hold.
+    ///
+    /// A PBX takes the name that is asserted then for the caller's newest. From is the PBX's own there.
+    private func renameAnswering(
+        _ response: SIPMessage, _ trunk: TrunkPeer, _ note: DialogNote, into splices: inout Splices
+    ) {
+        guard note.isNamed, note.isInbound, note.caller != 0, settings.brands,
+            response.has(.pAssertedIdentity) || response.has(.remotePartyID)
+        else { return }
+        let identity = CallerIdentity(of: response, trunk: trunk)
+        let index = branding.load().index
+        guard identity.isAsserted, let caller = E164Number(digits: note.caller), identity.number == caller,
+            let entry = index.entry(for: caller)
+        else { return }
+        Decoration.writeAssertedNames(of: entry, in: index, into: response, from: trunk, splices: &splices)
     }
 
     func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {

@@ -52,6 +52,33 @@ struct CarrierNameTests {
         }
     }
 
+    @Test(arguments: [
+        (#""CARRIER" <sip:+61491570156@c>"#, true), (#""CARRIER" <sip:+61491570157@c>"#, false),
+    ]) func `what the caller's side asserts in an answer has the brand's name, unless it is another caller`(
+        asserted: String, isRenamed: Bool
+    ) throws {
+        let gateway = try gateway(.replace)
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        let route = try #require(
+            invite.split(separator: "\r\n").first { $0.hasPrefix("Record-Route: ") }.map { $0.dropFirst(7) })
+        let hold = request("INVITE", extra: route + "\n", toTag: ";tag=p", branch: "hold", sequence: 2)
+            .replacing("192.0.2.20 SIP/2.0", with: "203.0.113.5 SIP/2.0")
+        let asked = try #require(
+            gateway.receive(hold, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).first {
+                $0.hasPrefix("INVITE ")
+            })
+        let answer = response("200 OK", to: asked, extra: "P-Asserted-Identity: \(asserted)\n")
+        let sent = try #require(
+            gateway.receive(answer, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first {
+                $0.hasPrefix("SIP/2.0 200")
+            })
+        let line = try #require(sent.split(separator: "\r\n").first { $0.hasPrefix("P-Asserted-Identity: ") })
+        #expect(line.contains("CARRIER") == !isRenamed)
+        // From is what the PBX wrote itself.
+        #expect(sent.contains(try #require(asked.split(separator: "\r\n").first { $0.hasPrefix("From: ") })))
+    }
+
     @Test func `a dialog keeps the names it began with when the policy changes meanwhile`() throws {
         let gateway = try gateway(.replace)
         let invite = try #require(
