@@ -35,6 +35,23 @@ struct DocumentTests {
         }
     }
 
+    @Test func `the page on operation has every metric and every decision`() throws {
+        let page = try Repository.text("docs/operating.md")
+        let sources =
+            Repository.paths(under: "Sources/herald", endingWith: [".swift"])
+            + Repository.paths(under: "Sources/Gateway", endingWith: [".swift"])
+        var metrics: Set<String> = []
+        for path in sources {
+            metrics.formUnion(try Repository.text(path).matches(of: /"(herald_[a-z_]+)"/).map { String($0.1) })
+        }
+        #expect(metrics.count > 40)
+        for metric in metrics.sorted() { #expect(page.contains("| `\(metric)` |"), "\(metric)") }
+        let reasons = try Repository.text("Sources/Branding/PassThroughReason.swift")
+        let words = reasons.matches(of: /case \.\w+: "([a-z_:]+)"/).map { String($0.1) }
+        #expect(words.count > 15)
+        for word in words { #expect(page.contains("| `\(word)` |"), "\(word)") }
+    }
+
     @Test func `the licence is the whole Apache licence`() throws {
         let text = try Repository.text("LICENSE")
         #expect(text.contains("Version 2.0, January 2004"))
