@@ -116,6 +116,6 @@ extension ProxyTransactions {
     private func end(_ role: TransactionRole, _ transaction: ProxyTransaction) {
         for slot in 0..<3 { wheel.cancel(transaction.timers[Int(role.rawValue) * 3 + slot]) }
         guard transaction.isOver else { return }
-        byBranch[transaction.branch] = nil
+        forget(transaction)
     }
 }

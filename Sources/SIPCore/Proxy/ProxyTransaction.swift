@@ -52,6 +52,8 @@ package final class ProxyTransaction {
     var cancel: [UInt8] = []
     /// The CANCEL received, whose Reason goes on.
     var receivedCancel: SIPMessage?
+    /// Bytes of the messages it holds as the table has counted them; nil while it is not in the table.
+    var countedBytes: Int?
     /// Handles of running timers: three slots for each of server, client and CANCEL.
     var timers = InlineArray<9, TimerHandle>(repeating: .none)
 
@@ -99,6 +101,12 @@ package final class ProxyTransaction {
     package var forwardedRequest: SIPMessage? {
         try? SIPMessage.index(
             forwarded, limits: SIPLimits(messageBytes: .max, headerFields: .max, headerBytes: .max))
+    }
+
+    /// Bytes of the messages it holds now.
+    var heldBytes: Int {
+        (request?.bytes.count ?? 0) + (receivedCancel?.bytes.count ?? 0) + originalFrom.count + forwarded.count
+            + lastResponse.count + cancel.count
     }
 
     /// True when nothing of it waits for anything any more.

@@ -21,11 +21,17 @@ package final class ProxyTransactions<User: TransactionUser> {
     package weak var user: User?
     let timing: TransactionTimers
     private let capacity: Int
+    /// Bytes of the messages of all transactions.
+    package private(set) var heldBytes = 0
     var byBranch: [Branch: ProxyTransaction] = [:]
     var wheel: TimerWheel
     var now: Moment
 
-    /// Makes an empty table; `capacity` bounds the transactions kept at once.
+    /// Bytes a transaction may hold on the average when the table is full: twice what an INVITE of a SIP trunk takes while
+    /// it waits for its answer; afterwards some hundreds are left.
+    package static var bytesOfOne: Int { 6_144 }
+
+    /// Makes an empty table; `capacity` bounds the transactions kept at once, and with `bytesOfOne` what they hold.
     package init(timers: TransactionTimers, capacity: Int, now: Moment) {
         timing = timers
         self.capacity = capacity
@@ -46,7 +52,8 @@ package final class ProxyTransactions<User: TransactionUser> {
     package var count: Int { byBranch.count }
     /// True when no more requests should be taken; those of dialogs that are there already may take as much again.
     package func isFull(forDialogs: Bool = false) -> Bool {
-        byBranch.count >= (forDialogs ? capacity * 2 : capacity)
+        let most = forDialogs ? capacity * 2 : capacity
+        return byBranch.count >= most || heldBytes >= most * Self.bytesOfOne
     }
     /// When `fireTimers` is wanted; nil without timers.
     package var nextDeadline: UInt64? { wheel.nextDeadline }
@@ -60,6 +67,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     package func open(_ transaction: ProxyTransaction, at now: Moment) {
         self.now = now
         byBranch[transaction.branch] = transaction
+        transaction.countedBytes = 0
         if transaction.isInvite {
             var machine = InviteServerTransaction(timers: timing, isReliable: transaction.isSourceReliable)
             let effects = machine.start()
@@ -95,6 +103,7 @@ package final class ProxyTransactions<User: TransactionUser> {
             perform(effects, .client, transaction, nil)
         }
         if transaction.owesTrying { sendTrying(transaction) }
+        weigh(transaction)
     }
 
     /// Leaves the present target and sends the request to the next one, as a client transaction of its own
@@ -138,6 +147,7 @@ package final class ProxyTransactions<User: TransactionUser> {
         self.now = now
         if transaction.receivedCancel == nil { transaction.receivedCancel = request }
         perform(clientEffects(.cancel, transaction), .client, transaction, nil)
+        weigh(transaction)
     }
 
     /// Answers upstream: the bytes are kept for retransmission (RFC 3261 §16.7 step 9).
@@ -153,6 +163,7 @@ package final class ProxyTransactions<User: TransactionUser> {
         transaction.owesTrying = false
         perform(serverEffects(.respond(status), transaction), .server, transaction, nil, responding: bytes)
         if status >= 200 { transaction.releaseMessages(afterFinal: status) }
+        weigh(transaction)
     }
 
     /// Takes a response from the target; deliveries go to the owner.
@@ -208,6 +219,21 @@ package final class ProxyTransactions<User: TransactionUser> {
                 perform(effects, role, transaction, nil)
             }
         }
+    }
+
+    /// Counts what a transaction in the table holds by now.
+    private func weigh(_ transaction: ProxyTransaction) {
+        guard let counted = transaction.countedBytes else { return }
+        let held = transaction.heldBytes
+        heldBytes += held - counted
+        transaction.countedBytes = held
+    }
+
+    /// Takes a transaction out of the table.
+    func forget(_ transaction: ProxyTransaction) {
+        byBranch[transaction.branch] = nil
+        heldBytes -= transaction.countedBytes ?? 0
+        transaction.countedBytes = nil
     }
 
     private func serverEffects(_ event: ServerTransactionEvent, _ transaction: ProxyTransaction) -> TransactionEffects {

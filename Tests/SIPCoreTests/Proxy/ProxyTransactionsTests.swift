@@ -270,6 +270,17 @@ struct ProxyTransactionsTests {
         #expect(run.table.count == 2)
     }
 
+    @Test func `a table is full of large messages before it is full of transactions`() throws {
+        let run = try ProxyRun(more: [("Subject", "Subject: " + String(repeating: "x", count: 7_000))])
+        #expect(run.table.count == 1)
+        #expect(run.table.heldBytes > 2 * 7_000, "the request as it came and as it went")
+        #expect(run.table.isFull())
+        #expect(!run.table.isFull(forDialogs: true))
+        #expect(try run.answer(200) == ["up 200"])
+        #expect(run.table.heldBytes < 1_000, "what waits for repeats needs no messages")
+        #expect(!run.table.isFull())
+    }
+
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `whatever happens, the table is empty in the end`(seed: UInt64) throws {
         var random = SplitMix(state: seed)
@@ -285,5 +296,6 @@ struct ProxyTransactionsTests {
         }
         run.waitForEnd()
         #expect(run.table.count == 0)
+        #expect(run.table.heldBytes == 0)
     }
 }
