@@ -31,6 +31,9 @@ package final class BrandIndex: Sendable {
     /// How many different brands there are; in a large set those of its table too that lost their last number since.
     package var brandCount: Int { brands.rows.count }
 
+    /// True when brands were left out because there are too many of them, or may be with the next change.
+    package var isFull: Bool { !brands.fits(in: RenderedBrands.room) }
+
     /// Bytes of memory held.
     package var memory: Int {
         numbers.memory + brands.rows.count * MemoryLayout<RenderedBrands.Row>.stride + brands.arena.count

@@ -13,27 +13,28 @@ package struct BrandIndexBuilder: Sendable {
     /// Numbers whose newest record has no name to show; they are taken out at the end.
     private var nameless: Set<E164Number> = []
 
-    /// Records added that cannot be shown, because nothing readable is in their name.
-    package private(set) var refused = 0
-
     /// Starts an index.
     ///
     /// - Parameters:
     ///   - generation: the change of records it stands for, kept in saved files.
     ///   - expectedCount: how many numbers will come; more cost a rebuild of the table, fewer leave it larger.
     ///   - numbersAreUnique: no number is added twice, so their times need not be kept (eight bytes each meanwhile).
+    ///   - room: bytes the brands may take, two gigabytes unless a test says otherwise; numbers of further ones are left out.
     package init(
-        profile: RenderingProfile, generation: Int64, expectedCount: Int, numbersAreUnique: Bool = false
+        profile: RenderingProfile, generation: Int64, expectedCount: Int, numbersAreUnique: Bool = false,
+        room: Int? = nil
     ) {
         self.profile = profile
         self.generation = generation
-        rendering = BrandRendering(profile)
+        rendering = BrandRendering(profile, room: room ?? RenderedBrands.room)
         table = NumberTable(expectedCount: expectedCount)
         if !numbersAreUnique { times = Array(repeating: .never, count: table.keys.count) }
     }
 
     /// Files a record; of two for one number the one with the newer `updatedAt` stays, of equally old ones the later.
     package mutating func add(_ record: BrandRecord) {
+        let brand = rendering.position(of: record)
+        if times.isEmpty, brand == nil { return }
         if table.isFull { resize(to: max(table.count * 2, 1024)) }
         let (slot, isFilled) = table.slot(for: record.number.digits)
         if !times.isEmpty {
@@ -41,10 +42,8 @@ package struct BrandIndexBuilder: Sendable {
             guard !isFilled || time >= times[slot] else { return }
             times[slot] = time
         }
-        let brand = rendering.position(of: record)
         table.put(brand ?? 0, under: record.number.digits, in: slot)
         if brand == nil {
-            refused += 1
             nameless.insert(record.number)
         } else if !nameless.isEmpty {
             nameless.remove(record.number)

@@ -48,6 +48,17 @@ struct RenderedBrands: Sendable {
 
     init() {}
 
+    /// Bytes that all brands may take, with what is needed to tell them apart while they are made.
+    ///
+    /// Room for sixteen million of a usual size. A directory that says more than that must not end the gateway, at this start
+    /// and each that follows.
+    static let room = 2 << 30
+
+    /// Whether another brand may be added.
+    ///
+    /// - Parameter known: how many brands are told apart, those that cannot be shown included.
+    func fits(in room: Int, known: Int = 0) -> Bool { arena.count + max(rows.count, known) * 64 < room }
+
     /// Takes over saved arrays; nil when a row points outside the arena.
     init?(rows: [Row], arena: [UInt8]) {
         let size = UInt64(arena.count)

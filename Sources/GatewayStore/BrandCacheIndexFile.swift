@@ -25,6 +25,8 @@ package final class BrandCacheIndexFile: Sendable {
         /// Numbers that changed since the saved copy; nil where there is no good one.
         var unsavedChanges: Int?
         var saving: Task<Void, Never>?
+        /// Whether it was said that some brands have no room.
+        var saidFull = false
     }
 
     /// - Parameter logos: the gateway's own copies of logos, where it serves any.
@@ -108,8 +110,17 @@ package final class BrandCacheIndexFile: Sendable {
         return next.index
     }
 
-    /// Notes the index in use, and begins to save it if that is due.
+    /// Notes the index in use, says when it had to leave brands out, and begins to save it if that is due.
     private func handOut(_ index: BrandIndex, unsavedChanges: (Int?) -> Int?) {
+        let isNews = state.withLock { state in
+            defer { state.saidFull = index.isFull }
+            return index.isFull && !state.saidFull
+        }
+        if isNews {
+            logger.warning(
+                "the directory has more brands than there is room for; calls from numbers of the others go unbranded",
+                metadata: ["brands": "\(index.brandCount)", "bytes": "\(index.memory)"])
+        }
         state.withLock { state in
             state.last = index
             state.unsavedChanges = unsavedChanges(state.unsavedChanges)

@@ -117,7 +117,6 @@ struct BrandIndexTests {
         builder.add(try Self.record(61_255_501_235, "Older"))
         builder.add(try Self.record(61_255_501_236, " "))
         builder.add(try Self.record(61_255_501_236, "Acme", at: "2026-02-01T00:00:00Z"))
-        #expect(builder.refused == 3)
         let index = builder.finish()
         #expect(index.count == 1)
         #expect(try Self.name(of: 61_255_501_234, in: index) == nil)
@@ -139,6 +138,33 @@ struct BrandIndexTests {
         let index = builder.finish()
         #expect(index.count == 6)
         #expect(index.brandCount == 5)
+    }
+
+    @Test(arguments: [true, false])
+    func `brands beyond the room for them are left out, and the others stay`(isUnique: Bool) throws {
+        // A row and what tells it apart count as 64 bytes; a name of 1,000 bytes is cut to 64.
+        var builder = BrandIndexBuilder(
+            profile: .init(), generation: 1, expectedCount: 1, numbersAreUnique: isUnique, room: 20_000)
+        for number in UInt64(61_255_500_000)..<61_255_501_000 {
+            let name = String(repeating: "\(number)", count: 100)
+            builder.add(try Self.record(number, number % 2 == 0 ? "Acme" : name))
+        }
+        let index = builder.finish()
+        #expect((20..<100).contains(index.brandCount))
+        #expect(index.count == 500 + index.brandCount - 1)
+        #expect(try Self.name(of: 61_255_500_998, in: index) == "Acme", "a brand that is there already")
+        #expect(!index.isFull, "of the room there is outside tests")
+    }
+
+    @Test func `brands that cannot be shown take room, too`() throws {
+        var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1, room: 64 * 100)
+        for number in UInt64(61_255_500_000)..<61_255_501_000 {
+            var record = try Self.record(number, " ")
+            record.brandID = "\(number)"
+            builder.add(record)
+        }
+        builder.add(try Self.record(61_255_501_234, "Acme"))
+        #expect(builder.finish().count == 0)
     }
 
     @Test func `an empty index finds nothing`() throws {
