@@ -32,6 +32,8 @@ package final class LogoService: Service, Sendable {
         /// Lines about single logos in this round.
         var lines = 0
         var lastPublish: Int64?
+        /// Of this round.
+        var silent = SilentLogoHosts()
     }
 
     /// Lines about single logos in one round; a directory must not fill the log.
@@ -78,6 +80,7 @@ package final class LogoService: Service, Sendable {
         let now = time.now()
         state.withLock { state in
             state.lines = 0
+            state.silent = SilentLogoHosts()
             state.lastPublish = state.lastPublish ?? now
         }
         await noting {
@@ -110,6 +113,8 @@ package final class LogoService: Service, Sendable {
 
     private func fetchDue() async throws {
         while !Task.isCancelled {
+            // A round of many logos takes its time, and what the brands name may change meanwhile.
+            try await takeOver()
             let batch = try await cache.due(limit: settings.concurrency, now: time.now())
             if batch.isEmpty { return }
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -130,7 +135,7 @@ package final class LogoService: Service, Sendable {
     private func bring(_ logo: DueLogo) async throws {
         do throws(LogoProblem) {
             let result: LogoResult
-            switch try await fetch.answer(to: logo) {
+            switch try await answer(to: logo) {
             case .unchanged: result = .unchanged
             case .picture(let picture, let bytes, let etag, let lastModified):
                 let hash = try await keep(bytes, picture)
@@ -147,6 +152,20 @@ package final class LogoService: Service, Sendable {
             try await note(
                 .failed(reason: error.reason, detail: error.description), logo, wait: time.spread(wait, by: 0.2))
             if logo.reason != error.reason { say(.notice, "a logo cannot be fetched", logo, error) }
+        }
+    }
+
+    /// Asks the logo's host, unless it has been silent too often in this round.
+    private func answer(to logo: DueLogo) async throws(LogoProblem) -> LogoFetch.Answer {
+        let host = try LogoOrigin(logo.url, settings).host
+        if let problem = state.withLock({ $0.silent.problem(of: host) }) { throw problem }
+        do throws(LogoProblem) {
+            let answer = try await fetch.answer(to: logo)
+            state.withLock { $0.silent.spoke(host) }
+            return answer
+        } catch {
+            state.withLock { $0.silent.note(error, of: host) }
+            throw error
         }
     }
 

@@ -198,7 +198,7 @@ struct EventSenderTests {
         let sender = gateway.sender()
         #expect(await sender.sendBatch() == .seconds(1))
         #expect(sender.counts.delivered == 24)
-        #expect((2...4).contains(peak.highest))
+        #expect(peak.highest <= 4)
         await gateway.client.shutdown()
     }
 

@@ -80,6 +80,28 @@ struct LogoServiceTests {
         #expect(try LogoReader(folder: gateway.folder.path).logos(limit: 1).first?.failures == 2)
     }
 
+    @Test func `a silent host is asked three times a round, not once for each of its logos`() async throws {
+        let peer = try FaultyPeer { _, _ in .silence }
+        let gateway = try await LogoFixture(peer, logos: (0..<8).map { "/\($0).png" }) { settings in
+            settings.timeout = .milliseconds(300)
+            settings.concurrency = 1
+        }
+        await gateway.service.round()
+        #expect(peer.requests.count == 3)
+        let rows = try LogoReader(folder: gateway.folder.path).logos(limit: 10)
+        #expect(rows.map(\.reason) == Array(repeating: "timeout", count: 8), "all of them wait for the next round")
+        gateway.time.advance(by: .seconds(1_000))
+        await gateway.service.round()
+        #expect(peer.requests.count == 6)
+    }
+
+    @Test func `a host that answers is no silent one, whatever it answers`() async throws {
+        let peer = try FaultyPeer { _, position in position % 3 == 0 ? .status(404, body: "") : .raw("") }
+        let gateway = try await LogoFixture(peer, logos: (0..<8).map { "/\($0).png" }) { $0.concurrency = 1 }
+        await gateway.service.round()
+        #expect(peer.requests.count == 8)
+    }
+
     @Test func `what a bad answer leaves is the last good copy`() async throws {
         let peer = try FaultyPeer { _, position in position == 0 ? .picture(Picture.png()) : .status(500) }
         let gateway = try await LogoFixture(peer, logos: ["/acme.png"])
