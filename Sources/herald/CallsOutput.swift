@@ -62,21 +62,28 @@ extension LedgerCallRow {
     static let cdrTitles = Array(csvTitles.dropLast())
     var cdrCells: [String?] { Array(csvCells.dropLast()) }
 
+    /// The fields of `json` in the order of a line; docs/records.md tells what each is.
     static let csvTitles = [
-        "call_id", "sip_call_id", "direction", "trunk", "caller", "destination", "subscriber", "brand_id", "brand_name",
-        "carrier_name", "decision", "invite_at", "ringing_at", "answered_at", "ended_at", "returned_at", "sip_status",
-        "q850_cause", "attempts", "forwarded", "answered_by", "outcome", "ring_seconds", "call_seconds", "events",
+        "call_id", "sip_call_id", "latest_sip_call_id", "direction", "trunk", "caller", "destination", "subscriber",
+        "brand_id", "brand_name", "carrier_name", "decision", "invite_at", "progress_at", "ringing_at", "answered_at",
+        "cancelled_at", "ended_at", "returned_at", "sip_status", "q850_cause", "attempts", "forwarded", "answered_by",
+        "outcome", "ring_seconds", "call_seconds", "events",
     ]
 
+    /// The same as `json`, each event as its outcome and its state.
     var csvCells: [String?] {
-        func time(_ microseconds: Int64?) -> String? { microseconds.map { Timestamp.string(from: $0 / 1_000_000) } }
-        return [
-            callID, sipCallID, direction, trunk, caller, destination, subscriber, brandID, brandName, carrierName,
-            decision, time(inviteAt), time(ringingAt ?? progressAt), time(answeredAt), time(endedAt), time(returnedAt),
-            status.map(String.init), q850Cause.map(String.init), "\(attempts)", isForwarded ? "true" : "false",
-            answeredBy, outcome, ringSeconds.map(String.init), callSeconds.map(String.init),
-            events.map { "\($0.outcome)=\($0.state.word)" }.joined(separator: " "),
-        ]
+        let json = json
+        return Self.csvTitles.map { title in
+            guard title != "events" else {
+                return events.map { "\($0.outcome)=\($0.state.word)" }.joined(separator: " ")
+            }
+            switch json[title] ?? nil {
+            case .string(let text): return text
+            case .int(let number): return "\(number)"
+            case .bool(let isSo): return "\(isSo)"
+            default: return nil
+            }
+        }
     }
 
     /// The call as `--json` shows it.
