@@ -4,38 +4,43 @@ import GRDB
 
 /// Takes old rows out of the ledger, oldest first: ended calls and delivered events, never a waiting or refused event.
 ///
-/// Rows stand in the order they were made, so it reads from the front and stops at the first young one; the newest row
-/// of each table always stays, because numbers of rows are never used twice. Each step is a short transaction of its
-/// own.
+/// Rows stand in the order they were made, so it reads from the front and stops at the first young one; one from the
+/// future, of a time when the clock was wrong, is passed over. The newest row of each table always stays, because numbers
+/// of rows are never used twice. Each step is a short transaction of its own.
 struct LedgerRetention {
     let database: any DatabaseWriter
     /// The ring in use, whose position stays whatever its age.
     let ringID: Int64
     /// Where ended calls still go; what waits for another is nobody's any more.
     let outputs: [CallOutputSink]
-    /// Called after each step: years of rows take minutes, and signals do not wait for them.
-    var between: () -> Void = {}
+    /// Called after each step; false ends the work.
+    ///
+    /// Years of rows take minutes, and neither signals nor a stop wait for them.
+    var between: () -> Bool = { true }
     /// Rows looked at in one transaction.
     var step = 500
 
-    /// Deletes what ended before the moment, given in microseconds since 1970, but for what still has to go out.
+    /// Deletes what ended before the moment, but for what still has to go out; both times are microseconds since 1970.
     ///
     /// - Returns: how many rows went.
-    func prune(before: Int64) throws -> Int {
+    func prune(before: Int64, now: Int64) throws -> Int {
         let sinks = outputs.map { "\($0.rawValue)" }.joined(separator: ", ")
         try database.write { try $0.execute(sql: "DELETE FROM call_output WHERE sink NOT IN (\(sinks))") }
-        var deleted = try prune(
+        var deleted = 0
+        let goesOn = try prune(
             rows: "SELECT id, created_at FROM event WHERE id > ?1 ORDER BY id LIMIT ?2", before: before / 1_000_000,
+            now: now / 1_000_000,
             delete: """
                 DELETE FROM event WHERE id > ?1 AND id <= ?2 AND state = 1 AND settled_at < ?3
                     AND id < (SELECT max(id) FROM event)
-                """)
-        deleted += try prune(
-            rows: "SELECT id, invite_at FROM call WHERE id > ?1 ORDER BY id LIMIT ?2", before: before,
+                """, &deleted)
+        guard goesOn else { return deleted }
+        _ = try prune(
+            rows: "SELECT id, invite_at FROM call WHERE id > ?1 ORDER BY id LIMIT ?2", before: before, now: now,
             delete: """
                 DELETE FROM call WHERE id > ?1 AND id <= ?2 AND ended_at < ?3 AND id < (SELECT max(id) FROM call)
                     AND id NOT IN (SELECT call FROM call_output)
-                """)
+                """, &deleted)
         try database.write { database in
             // Positions of rings whose files are long gone.
             try database.execute(
@@ -74,7 +79,7 @@ struct LedgerRetention {
                 }
                 if try Self.usedBytes(database) <= limit / 10 * 9 { isDone = true }
             }
-            between()
+            if !between() { break }
         }
         return deleted
     }
@@ -96,27 +101,30 @@ struct LedgerRetention {
         ),
     ]
 
-    private func prune(rows: String, before: Int64, delete: String) throws -> Int {
-        var (after, deleted, isDone) = (Int64(0), 0, false)
+    /// False where it was told to end.
+    private func prune(
+        rows: String, before: Int64, now: Int64, delete: String, _ deleted: inout Int
+    ) throws -> Bool {
+        var (after, isDone) = (Int64(0), false)
         while !isDone {
             try database.write { database in
                 let select = try LedgerStatement(database, rows)
                 select.bind(1, after)
                 select.bind(2, step)
-                var (last, seen) = (after, 0)
+                var (last, seen, isYoung) = (after, 0, false)
                 while let (id, time) = try select.row({ ($0.integer(0) ?? 0, $0.integer(1) ?? 0) }) {
-                    guard time < before else { continue }
-                    last = max(last, id)
+                    last = id
                     seen += 1
+                    if (before...now).contains(time) { isYoung = true }
                 }
-                isDone = seen < step
+                isDone = seen < step || isYoung
                 guard seen > 0 else { return }
                 try database.execute(sql: delete, arguments: [after, last, before])
                 deleted += database.changesCount
                 after = last
             }
-            between()
+            if !between() { return false }
         }
-        return deleted
+        return true
     }
 }

@@ -116,41 +116,6 @@ package final class OutcomeRecorder: Sendable {
         self.signalLog = Mutex(signalLog)
     }
 
-    /// Applies what the log holds and the ledger has not; ring and ledger are enough to go on where it cannot be read.
-    private static func replay(
-        _ signalLog: inout SignalLog?, _ database: Database, into journal: inout LedgerJournal, log: Logger
-    ) throws -> (ringID: Int64, position: UInt64)? {
-        do {
-            let kept = try signalLog?.replay(position: RingPosition(database).position) { signal, texts in
-                journal.apply(signal, texts: texts)
-            }
-            if journal.batch.signals > 0 {
-                log.notice(
-                    "signals kept before the last stop are taken from the signal log",
-                    metadata: ["count": "\(journal.batch.signals)"])
-            }
-            return kept
-        } catch let error as SignalLogError {
-            signalLog = nil
-            warn(error, log: log)
-            return nil
-        }
-    }
-
-    /// Without the log every round writes to the ledger: dearer, and as safe.
-    private static func warn(_ error: SignalLogError, log: Logger) {
-        log.warning("\(error); until the next start the ledger is written every round, which takes more CPU")
-    }
-
-    private static func openLog(_ database: HeraldDatabase, size: Int, log: Logger) -> SignalLog? {
-        do throws(SignalLogError) {
-            return try SignalLog(path: database.folder + "/herald.signals", size: size)
-        } catch {
-            warn(error, log: log)
-            return nil
-        }
-    }
-
     /// Tells `listener` who called and was not in the index, once the call has ended and is stored.
     ///
     /// Called on the recorder's queue, which must not wait. Withheld and uncertain numbers are never told.
@@ -222,11 +187,11 @@ package final class OutcomeRecorder: Sendable {
 
     /// Deletes the oldest ended calls and delivered events until the ledger is under its size again.
     ///
-    /// - Parameter between: called after each step, so that signals need not wait for the last.
+    /// - Parameter between: called after each step, so that signals need not wait for the last; false ends it.
     /// - Returns: how many rows went.
     /// - Throws: a database error; what was deleted until then stays deleted.
     @discardableResult
-    package func shrink(between: () -> Void = {}) throws -> Int {
+    package func shrink(between: () -> Bool = { true }) throws -> Int {
         let deleted = try withoutActuallyEscaping(between) { between in
             try retention(between).shrink(below: settings.maxBytes)
         }
@@ -241,16 +206,17 @@ package final class OutcomeRecorder: Sendable {
     /// Deletes ended calls and delivered events older than the retention, in small steps, and what is left in the log of
     /// earlier rounds.
     ///
-    /// - Parameter between: called after each step, so that signals need not wait for the last.
+    /// - Parameter between: called after each step, so that signals need not wait for the last; false ends it.
     /// - Returns: how many rows went.
     /// - Throws: a database error; what was deleted until then stays deleted.
     @discardableResult
-    package func prune(between: () -> Void = {}) throws -> Int {
-        let before = now() - Int64(settings.retentionDays) * 86_400_000_000
+    package func prune(between: () -> Bool = { true }) throws -> Int {
+        let now = now()
+        let before = now - Int64(settings.retentionDays) * 86_400_000_000
         // Not before what a start has found in it is stored. A failure shows with the next record.
         if !journal.withLock({ $0.mustStore }) { signalLog.withLock { try? $0?.wipe() } }
         return try withoutActuallyEscaping(between) { between in
-            try retention(between).prune(before: before)
+            try retention(between).prune(before: before, now: now)
         }
     }
 
@@ -263,7 +229,7 @@ package final class OutcomeRecorder: Sendable {
 
     // MARK: Parts
 
-    private func retention(_ between: @escaping () -> Void) -> LedgerRetention {
+    private func retention(_ between: @escaping () -> Bool) -> LedgerRetention {
         LedgerRetention(
             database: database.ledger, ringID: ring.ringID, outputs: settings.outputs, between: between)
     }

@@ -18,14 +18,17 @@ struct OutcomeRounds {
     static let keptAtOnce = 1_024
 
     private let recorder: OutcomeRecorder
+    /// Whether what takes long is to end.
+    private let isStopping: () -> Bool
     /// Microseconds since 1970; nil where it is due at once.
     private var lastStored: Int64?
     private var lastShrink: Int64?
     private var lastPrune: Int64?
     private var lastShed: SignalRing.Shed
 
-    init(_ recorder: OutcomeRecorder) {
+    init(_ recorder: OutcomeRecorder, isStopping: @escaping () -> Bool = { false }) {
         self.recorder = recorder
+        self.isStopping = isStopping
         lastShed = recorder.shed
     }
 
@@ -38,12 +41,18 @@ struct OutcomeRounds {
         guard !isRefused else { return }
         if Self.isDue(lastPrune, after: .seconds(3_600), at: time) {
             lastPrune = time
-            report { try recorder.prune { take() } }
+            report { try recorder.prune { goesOn() } }
         }
         if Self.isDue(lastShrink, after: .seconds(60), at: time) {
             lastShrink = time
-            report { try recorder.shrink { take() } }
+            report { try recorder.shrink { goesOn() } }
         }
+    }
+
+    /// Takes what came while rows were deleted; false where no more are to be.
+    private mutating func goesOn() -> Bool {
+        take()
+        return !isStopping()
     }
 
     /// Keeps what the ring holds, or stores it with what was kept.
@@ -129,24 +138,32 @@ extension OutcomeRecorder {
     /// All of it is on one thread that waits for the next round itself, so that a slow disk holds up none of the threads
     /// tasks share: a sleeping task and a queue took five wake-ups of threads each round, 13 to 20 µs of a call at 500/s.
     package func run() async {
-        let stopping = DispatchSemaphore(value: 0)
+        let stop = RecorderStop()
         await withTaskCancellationHandler {
             await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
                 DispatchQueue(label: "herald.outcome").async {
-                    self.work(until: stopping)
+                    self.work(until: stop)
                     done.resume()
                 }
             }
         } onCancel: {
-            stopping.signal()
+            stop.isWanted.store(true, ordering: .relaxed)
+            stop.rung.signal()
         }
     }
 
-    private func work(until stopping: DispatchSemaphore) {
-        var rounds = OutcomeRounds(self)
+    private func work(until stop: RecorderStop) {
+        var rounds = OutcomeRounds(self) { stop.isWanted.load(ordering: .relaxed) }
         let (seconds, attoseconds) = settings.interval.components
         let pause = DispatchTimeInterval.nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
-        repeat { rounds.round() } while stopping.wait(timeout: .now() + pause) == .timedOut
+        repeat { rounds.round() } while stop.rung.wait(timeout: .now() + pause) == .timedOut
         rounds.storeAll()
     }
+}
+
+/// The end of a recorder's rounds, asked for by another thread.
+private final class RecorderStop: Sendable {
+    let isWanted = Atomic<Bool>(false)
+    /// Ends the wait for the next round.
+    let rung = DispatchSemaphore(value: 0)
 }

@@ -43,8 +43,35 @@ struct LedgerRetentionTests {
         for number in 1...1_700 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
         try ledger.recorder.drain(limit: 8_192)
         var steps = 0
-        #expect(try ledger.recorder.shrink { steps += 1 } == 0)
+        #expect(
+            try ledger.recorder.shrink {
+                steps += 1
+                return true
+            } == 0)
         #expect(steps > 3_400 / 500, "3,400 events wait, 500 are looked at in one step")
+    }
+
+    @Test func `a stop does not wait until all old rows are gone, and the next start goes on`() throws {
+        let ledger = try LedgerFixture(capacity: 8_192)
+        for number in 1...1_700 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        try ledger.recorder.drain(limit: 8_192)
+        try ledger.database.ledger.write { try $0.execute(sql: "UPDATE event SET state = 1, settled_at = 1") }
+        ledger.clock.advance(seconds: 200 * 86_400)
+        #expect(try ledger.recorder.prune { false } == 500, "one step")
+        #expect(try ledger.recorder.prune() == 3_400 + 1_700 - 500 - 2, "the newest of each table stays")
+    }
+
+    @Test func `rows of a time when the clock was ahead do not keep what stands behind them`() throws {
+        let ledger = try LedgerFixture(capacity: 8_192)
+        for number in 1...1_000 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: 500 * 86_400) }
+        for number in 1_001...1_010 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        try ledger.recorder.drain(limit: 8_192)
+        try ledger.database.ledger.write { try $0.execute(sql: "UPDATE event SET state = 1, settled_at = 1") }
+        ledger.clock.advance(seconds: 200 * 86_400)
+        #expect(try ledger.recorder.prune() >= 9, "nine calls and their events, in one run")
+        let left = try LedgerReader(ledger.database.ledger).calls(limit: 10_000)
+        #expect(left.filter { $0.inviteAt < ledger.clock.now }.count == 1, "the newest row stays")
+        #expect(left.count == 1_001)
     }
 
     @Test func `below its size nothing goes`() throws {

@@ -195,6 +195,7 @@ struct OutcomeRoundsTests {
             play(5_000 + UInt64(released.count))
             _ = ledger.recorder.keep(limit: 16)
             released.append(ledger.ring.released)
+            return true
         }
         #expect(released.count > 4)
         #expect(released == released.sorted() && Set(released).count == released.count)
