@@ -71,7 +71,8 @@ class Measurement:
             self.measure_idle()
             for rate in options.rates:
                 self.cost(rate)
-            self.delay()
+            if options.delay_rate:
+                self.delay()
             if options.steps:
                 self.highest()
             self.take("end", memory_bytes=subject.memory())
@@ -133,7 +134,7 @@ def add_options(words):
     words.add_argument("--rounds", type=int, default=1, help="turns of each program (%(default)s)")
     words.add_argument("--seconds", type=float, default=5, help="of calls for a figure (%(default)g)")
     words.add_argument("--delay-rate", type=int, default=500,
-                       help="calls a second while the delay is taken (%(default)s)")
+                       help="calls a second while the delay is taken, 0 for none (%(default)s)")
     words.add_argument("--steps", type=rates, default=[], metavar="RATES",
                        help="seeks the highest rate: steps such as 3000,4000,6000 until two are too much")
     words.add_argument("--no-linger", action="store_true",
