@@ -200,6 +200,10 @@ struct GatewayStatusReport: GatewayStatusSource {
                         name: "herald_events_sent_total", help: "Attempts to send an event, by result",
                         labels: [MetricLabel("result", $0.0)], value: UInt64($0.1))
                 }
+            samples.append(
+                CounterSample(
+                    name: "herald_events_not_counted_total", help: "Delivered events the directory did not count",
+                    value: UInt64(counts.notCounted)))
         }
         return samples
     }
