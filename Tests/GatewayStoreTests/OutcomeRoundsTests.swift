@@ -205,14 +205,23 @@ struct OutcomeRoundsTests {
         let recorder = ledger.recorder
         let running = Task { await recorder.run() }
         play(1)
-        while recorder.totals.signals < 3 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(try await waits { recorder.totals.signals == 3 })
         // The clock of the test stands still: from here on signals are only kept.
         play(2)
-        while ledger.ring.released < 6 { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(try await waits { ledger.ring.released == 6 })
         #expect(try ledger.calls().count == 1)
         running.cancel()
         await running.value
         #expect(try ledger.calls().count == 2)
+    }
+
+    /// Waits until something is so; false when it is not after twenty seconds.
+    private func waits(until isSo: () -> Bool) async throws -> Bool {
+        for _ in 0..<4_000 {
+            if isSo() { return true }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return false
     }
 
     /// Lets every write to a file this process has open fail, as a broken disk does.

@@ -63,7 +63,7 @@ struct CallThreadPriorityTests {
             sockets: [try UDPSocket(address: UDPSocketTests.loopback)], longestWait: 20, realTimeShare: share)
         let thread = ObservedThread()
         worker.start { BusyElement(thread) }
-        while thread.id.load(ordering: .acquiring) == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        try #require(await waits { thread.id.load(ordering: .acquiring) != 0 })
         return (worker, thread)
     }
 }

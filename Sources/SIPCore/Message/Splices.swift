@@ -29,9 +29,6 @@ package struct Splices: Sendable {
     /// Bytes the message grows by; negative when it shrinks.
     package var growth: Int { edits.reduce(0) { $0 + $1.text.count - $1.range.count } }
 
-    /// The ranges that are replaced, by position, for tests that compare everything else.
-    package var ranges: [Range<Int>] { edits.map(\.range) }
-
     /// Takes a range out.
     package mutating func remove(_ range: Range<Int>) { replace(range) { _ in } }
 
