@@ -176,8 +176,11 @@ package struct OutcomeMachine: Hashable, Sendable {
         record.status = signal.status
         if signal.status / 100 == 3 { record.isForwarded = true }
         // A 487 repeats the CANCEL, so its causes do not hide those the CANCEL carried.
-        if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
-        if signal.sipCause != 0 { record.sipCause = signal.sipCause }
+        let hasCause = record.q850Cause != 0 || record.sipCause != 0
+        if signal.status != 487 || record.cancelledAt == nil || !hasCause {
+            if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
+            if signal.sipCause != 0 { record.sipCause = signal.sipCause }
+        }
         if record.cancelledAt == nil, Self.asksForRetry(signal.status) {
             record.refusedAt = signal.wallMicroseconds
             return .changed

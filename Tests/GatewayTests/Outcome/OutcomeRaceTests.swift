@@ -178,6 +178,14 @@ struct OutcomeRaceTests {
             ([OutcomeSignals().failed(608, at: 1)], .blocked),
             ([OutcomeSignals().provisional(180, at: 1), OutcomeSignals().failed(503, at: 9)], .missed),
             ([OutcomeSignals().cancelled(sip: 200, at: 1), OutcomeSignals().failed(487, at: 2)], .answeredElsewhere),
+            (
+                [OutcomeSignals().cancelled(q850: 26, at: 1), OutcomeSignals().failed(487, q850: 16, at: 2)],
+                .answeredElsewhere
+            ),
+            (
+                [OutcomeSignals().cancelled(sip: 200, at: 1), OutcomeSignals().failed(487, sip: 487, at: 2)],
+                .answeredElsewhere
+            ),
         ] as [([CallSignal], CallOutcome)])
     func `a person's word and a phone that rang end a call at once`(signals: [CallSignal], outcome: CallOutcome) {
         let machine = OutcomeMachine(after: [call.invite()] + signals, awaitsRedial: true)
