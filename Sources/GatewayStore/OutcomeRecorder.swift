@@ -157,7 +157,7 @@ package final class OutcomeRecorder: Sendable {
     }
 
     /// Stores calls and events of what was kept and of what the ring holds, at most `limit` more signals, in one
-    /// transaction, and closes calls that are overdue.
+    /// transaction, and closes calls that are overdue once the ring is read to its end: what it still has may answer them.
     ///
     /// - Throws: a database error; nothing was stored then and nothing is lost.
     @discardableResult
@@ -166,8 +166,9 @@ package final class OutcomeRecorder: Sendable {
         return try journal.withLock { journal in
             var result = DrainResult()
             if !journal.isRefused {
+                let before = journal.batch.signals
                 result.skipped = take(limit, into: &journal)
-                journal.sweep(now: time)
+                if journal.batch.signals - before + result.skipped < limit { journal.sweep(now: time) }
             }
             if journal.isRefused || !journal.batch.isEmpty || result.skipped > 0 {
                 result.signals = journal.batch.signals

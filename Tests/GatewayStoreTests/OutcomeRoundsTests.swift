@@ -46,6 +46,19 @@ struct OutcomeRoundsTests {
         #expect(ledger.recorder.totals.signals == 6)
     }
 
+    @Test func `no call is closed for its age while the ring has more to tell of it`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 1)
+        call.answered(at: 3)
+        call.bye(at: 9)
+        // The signals waited through a full disk and a restart.
+        ledger.clock.advance(seconds: 3_600)
+        for _ in 0..<4 { try ledger.recorder.drain(limit: 1) }
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == ["ANSWERED"])
+    }
+
     @Test func `a call that changes in several rounds of a second is one row`() throws {
         var rounds = try begun()
         let call = LedgerPlay(ledger.ring, 2)
