@@ -39,7 +39,7 @@ struct LedgerRetention {
             rows: "SELECT id, invite_at FROM call WHERE id > ?1 ORDER BY id LIMIT ?2", before: before, now: now,
             delete: """
                 DELETE FROM call WHERE id > ?1 AND id <= ?2 AND ended_at < ?3 AND id < (SELECT max(id) FROM call)
-                    AND id NOT IN (SELECT call FROM call_output)
+                    AND NOT EXISTS (SELECT 1 FROM call_output WHERE call_output.call = call.id)
                 """, &deleted)
         try database.write { database in
             // Positions of rings whose files are long gone.

@@ -107,6 +107,10 @@ enum Migrations {
                     CREATE INDEX call_output_due ON call_output (sink, due_at);
                     """)
         }
+        migrator.registerMigration("ledger outputs by call") { database in
+            // Retention asks of each old call whether it still has to go out.
+            try database.execute(sql: "CREATE INDEX call_output_call ON call_output (call)")
+        }
         return migrator
     }
 
