@@ -2,7 +2,8 @@
 
 import GRDB
 
-/// Takes old rows out of the ledger, oldest first: ended calls and delivered events, never a waiting or refused event.
+/// Takes old rows out of the ledger, oldest first: ended calls and delivered events, never a refused event, nor one that
+/// waits while there is a directory to take it.
 ///
 /// Rows stand in the order they were made, so it reads from the front and stops at the first young one; one from the
 /// future, of a time when the clock was wrong, is passed over. The newest row of each table always stays, because numbers
@@ -13,6 +14,7 @@ struct LedgerRetention {
     let ringID: Int64
     /// Where ended calls still go; what waits for another is nobody's any more.
     let outputs: [CallOutputSink]
+    let hasDirectory: Bool
     /// Called after each step; false ends the work.
     ///
     /// Years of rows take minutes, and neither signals nor a stop wait for them.
@@ -31,7 +33,7 @@ struct LedgerRetention {
             rows: "SELECT id, created_at FROM event WHERE id > ?1 ORDER BY id LIMIT ?2", before: before / 1_000_000,
             now: now / 1_000_000,
             delete: """
-                DELETE FROM event WHERE id > ?1 AND id <= ?2 AND state = 1 AND settled_at < ?3
+                DELETE FROM event WHERE id > ?1 AND id <= ?2 AND \(settled) AND coalesce(settled_at, created_at) < ?3
                     AND id < (SELECT max(id) FROM event)
                 """, &deleted)
         guard goesOn else { return deleted }
@@ -58,11 +60,12 @@ struct LedgerRetention {
     func shrink(below limit: Int) throws -> Int {
         guard try database.read(Self.usedBytes) > limit else { return 0 }
         var (deleted, isDone) = (0, false)
-        var passed = [Int64](repeating: 0, count: Self.mayGo.count)
+        let mayGo = mayGo
+        var passed = [Int64](repeating: 0, count: mayGo.count)
         while !isDone {
             try database.write { database in
                 isDone = true
-                for (position, rows) in Self.mayGo.enumerated() {
+                for (position, rows) in mayGo.enumerated() {
                     let last = try Int64.fetchOne(
                         database,
                         sql: "SELECT max(id) FROM (SELECT id FROM \(rows.table) WHERE id > ? ORDER BY id LIMIT ?)",
@@ -90,16 +93,23 @@ struct LedgerRetention {
     }
 
     /// Which rows may go before their time.
-    private static let mayGo = [
-        (table: "event", condition: "state = 1"),
-        (
-            table: "call",
-            condition: """
-            ended_at IS NOT NULL AND id NOT IN (SELECT call FROM call_output) AND NOT EXISTS (
-                SELECT 1 FROM event WHERE state <> 1 AND event.id IN (shown_event, end_event, return_event))
-            """
-        ),
-    ]
+    private var mayGo: [(table: String, condition: String)] {
+        [
+            ("event", settled),
+            (
+                "call",
+                """
+                ended_at IS NOT NULL AND NOT EXISTS (SELECT 1 FROM call_output WHERE call_output.call = call.id)
+                    AND NOT EXISTS (
+                        SELECT 1 FROM event
+                        WHERE NOT \(settled) AND event.id IN (shown_event, end_event, return_event))
+                """
+            ),
+        ]
+    }
+
+    /// Which events are done with: delivered, or waiting for a directory there is not.
+    private var settled: String { hasDirectory ? "state = 1" : "state IN (0, 1)" }
 
     /// False where it was told to end.
     private func prune(

@@ -38,6 +38,8 @@ package final class OutcomeRecorder: Sendable {
         package var retentionDays = 90
         /// Bytes of the ledger above which its oldest rows go before their time; undelivered events never do.
         package var maxBytes = 4_294_967_296
+        /// Whether there is a directory to take events; without one they go as delivered ones do.
+        package var hasDirectory = true
         /// Where ended calls go beside the directory.
         package var outputs: [CallOutputSink] = []
 
@@ -232,7 +234,8 @@ package final class OutcomeRecorder: Sendable {
 
     private func retention(_ between: @escaping () -> Bool) -> LedgerRetention {
         LedgerRetention(
-            database: database.ledger, ringID: ring.ringID, outputs: settings.outputs, between: between)
+            database: database.ledger, ringID: ring.ringID, outputs: settings.outputs,
+            hasDirectory: settings.hasDirectory, between: between)
     }
 
     /// Applies signals of the ring to the open calls; returns how many slots were skipped.

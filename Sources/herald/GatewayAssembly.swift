@@ -173,6 +173,7 @@ extension HeraldConfiguration {
         settings.trunks = try trunkNames()
         settings.maxBytes = outcomes.maxSize
         settings.outputs = outcomes.outputs
+        settings.hasDirectory = directory != nil
         // A day that has begun is kept whole.
         settings.retentionDays = Int((outcomes.retention / .seconds(86_400)).rounded(.up))
         return settings

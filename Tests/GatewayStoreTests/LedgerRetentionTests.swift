@@ -38,6 +38,25 @@ struct LedgerRetentionTests {
         #expect(try ledger.recorder.shrink() == 0)
     }
 
+    @Test func `without a directory nobody waits for events, and they go with their calls`() throws {
+        let ledger = try LedgerFixture(capacity: 8_192) { $0.hasDirectory = false }
+        for number in 1...20 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        try ledger.recorder.drain()
+        #expect(try ledger.keys().count == 40)
+        ledger.clock.advance(seconds: 91 * 86_400)
+        try ledger.recorder.prune()
+        // The newest row of each table stays, because numbers of rows are never used twice.
+        #expect(try ledger.keys().count == 1)
+        #expect(try ledger.calls().count == 1)
+    }
+
+    @Test func `without a directory waiting events go above the size`() throws {
+        let ledger = try LedgerFixture(capacity: 8_192) { ($0.hasDirectory, $0.maxBytes) = (false, 400_000) }
+        for number in 1...1_200 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        try ledger.recorder.drain()
+        #expect(try ledger.recorder.shrink() > 0)
+    }
+
     @Test func `however many rows may not go, each step is short and signals are taken in between`() throws {
         let ledger = try LedgerFixture(capacity: 8_192) { $0.maxBytes = 400_000 }
         for number in 1...1_700 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
