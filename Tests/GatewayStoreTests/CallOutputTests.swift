@@ -67,6 +67,18 @@ struct CallOutputTests {
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "a,b\n5,6\n")
     }
 
+    @Test(arguments: [
+        (left: "a,b\n1,2\n3,", now: "a,b\n1,2\n5,6\n"), (left: "a,b\n1,2\n", now: "a,b\n1,2\n5,6\n"),
+        (left: "", now: "a,b\n5,6\n"),
+    ])
+    func `a line that a kill left unfinished swallows no other`(row: (left: String, now: String)) throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "records-\(UUID().uuidString).csv").path
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try row.left.write(toFile: path, atomically: true, encoding: .utf8)
+        try CallRecordFile(path: path, titles: "a,b\n").append("5,6\n")
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == row.now)
+    }
+
     @Test(arguments: ["/dev/full", "/nowhere/calls.csv"])
     func `a file that takes nothing says so`(path: String) {
         #expect(throws: CallRecordFileError.self) { try CallRecordFile(path: path).append("1,2\n") }
