@@ -19,7 +19,12 @@ struct CallOutputService: Service {
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
-                if let file { group.addTask { await repeated { try write(to: file.records, isCSV: file.isCSV) } } }
+                if let file {
+                    group.addTask {
+                        var written: [Int64] = []
+                        await repeated { try write(to: file.records, isCSV: file.isCSV, &written) }
+                    }
+                }
                 if let webhook { group.addTask { await repeated { try await send(by: webhook) } } }
             }
         }
@@ -43,13 +48,22 @@ struct CallOutputService: Service {
         }
     }
 
-    private func write(to records: CallRecordFile, isCSV: Bool) throws -> Bool {
+    /// Appends what is due; `written` has what is in the file and, for a full disk under the ledger, still in the queue.
+    private func write(to records: CallRecordFile, isCSV: Bool, _ written: inout [Int64]) throws -> Bool {
+        try settle(&written)
         let due = try queue.due(.file, limit: 500, now: now)
         guard !due.isEmpty else { return false }
         let lines = try due.map { isCSV ? CSVText.row($0.call.cdrCells) : try Output.line(json: $0.call.cdr) }
         try records.append(lines.joined())
-        try queue.done(due.map(\.id))
+        written = due.map(\.id)
+        try settle(&written)
         return due.count == 500
+    }
+
+    private func settle(_ written: inout [Int64]) throws {
+        guard !written.isEmpty else { return }
+        try queue.done(written)
+        written = []
     }
 
     /// Sends what is due, one after the other; three refusals in a row end the round, for the receiver is away then.
