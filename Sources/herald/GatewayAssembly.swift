@@ -168,7 +168,8 @@ extension HeraldConfiguration {
         settings.returns = ReturnPolicy(
             window: outcomes.returnedWindow.components.seconds,
             originals: outcomes.returnedOriginals == .any ? .any : .unanswered, groups: outcomes.subscribers)
-        settings.limits = OutcomeMachine.Limits(answered: outcomes.maxCallDuration.components.seconds)
+        settings.limits = OutcomeMachine.Limits(
+            answered: outcomes.maxCallDuration.components.seconds, timerC: timers.c.components.seconds)
         settings.limits.redial = Int64(outcomes.retryWindow / .microseconds(1))
         settings.trunks = try trunkNames()
         settings.maxBytes = outcomes.maxSize

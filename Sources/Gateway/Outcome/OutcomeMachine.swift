@@ -39,15 +39,20 @@ package struct OutcomeMachine: Hashable, Sendable {
         package var redial: Int64 = 0
         /// After a CANCEL, for the final answer.
         package var cancel: Int64 = 64_000_000
-        /// After the INVITE, for a final answer; well above Timer C (RFC 3261 §16.6, more than 3 minutes).
-        package var unanswered: Int64 = 900_000_000
+        /// After the INVITE, for a final answer: 15 minutes, or twice Timer C where that is longer (RFC 3261 §16.6).
+        package var unanswered: Int64
         /// After the answer, for the BYE.
         package var answered: Int64
         /// After the end of a session that was not refreshed, for the BYE; 64 × T1.
         package var session: Int64 = 32_000_000
 
-        /// - Parameter answered: seconds after which an answered call without BYE is taken as ended; 4 hours.
-        package init(answered: Int64 = 14_400) { self.answered = answered * 1_000_000 }
+        /// - Parameters:
+        ///   - answered: seconds after which an answered call without BYE is taken as ended; 4 hours.
+        ///   - timerC: seconds a target may ring, as configured.
+        package init(answered: Int64 = 14_400, timerC: Int64 = 181) {
+            self.answered = answered * 1_000_000
+            unanswered = max(900, 2 * timerC) * 1_000_000
+        }
     }
 
     /// Whose 2xx began the conversation; nil before, after a restart, and where nothing shows it.

@@ -158,4 +158,12 @@ struct OutcomeMachineTests {
         #expect(record.caller == nil)
         #expect(record.brandID == nil)
     }
+
+    @Test(arguments: [(181, 900), (450, 900), (3600, 7200)])
+    func `a phone that rings for all of Timer C is not taken for a call nobody ends`(timerC: Int64, seconds: Int64) {
+        let limits = OutcomeMachine.Limits(timerC: timerC)
+        var machine = OutcomeMachine(after: [call.invite(), call.provisional(180, at: 1)])
+        #expect(machine.expire(now: OutcomeSignals.start + seconds * 1_000_000 - 1, limits: limits) == [])
+        #expect(machine.expire(now: OutcomeSignals.start + seconds * 1_000_000, limits: limits).contains(.ended))
+    }
 }
