@@ -28,13 +28,15 @@ package final class EventOutboxStore: EventOutbox {
 
     package func dueEvents(limit: Int, now: Int64) async throws -> [PendingEvent] {
         let due = try await database.read { database in
-            var due: [(row: Int64, event: PendingEvent)] = []
-            for (sql, bound) in [(Self.selectDue, now), (Self.selectStranded, now + Self.longestWait)] {
-                guard due.count < limit else { break }
-                let select = try LedgerStatement(database, sql)
-                select.bind(1, bound)
-                select.bind(2, limit - due.count)
-                while let event = try select.row(Self.pendingEvent) { due.append(event) }
+            var due = try Self.events(Self.selectDue, now, limit, database)
+            let failing = due.filter { $0.event.attempts > 0 }
+            if due.count == limit, failing.count > limit / 2 {
+                // Those that fail each time, however many, leave half of the room to events nobody has tried.
+                let new = try Self.events(Self.selectNew, now, limit - limit / 2, database)
+                due = failing.prefix(limit - new.count) + new
+            }
+            if due.count < limit {
+                due += try Self.events(Self.selectStranded, now + Self.longestWait, limit - due.count, database)
             }
             return due
         }
@@ -114,6 +116,7 @@ package final class EventOutboxStore: EventOutbox {
     /// Seconds; nothing is made to wait longer, so what waits longer was put there before the clock was set back.
     private static let longestWait: Int64 = 7200
     private static let selectDue = select("due_at <= ?1")
+    private static let selectNew = select("due_at <= ?1 AND attempts = 0")
     private static let selectStranded = select("due_at > ?1")
 
     private static func select(_ condition: String) -> String {
@@ -121,6 +124,17 @@ package final class EventOutboxStore: EventOutbox {
         SELECT id, key, call_id, number, outcome, surface, displayed_at, meta, attempts
         FROM event WHERE state = 0 AND \(condition) ORDER BY due_at, id LIMIT ?2
         """
+    }
+
+    private static func events(
+        _ sql: String, _ bound: Int64, _ limit: Int, _ database: Database
+    ) throws -> [(row: Int64, event: PendingEvent)] {
+        let select = try LedgerStatement(database, sql)
+        select.bind(1, bound)
+        select.bind(2, limit)
+        var events: [(row: Int64, event: PendingEvent)] = []
+        while let event = try select.row(pendingEvent) { events.append(event) }
+        return events
     }
 
     private static func pendingEvent(_ row: LedgerRow) -> (row: Int64, event: PendingEvent) {

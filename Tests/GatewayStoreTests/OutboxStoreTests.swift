@@ -65,6 +65,19 @@ struct OutboxStoreTests {
         #expect(try await outbox.dueEvents(limit: 1, now: now - 86_400).map(\.event.key) == ["missed:\(id)"])
     }
 
+    @Test func `many events that fail each time leave half of the room to new ones`() async throws {
+        for number in 2...20 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        try ledger.recorder.drain()
+        for key in try ledger.keys() { try await outbox.postpone(key: key, until: now + 1, reason: "timeout") }
+        ledger.clock.advance(seconds: 60)
+        for number in 21...23 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        try ledger.recorder.drain()
+        let due = try await outbox.dueEvents(limit: 10, now: now + 100)
+        #expect(due.count { $0.attempts == 0 } == 5, "40 that failed wait longer than the 6 new ones")
+        #expect(due.count { $0.attempts == 1 } == 5)
+        #expect(Set(due.map(\.event.key)).count == 10)
+    }
+
     @Test func `a refused event stays for the operator, who can send it again under the same key`() async throws {
         try await outbox.markRefused(key: "displayed:\(id)", status: 400, reason: "bad number", now: 99)
         try await outbox.markRefused(key: "missed:\(id)", status: 422, reason: "bad meta", now: 99)
