@@ -121,7 +121,7 @@ struct LedgerJournal {
         lastSweep = now
         for call in open.values { note(call.machine.expire(now: now, limits: limits), of: call) }
         failed = failed.filter { $0.value.machine.isOpenToRedial }
-        ended = ended.filter { now - $0.value < OutcomeMachine.Limits.repetition }
+        ended = ended.filter { abs(now - $0.value) < OutcomeMachine.Limits.repetition }
     }
 
     /// Notes that the database refuses.

@@ -16,10 +16,8 @@ struct LedgerState {
 
     /// Reads it all; called once, at start.
     ///
-    /// - Parameters:
-    ///   - awaitsRedial: calls that ended before any phone rang wait for another try by the carrier.
-    ///   - now: microseconds since 1970.
-    init(_ database: Database, ringID: Int64, awaitsRedial: Bool, now: Int64) throws {
+    /// - Parameter awaitsRedial: calls that ended before any phone rang wait for another try by the carrier.
+    init(_ database: Database, ringID: Int64, awaitsRedial: Bool) throws {
         nextCall = try Self.largest("SELECT max(id) FROM call", database) + 1
         nextEvent = try Self.largest("SELECT max(id) FROM event", database) + 1
         position = try RingPosition(database).position(of: ringID)
@@ -29,11 +27,13 @@ struct LedgerState {
         }
         // Of a long stop the last calls count too: signals that wait may hold a repetition of their INVITE.
         let newest = try Self.largest("SELECT invite_at FROM call WHERE id = (SELECT max(id) FROM call)", database)
-        try readEnded(database, since: min(now, newest) - OutcomeMachine.Limits.repetition)
+        try readEnded(database, around: newest)
     }
 
     /// Reads backwards from the newest call to those too old for a repetition.
-    private mutating func readEnded(_ database: Database, since: Int64) throws {
+    ///
+    /// One from much later ends it too: the clock was set back after it.
+    private mutating func readEnded(_ database: Database, around time: Int64) throws {
         let newest = try LedgerStatement(database, Self.callsBefore)
         var (before, isDone) = (nextCall, false)
         while !isDone {
@@ -43,7 +43,7 @@ struct LedgerState {
             while let (row, invite, end, names) = try newest.row({
                 ($0.integer(0) ?? 0, $0.integer(1) ?? 0, $0.integer(2), [$0.text(3), $0.text(4)])
             }) {
-                (before, isDone) = (row, invite < since)
+                (before, isDone) = (row, abs(invite - time) > OutcomeMachine.Limits.repetition)
                 guard !isDone, let end else { continue }
                 for name in names.compactMap({ $0 }).compactMap(CallIdentifier.init) { ended[name] = end }
             }

@@ -104,7 +104,7 @@ package final class OutcomeRecorder: Sendable {
         journal = Mutex(
             try database.ledger.read { database in
                 let state = try LedgerState(
-                    database, ringID: ring.ringID, awaitsRedial: settings.limits.redial > 0, now: now())
+                    database, ringID: ring.ringID, awaitsRedial: settings.limits.redial > 0)
                 // The ledger is the truth. It may not know the ring: then what the ring itself remembers is used.
                 var journal = LedgerJournal(
                     state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,

@@ -138,6 +138,16 @@ struct LedgerRecorderTests {
         #expect(ledger.recorder.totals.unclaimed == 2)
     }
 
+    @Test func `a repetition after a restart with the clock set back begins no call either`() throws {
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: -86_400)
+        try ledger.restart()
+        LedgerPlay(ledger.ring, 1).invite(at: 1 - 86_400)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().count == 1)
+    }
+
     @Test func `signals of a call whose INVITE was shed are counted and make nothing`() throws {
         LedgerPlay(ledger.ring, 1).answered(at: 1)
         LedgerPlay(ledger.ring, 1).bye(at: 2)
