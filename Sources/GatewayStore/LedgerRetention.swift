@@ -56,15 +56,15 @@ struct LedgerRetention {
     /// most nine tenths of `limit` bytes, or nothing more may go; does nothing below `limit`.
     ///
     /// The file keeps its size: what is free in it is used again.
-    /// - Returns: how many rows went.
-    func shrink(below limit: Int) throws -> Int {
-        guard try database.read(Self.usedBytes) > limit else { return 0 }
-        var (deleted, isDone) = (0, false)
+    /// - Returns: how many rows went, and whether all that is left above `limit` must stay.
+    func shrink(below limit: Int) throws -> (deleted: Int, isStuck: Bool) {
+        guard try database.read(Self.usedBytes) > limit else { return (0, false) }
+        var (deleted, isDone, isStuck) = (0, false, false)
         let mayGo = mayGo
         var passed = [Int64](repeating: 0, count: mayGo.count)
         while !isDone {
             try database.write { database in
-                isDone = true
+                (isDone, isStuck) = (true, true)
                 for (position, rows) in mayGo.enumerated() {
                     let last = try Int64.fetchOne(
                         database,
@@ -78,13 +78,15 @@ struct LedgerRetention {
                             """, arguments: [passed[position], last])
                     deleted += database.changesCount
                     passed[position] = last
-                    isDone = false
+                    (isDone, isStuck) = (false, false)
                 }
-                if try Self.usedBytes(database) <= limit / 10 * 9 { isDone = true }
+                let used = try Self.usedBytes(database)
+                if used <= limit / 10 * 9 { isDone = true }
+                if used <= limit { isStuck = false }
             }
             if !between() { break }
         }
-        return deleted
+        return (deleted, isStuck)
     }
 
     private static func usedBytes(_ database: Database) throws -> Int {

@@ -191,11 +191,11 @@ package final class OutcomeRecorder: Sendable {
     /// Deletes the oldest ended calls and delivered events until the ledger is under its size again.
     ///
     /// - Parameter between: called after each step, so that signals need not wait for the last; false ends it.
-    /// - Returns: how many rows went.
+    /// - Returns: how many rows went, and whether the ledger is above its size with rows that must stay.
     /// - Throws: a database error; what was deleted until then stays deleted.
     @discardableResult
-    package func shrink(between: () -> Bool = { true }) throws -> Int {
-        let deleted = try withoutActuallyEscaping(between) { between in
+    package func shrink(between: () -> Bool = { true }) throws -> (deleted: Int, isStuck: Bool) {
+        let (deleted, isStuck) = try withoutActuallyEscaping(between) { between in
             try retention(between).shrink(below: settings.maxBytes)
         }
         if deleted > 0 {
@@ -203,7 +203,7 @@ package final class OutcomeRecorder: Sendable {
                 "the ledger has reached outcomes.max_size; its oldest rows were deleted before their time",
                 metadata: ["rows": "\(deleted)"])
         }
-        return deleted
+        return (deleted, isStuck)
     }
 
     /// Deletes ended calls and delivered events older than the retention, in small steps, and what is left in the log of

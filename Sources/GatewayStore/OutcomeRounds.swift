@@ -23,6 +23,7 @@ struct OutcomeRounds {
     /// Microseconds since 1970; nil where it is due at once.
     private var lastStored: Int64?
     private var lastShrink: Int64?
+    private var isStuck = false
     private var lastPrune: Int64?
     private var lastShed: SignalRing.Shed
 
@@ -43,10 +44,23 @@ struct OutcomeRounds {
             lastPrune = time
             report { try recorder.prune { goesOn() } }
         }
-        if Self.isDue(lastShrink, after: .seconds(60), at: time) {
+        // A walk over a whole ledger in which nothing may go is not made again each minute.
+        if Self.isDue(lastShrink, after: .seconds(isStuck ? 3_600 : 60), at: time) {
             lastShrink = time
-            report { try recorder.shrink { goesOn() } }
+            report { note(isStuck: try recorder.shrink { goesOn() }.isStuck) }
         }
+    }
+
+    /// Says once that the ledger is above its size and why.
+    private mutating func note(isStuck isSo: Bool) {
+        if isSo, !isStuck {
+            recorder.log.warning(
+                """
+                the ledger is above outcomes.max_size with rows that must stay: events the directory has not taken or has \
+                refused (herald events), and calls that still go to outcomes.cdr_file or outcomes.webhook
+                """)
+        }
+        isStuck = isSo
     }
 
     /// Takes what came while rows were deleted; false where no more are to be.
