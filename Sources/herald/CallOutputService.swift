@@ -21,11 +21,16 @@ struct CallOutputService: Service {
             await withTaskGroup(of: Void.self) { group in
                 if let file {
                     group.addTask {
-                        var written: [Int64] = []
-                        await repeated { try write(to: file.records, isCSV: file.isCSV, &written) }
+                        var out: [Int64] = []
+                        await repeated { try write(to: file.records, isCSV: file.isCSV, &out) }
                     }
                 }
-                if let webhook { group.addTask { await repeated { try await send(by: webhook) } } }
+                if let webhook {
+                    group.addTask {
+                        var out: [Int64] = []
+                        await repeated { try await send(by: webhook, &out) }
+                    }
+                }
             }
         }
         await webhook?.shutdown()
@@ -48,43 +53,72 @@ struct CallOutputService: Service {
         }
     }
 
-    /// Appends what is due; `written` has what is in the file and, for a full disk under the ledger, still in the queue.
-    private func write(to records: CallRecordFile, isCSV: Bool, _ written: inout [Int64]) throws -> Bool {
-        try settle(&written)
+    /// Appends what is due.
+    ///
+    /// - Parameter out: what has gone out and, for a full disk under the ledger, is still in the queue.
+    private func write(to records: CallRecordFile, isCSV: Bool, _ out: inout [Int64]) throws -> Bool {
+        try settle(&out)
         let due = try queue.due(.file, limit: 500, now: now)
         guard !due.isEmpty else { return false }
         let lines = try due.map { isCSV ? CSVText.row($0.call.cdrCells) : try Output.line(json: $0.call.cdr) }
         try records.append(lines.joined())
-        written = due.map(\.id)
-        try settle(&written)
+        out = due.map(\.id)
+        try settle(&out)
         return due.count == 500
     }
 
-    private func settle(_ written: inout [Int64]) throws {
-        guard !written.isEmpty else { return }
-        try queue.done(written)
-        written = []
+    private func settle(_ out: inout [Int64]) throws {
+        guard !out.isEmpty else { return }
+        try queue.done(out)
+        out = []
     }
 
-    /// Sends what is due, one after the other; three refusals in a row end the round, for the receiver is away then.
-    private func send(by webhook: CallWebhook) async throws -> Bool {
-        let due = try queue.due(.webhook, limit: 50, now: now)
-        var (taken, refused) = (0, 0)
-        var problem: CallWebhookError?
-        for output in due where refused < 3 && !Task.isCancelled {
-            do {
-                let body = Data(try Output.line(json: output.call.cdr).utf8)
-                try await webhook.send(body, callID: output.call.callID, now: now)
-                try queue.done([output.id])
-                (taken, refused) = (taken + 1, 0)
-            } catch let error as CallWebhookError {
-                (refused, problem) = (refused + 1, error)
+    /// Calls the webhook is sent at the same time.
+    private static let webhookConcurrency = 8
+
+    /// Sends what is due, a few at a time; when none of these few is taken the round ends, for the receiver is away then.
+    ///
+    /// - Parameter out: as `write` has it.
+    private func send(by webhook: CallWebhook, _ out: inout [Int64]) async throws -> Bool {
+        try settle(&out)
+        let due = try queue.due(.webhook, limit: 10 * Self.webhookConcurrency, now: now)
+        var rest = due[...]
+        while !rest.isEmpty, !Task.isCancelled {
+            let some = rest.prefix(Self.webhookConcurrency)
+            rest = rest.dropFirst(some.count)
+            let problems = await send(some, by: webhook)
+            out = some.filter { problems[$0.id] == nil }.map(\.id)
+            let isAway = out.isEmpty
+            try settle(&out)
+            for output in some where problems[output.id] != nil {
                 // 2 s, 4 s and so on, up to an hour.
                 try queue.postpone(output.id, until: now + min(3600, 2 << Int64(min(output.attempts, 11))))
             }
+            if isAway, let problem = problems.values.first { throw problem }
         }
-        if let problem, taken == 0 { throw problem }
-        return due.count == 50 && refused < 3
+        return due.count == 10 * Self.webhookConcurrency
+    }
+
+    /// Sends some calls at the same time; what was not taken, by its place in the queue.
+    private func send(
+        _ outputs: ArraySlice<PendingCallOutput>, by webhook: CallWebhook
+    ) async -> [Int64: any Error] {
+        await withTaskGroup(of: (Int64, (any Error)?).self) { group in
+            for output in outputs {
+                group.addTask {
+                    do {
+                        let body = Data(try Output.line(json: output.call.cdr).utf8)
+                        try await webhook.send(body, callID: output.call.callID, now: now)
+                        return (output.id, nil)
+                    } catch {
+                        return (output.id, error)
+                    }
+                }
+            }
+            var problems: [Int64: any Error] = [:]
+            for await (id, problem) in group { problems[id] = problem }
+            return problems
+        }
     }
 
     private var now: Int64 { Int64(Date().timeIntervalSince1970) }
