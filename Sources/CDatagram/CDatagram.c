@@ -102,6 +102,13 @@ int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, i
     struct mmsghdr messages[HERALD_DATAGRAM_BATCH];
     struct iovec vectors[HERALD_DATAGRAM_BATCH];
     struct sockaddr_storage addresses[HERALD_DATAGRAM_BATCH];
+    if (count == 1) {
+        // Nearly always; the vector costs a tenth more of each.
+        socklen_t length = fill_address(&addresses[0], datagrams->address, datagrams->is_ipv6, datagrams->port);
+        ssize_t sent = sendto(socket, datagrams->data, datagrams->length, MSG_DONTWAIT,
+                              (struct sockaddr *)&addresses[0], length);
+        return sent < 0 ? -errno : 1;
+    }
     if (count > HERALD_DATAGRAM_BATCH) count = HERALD_DATAGRAM_BATCH;
     memset(messages, 0, sizeof messages[0] * (size_t)count);
     for (int i = 0; i < count; i++) {
