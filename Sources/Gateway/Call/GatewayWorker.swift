@@ -84,7 +84,7 @@ package final class GatewayWorker: SIPElement {
         shared.settings.renew(&held)
         do {
             let message = try SIPMessage.index(bytes, limits: held.settings.limits)
-            let isShed = message.method == .invite && overload.sheds(at: filling)
+            let isShed = message.method == .invite && overload.sheds(at: filling, now: now.milliseconds)
             handle(Arrival(message: message, flow: flow, now: now, isShed: isShed), held.settings)
         } catch {
             shared.counters.add(error)
