@@ -145,12 +145,14 @@ package final class TransportWorker: Sendable {
             element.filling = isFull ? Double(herald_receive_filling(socket.descriptor)) / 1000 : 0
             for index in 0..<count {
                 let datagram = batch.received(index)
+                let room = UnsafeBufferPointer(start: UnsafePointer(datagram.data), count: Int(datagram.length))
                 if datagram.truncated != 0 {
                     element.note(.truncated)
+                } else if element.absorbs(room.span) {
+                    continue
                 } else {
                     // The one copy, kept for the transaction.
-                    let bytes = [UInt8](UnsafeBufferPointer(start: datagram.data, count: Int(datagram.length)))
-                    element.receive(bytes, by: Flow(source: PeerAddress(datagram), socket: position), at: now)
+                    element.receive([UInt8](room), by: Flow(source: PeerAddress(datagram), socket: position), at: now)
                 }
                 // Each before the next is read: the first of many is not to wait until the last is understood.
                 flush(element, by: &batch, streams, at: now)

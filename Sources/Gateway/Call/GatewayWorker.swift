@@ -12,6 +12,7 @@ package final class GatewayWorker: SIPElement {
     package var outgoing: [OutgoingMessage] = []
     package var filling = 0.0
     private var overload = OverloadGuard()
+    private var refusalTags = RefusalTags()
     private let shards: GatewayShards
     private let shared: GatewayShared
     /// Positions of the shards whose timers this worker runs.
@@ -79,19 +80,28 @@ package final class GatewayWorker: SIPElement {
         shards.shard(of: token.branch).perform(into: &outgoing) { $0.sendFailed(token, at: now) }
     }
 
+    package func absorbs(_ datagram: Span<UInt8>) -> Bool {
+        guard !refusalTags.isEmpty, let tag = LocalMessages.ownTag(ofAcknowledgement: datagram),
+            refusalTags.takes(tag)
+        else { return false }
+        shared.counters.add(.datagramsReceived)
+        return true
+    }
+
     package func receive(_ bytes: [UInt8], by flow: Flow, at now: Moment) {
         shared.counters.add(.datagramsReceived)
         shared.settings.renew(&held)
         do {
             let message = try SIPMessage.index(bytes, limits: held.settings.limits)
             let isShed = message.method == .invite && overload.sheds(at: filling, now: now.milliseconds)
-            handle(Arrival(message: message, flow: flow, now: now, isShed: isShed), held.settings)
+            handle(Arrival(message: message, flow: flow, now: now), isShed: isShed, held.settings)
         } catch {
             shared.counters.add(error)
         }
     }
 
-    private func handle(_ arrival: Arrival, _ settings: GatewaySettings) {
+    /// - Parameter isShed: more comes in than can be carried; if it is a new call, it is refused.
+    private func handle(_ arrival: Arrival, isShed: Bool, _ settings: GatewaySettings) {
         guard let peer = settings.topology.peer(of: arrival.flow) ?? formerPeer(of: arrival, settings) else {
             return meetStranger(arrival, settings)
         }
@@ -100,6 +110,7 @@ package final class GatewayWorker: SIPElement {
         }
         if let fault = arrival.flow.fault { return refuse(arrival, for: fault, settings) }
         let branch = branch(of: arrival.message, settings)
+        if isShed, let branch, sheds(arrival, branch, from: peer, settings) { return }
         shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { gateway in
             if gateway.settings !== settings { gateway.settings = settings }
             if arrival.message.status == nil {
@@ -108,6 +119,28 @@ package final class GatewayWorker: SIPElement {
                 gateway.receiveResponse(arrival, branch, from: peer)
             }
         }
+    }
+
+    /// Turns a new call away while more comes in than can be carried, before anything else is worked out for it.
+    private func sheds(
+        _ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer, _ settings: GatewaySettings
+    ) -> Bool {
+        guard !arrival.message.isInDialog, RequestValidity.canBeAnswered(arrival.message),
+            !CallFacts.isProtected(arrival.message, isTrusted: peer.isTrusted), !isKnown(branch)
+        else { return false }
+        shared.counters.add(.callsShed)
+        let tag = OwnAnswer.tag(for: arrival.message, secret: settings.secret)
+        refusalTags.note(tag)
+        // No Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
+        outgoing.append(OwnAnswer.message(to: arrival, status: 503, phrase: "Service Unavailable", tag: tag))
+        return true
+    }
+
+    /// Whether a transaction of that branch is in memory.
+    private func isKnown(_ branch: Branch) -> Bool {
+        var isKnown = false
+        shards.shard(of: branch).perform(into: &outgoing) { isKnown = $0.transactions[branch] != nil }
+        return isKnown
     }
 
     /// The peer of settings before that a message comes from, if it belongs to a call that came through here: a response,
@@ -125,10 +158,7 @@ package final class GatewayWorker: SIPElement {
         {
             return peer
         }
-        guard let branch = branch(of: message, settings) else { return nil }
-        var isKnown = false
-        shards.shard(of: branch).perform(into: &outgoing) { isKnown = $0.transactions[branch] != nil }
-        return isKnown ? peer : nil
+        return branch(of: message, settings).map(isKnown) == true ? peer : nil
     }
 
     /// The branch that names the message's transaction: a request's is computed, a response brings the gateway's own.
@@ -173,6 +203,4 @@ struct Arrival {
     let message: SIPMessage
     let flow: Flow
     let now: Moment
-    /// More comes in than can be carried: if it is a new call, it is refused.
-    let isShed: Bool
 }

@@ -12,10 +12,17 @@ enum OwnAnswer {
     static func message(
         to arrival: Arrival, status: Int, phrase: String, header: String? = nil, secret: Secret
     ) -> OutgoingMessage {
+        let tag = tag(for: arrival.message, secret: secret)
+        return message(to: arrival, status: status, phrase: phrase, header: header, tag: tag)
+    }
+
+    /// An answer with a tag that `tag(for:secret:)` gave.
+    static func message(
+        to arrival: Arrival, status: Int, phrase: String, header: String? = nil, tag: UInt64
+    ) -> OutgoingMessage {
         let request = arrival.message
         let bytes = LocalMessages.response(
-            to: request, status: status, phrase: phrase, toTag: tag(for: request, secret: secret), header: header,
-            source: arrival.flow.source)
+            to: request, status: status, phrase: phrase, toTag: tag, header: header, source: arrival.flow.source)
         // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
         let destination =
             request.topVia.map { top in

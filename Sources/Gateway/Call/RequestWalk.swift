@@ -18,7 +18,6 @@ extension SIPGateway {
         guard let branch else { return }
         if let known = transactions[branch] { return meetAgain(known, arrival, from: peer) }
         if request.method == .ack, OwnAnswer.isAcknowledged(by: request, secret: settings.secret) { return }
-        if sheds(arrival, from: peer) { return }
         let marks = HopMarks(branch: branch, of: request, secret: settings.secret)
         switch request.method {
         // RFC 3261 §16.10 and §16.11: what memory does not know goes on without a transaction.
@@ -47,17 +46,6 @@ extension SIPGateway {
             let marks = HopMarks(branch: transaction.branch, of: arrival.message, secret: settings.secret)
             forwardStatelessly(arrival, marks, from: peer)
         }
-    }
-
-    /// Turns a new call away while more comes in than can be carried, before anything else is worked out for it.
-    private func sheds(_ arrival: Arrival, from peer: GatewayTopology.Peer) -> Bool {
-        guard arrival.isShed, !arrival.message.isInDialog,
-            !CallFacts.isProtected(arrival.message, isTrusted: peer.isTrusted)
-        else { return false }
-        counters.add(.callsShed)
-        // No Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
-        answer(arrival, Refusal(503, "Service Unavailable"))
-        return true
     }
 
     /// Starts a transaction and sends the request on by the way its kind asks for.

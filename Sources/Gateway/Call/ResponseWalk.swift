@@ -17,7 +17,7 @@ extension SIPGateway: TransactionUser {
             return
         }
         walk(
-            Arrival(message: cleaned, flow: arrival.flow, now: arrival.now, isShed: arrival.isShed), branch, from: peer)
+            Arrival(message: cleaned, flow: arrival.flow, now: arrival.now), branch, from: peer)
     }
 
     /// Finds the transaction by the gateway's own Via; without one the response goes back statelessly.

@@ -78,8 +78,12 @@ package enum DecimalNumber {
 package enum Hexadecimal {
     /// Reads sixteen digits in any case; nil for anything else.
     package static func read(_ text: ArraySlice<UInt8>) -> UInt64? {
-        guard text.count == 16 else { return nil }
-        let digits = text.span
+        read(text.span)
+    }
+
+    /// Reads sixteen digits in any case; nil for anything else.
+    static func read(_ digits: Span<UInt8>) -> UInt64? {
+        guard digits.count == 16 else { return nil }
         var value: UInt64 = 0
         for position in digits.indices {
             guard let digit = digit(digits[position]) else { return nil }

@@ -25,6 +25,12 @@ package enum RequestValidity {
             ?? body(message) ?? scheme(message, uri) ?? maxForwards(message) ?? proxyRequire(message)
     }
 
+    /// Whether a request has all that an answer repeats (RFC 3261 §8.2.6.2), be it valid or not.
+    package static func canBeAnswered(_ message: SIPMessage) -> Bool {
+        message.topVia != nil && message.has(.from) && message.has(.to) && message.has(.callID)
+            && message.sequence != nil
+    }
+
     /// RFC 3261 §21.5.6: a version that is not 2.0 is refused; §25.1: nothing follows it on its line.
     private static func version(_ message: SIPMessage) -> Refusal? {
         let start = message.requestURI.upperBound + 1

@@ -32,6 +32,32 @@ package enum LocalMessages {
         return out
     }
 
+    /// The number in a To tag that `response` wrote, of an ACK that is not indexed yet; nil for all else.
+    package static func ownTag(ofAcknowledgement datagram: Span<UInt8>) -> UInt64? {
+        let (method, mark): (StaticString, StaticString) = ("ACK ", ";tag=hd")
+        guard starts(datagram, at: 0, with: method) else { return nil }
+        var position = method.utf8CodeUnitCount
+        while true {
+            position = datagram.position(in: position..<datagram.count) { $0.marks(UInt8(ascii: ";")) }
+            let digits = position + mark.utf8CodeUnitCount
+            guard digits + 16 <= datagram.count else { return nil }
+            if starts(datagram, at: position, with: mark),
+                let tag = Hexadecimal.read(datagram.extracting(digits..<(digits + 16)))
+            {
+                return tag
+            }
+            position += 1
+        }
+    }
+
+    private static func starts(_ bytes: Span<UInt8>, at position: Int, with text: StaticString) -> Bool {
+        guard position + text.utf8CodeUnitCount <= bytes.count else { return false }
+        return text.withUTF8Buffer { text in
+            for place in text.indices where bytes[position + place] != text[place] { return false }
+            return true
+        }
+    }
+
     /// The ACK of a final answer above 299, for the hop to the target (RFC 3261 §17.1.1.3).
     ///
     /// - Parameter via: the message whose topmost Via is used; a response of an earlier attempt brings its own.
@@ -89,17 +115,27 @@ package enum LocalMessages {
             appendField("Via", request.first(.via), of: request, to: &out)
             return
         }
-        var splices = Splices()
-        RequestForwarding.noteSource(source, in: request, via: top.value, into: &splices)
         for field in request.headers where field.name == .via {
             out.append("Via: ")
-            if field == top.field {
-                splices.append(request.bytes, field.value, to: &out)
+            if field.start == top.field.start {
+                appendTopVia(top, of: request, source: source, to: &out)
             } else {
                 out.append(contentsOf: request[field.value])
             }
             out.append("\r\n")
         }
+    }
+
+    private static func appendTopVia(
+        _ top: (value: ViaValue, field: SIPMessage.HeaderField), of request: SIPMessage, source: PeerAddress,
+        to out: inout [UInt8]
+    ) {
+        guard RequestForwarding.lacksSource(source, in: request, via: top.value) else {
+            return out.append(contentsOf: request[top.field.value])
+        }
+        var splices = Splices()
+        RequestForwarding.noteSource(source, in: request, via: top.value, into: &splices)
+        splices.append(request.bytes, top.field.value, to: &out)
     }
 
     private static func appendTo(of request: SIPMessage, tag: UInt64?, to out: inout [UInt8]) {

@@ -118,6 +118,17 @@ struct AdmissionStoryTests {
         #expect(!again.to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
     }
 
+    @Test func `the ACK of a shed call ends at a glance, its repetition by reckoning`() throws {
+        let gateway = try gateway()
+        flood(gateway)
+        let refused = try #require(gateway.receive(invite(1), from: trunk).to(trunk).first)
+        let tag = try #require(refused.firstMatch(of: /To: [^\r]*(;tag=hd[0-9a-f]{16})/)).1
+        let ack = invite(1).replacing("INVITE", with: "ACK").replacing("192.0.2.20>\n", with: "192.0.2.20>\(tag)\n")
+        let glances = (1...2).map { _ in gateway.gateway.absorbs(Array(ack.utf8).span) }
+        #expect(glances == [true, false])
+        #expect(gateway.receive(ack, from: trunk).isEmpty)
+    }
+
     @Test func `in-dialog requests pass whatever the limits say`() throws {
         let gateway = try gateway(.init(callsPerSecond: 1, burst: 1, mostCalls: 1))
         _ = gateway.receive(invite(1), from: trunk)
