@@ -40,3 +40,5 @@ def write(options, name, results, tables, drawing=None):
     for error in results.get("errors", []):
         print(f"error: {error}")
     print(f"\nwritten: {folder}/{name}." + ", .".join(ending for ending, content in files.items() if content))
+    if results.get("errors"):
+        raise SystemExit(1)

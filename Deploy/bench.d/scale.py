@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """How cost grows: with workers, with calls in progress, and with hours of calls in the ledger."""
+import contextlib
+import os
+import sqlite3
+import threading
 import time
 
 import machine
@@ -80,12 +84,44 @@ def by_calls(options, held):
         herald.stop()
 
 
+class Lateness:
+    """How old the newest end of a call is that the ledger shows, ten times a second: how far the store is behind."""
+
+    PAUSE = 0.1
+
+    def __init__(self, folder):
+        self.path = os.path.join(folder, "herald.sqlite")
+        self.seconds, self.ended = [], threading.Event()
+        self.thread = threading.Thread(target=self.watch)
+
+    def __enter__(self):
+        self.thread.start()
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+    def watch(self):
+        newest = "SELECT max(ended_at) FROM (SELECT ended_at FROM call ORDER BY id DESC LIMIT 2000)"
+        with contextlib.closing(sqlite3.connect(f"file:{self.path}?mode=ro", uri=True)) as ledger:
+            while not self.ended.wait(self.PAUSE):
+                found = ledger.execute(newest).fetchone()[0]
+                if found:
+                    self.seconds.append(time.time() - found / 1e6)
+
+    def between(self, first, last):
+        """(median, 99th of a hundred, most) without the seconds at either end, when no calls end."""
+        steady = sorted(self.seconds[int(first / self.PAUSE):-int(last / self.PAUSE)]) or [0]
+        return steady[len(steady) // 2], steady[len(steady) * 99 // 100], steady[-1]
+
+
 def sustained(options):
     """The outcome store under calls for a while: what it writes, how far behind it is, what the gateway grows by."""
     herald = started(options)
     samples = []
     try:
-        with Load(herald.folder + "-sipp", options.data, SUSTAINED_RATE, SUSTAINED_RATE * options.sustain) as load:
+        with Lateness(herald.folder) as lateness, Load(herald.folder + "-sipp", options.data, SUSTAINED_RATE, SUSTAINED_RATE * options.sustain) as load:
             began, cpu, written = time.monotonic(), herald.cpu_seconds(), herald.written()
             while load.carrier.child.is_running():
                 time.sleep(SAMPLE_SECONDS)
@@ -98,7 +134,7 @@ def sustained(options):
                     "failures": values["herald_ledger_failures_total"]})
             load.wait()
         counts = load.counts()
-        return {"rate": SUSTAINED_RATE, "samples": samples, **counts,
+        return {"rate": SUSTAINED_RATE, "samples": samples, "behind": lateness.between(5, 10), **counts,
                 "written_a_call": samples[-1]["written"] / samples[-1]["calls"],
                 "microseconds": samples[-1]["cpu"] / samples[-1]["calls"] * 1e6}
     finally:
@@ -111,11 +147,17 @@ def say(row):
     return row
 
 
+def seconds_of_calls(text):
+    if int(text) < 20:
+        raise ValueError("fewer than 20 seconds show nothing")
+    return int(text)
+
+
 def add_options(words):
     words.add_argument("--parts", type=lambda text: text.split(","), default=["workers", "calls", "store"],
                        metavar="LIST", help="some of workers,calls,store")
     words.add_argument("--seconds", type=float, default=5, help="of calls for a figure (%(default)g)")
-    words.add_argument("--sustain", type=int, default=60, help="seconds of calls for the ledger (%(default)s)")
+    words.add_argument("--sustain", type=seconds_of_calls, default=60, help="seconds of calls for the ledger (%(default)s)")
 
 
 def run(options):
@@ -135,7 +177,7 @@ def tables(results):
             for row in results["workers"]]))
     if results["calls"]:
         found.append(("Calls in progress", [["calls", "memory each", f"µs of another call at {BASE_RATE}/s"]] + [
-            [f"{row['held']:,}", f"{row['bytes']:.0f} B", f"{row['microseconds']:.0f}"] for row in results["calls"]]))
+            [f"{row['in_progress']:,.0f}", f"{row['bytes']:.0f} B", f"{row['microseconds']:.0f}"] for row in results["calls"]]))
     store = results["store"]
     if store:
         last = store["samples"][-1]
@@ -143,6 +185,8 @@ def tables(results):
             ["", "measured"],
             ["CPU a call", f"{store['microseconds']:.0f} µs"],
             ["written to disk a call", f"{store['written_a_call']:.0f} B"],
+            ["an ended call is in the ledger after, median, 99 %, most",
+             ", ".join(f"{seconds:.2f} s" for seconds in store["behind"])],
             ["signals recorded", f"{last['recorded']:.0f}"], ["signals shed", f"{last['shed']:.0f}"],
             ["failed writes", f"{last['failures']:.0f}"], ["calls failed", str(store["failed"])],
             ["sent again", str(store["retransmissions"])], ["memory at the end", f"{last['memory'] / 1e6:.0f} MB"]]))
