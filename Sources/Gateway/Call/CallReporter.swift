@@ -19,8 +19,8 @@ struct CallReporter {
         of message: SIPMessage, tag: Range<Int>?, direction: CallSignal.Direction
     ) -> CallIdentifier {
         var hash = secret.hash()
-        if let callID = message.first(.callID) { hash.combine(message[callID.value]) }
-        if let tag { hash.combine(message[tag]) }
+        if let callID = message.first(.callID) { hash.combine(callID.value, of: message) }
+        if let tag { hash.combine(tag, of: message) }
         hash.combine(UInt64(direction.rawValue))
         let (high, low) = hash.finishWide()
         return CallIdentifier(high: high, low: low)

@@ -108,7 +108,7 @@ enum CallInfoValues {
             for (position, value) in kept.enumerated() {
                 // No longer than it was: a message within its limits stays there.
                 if position > 0 { out.append(",") }
-                out.append(contentsOf: message[value.extent])
+                out.append(value.extent, of: message)
             }
         }
     }

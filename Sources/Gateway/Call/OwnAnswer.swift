@@ -38,8 +38,8 @@ enum OwnAnswer {
     /// The To tag of the gateway's own answers: the same for every retransmission (RFC 3261 §8.2.6.2, §8.2.7).
     static func tag(for request: SIPMessage, secret: Secret) -> UInt64 {
         var hash = secret.hash()
-        if let callID = request.first(.callID) { hash.combine(request[callID.value]) }
-        if let tag = request.fromTag { hash.combine(request[tag]) }
+        if let callID = request.first(.callID) { hash.combine(callID.value, of: request) }
+        if let tag = request.fromTag { hash.combine(tag, of: request) }
         hash.combine(UInt64(request.sequence?.number ?? 0))
         return hash.finish()
     }

@@ -64,6 +64,13 @@ package final class SIPMessage: Sendable {
     }
 }
 
+extension [UInt8] {
+    /// Appends a part of a message, of which no slice is made: that counts references twice.
+    package mutating func append(_ part: Range<Int>, of message: SIPMessage) {
+        message.bytes.withUnsafeBufferPointer { append(contentsOf: UnsafeBufferPointer(rebasing: $0[part])) }
+    }
+}
+
 extension SIPMessage {
     /// The method of a request, nil for a response.
     package var method: SIPMethod? {

@@ -19,15 +19,15 @@ package struct Branch: Hashable, Sendable {
     package init(of message: SIPMessage, via: ViaValue, secret: Secret) {
         var hash = secret.hash()
         if let branch = via.branch, message[branch].prefix(7).equals("z9hG4bK") {
-            hash.combine(message[branch])
-            hash.combine(message[via.host])
+            hash.combine(branch, of: message)
+            hash.combine(via.host, of: message)
             hash.combine(UInt64(via.port ?? 5060))
         } else {
-            hash.combine(message[via.extent])
-            if let tag = message.fromTag { hash.combine(message[tag]) }
-            hash.combine(message[message.requestURI])
+            hash.combine(via.extent, of: message)
+            if let tag = message.fromTag { hash.combine(tag, of: message) }
+            hash.combine(message.requestURI, of: message)
         }
-        if let callID = message.first(.callID) { hash.combine(message[callID.value]) }
+        if let callID = message.first(.callID) { hash.combine(callID.value, of: message) }
         hash.combine(UInt64(message.sequence?.number ?? 0))
         value = hash.finish()
     }
@@ -83,6 +83,13 @@ package struct KeyedHash {
     package mutating func combine(_ bytes: ArraySlice<UInt8>) {
         combine(UInt64(bytes.count))
         hash.combine(bytes.span)
+    }
+
+    /// Adds a part of a message, of which no slice is made: that counts references twice.
+    @inline(never)
+    package mutating func combine(_ part: Range<Int>, of message: SIPMessage) {
+        combine(UInt64(part.count))
+        message.bytes.withUnsafeBufferPointer { hash.combine(UnsafeBufferPointer(rebasing: $0[part]).span) }
     }
 
     /// Adds a number.

@@ -81,15 +81,15 @@ package enum LocalMessages {
         out.reserveCapacity(640)
         out.append(method)
         out.append(" ")
-        out.append(contentsOf: invite[invite.requestURI])
+        out.append(invite.requestURI, of: invite)
         out.append(" SIP/2.0\r\n")
         if let top = via.topVia {
             out.append("Via: ")
-            out.append(contentsOf: via[top.value.extent])
+            out.append(top.value.extent, of: via)
             out.append("\r\n")
         }
         for field in invite.headers where field.name == .route {
-            out.append(contentsOf: invite[field.start..<field.end])
+            out.append(field.start..<field.end, of: invite)
         }
         out.append("Max-Forwards: 70\r\n")
         appendField("From", invite.first(.from), of: invite, to: &out)
@@ -120,7 +120,7 @@ package enum LocalMessages {
             if field.start == top.field.start {
                 appendTopVia(top, of: request, source: source, to: &out)
             } else {
-                out.append(contentsOf: request[field.value])
+                out.append(field.value, of: request)
             }
             out.append("\r\n")
         }
@@ -131,7 +131,7 @@ package enum LocalMessages {
         to out: inout [UInt8]
     ) {
         guard RequestForwarding.lacksSource(source, in: request, via: top.value) else {
-            return out.append(contentsOf: request[top.field.value])
+            return out.append(top.field.value, of: request)
         }
         var splices = Splices()
         RequestForwarding.noteSource(source, in: request, via: top.value, into: &splices)
@@ -141,7 +141,7 @@ package enum LocalMessages {
     private static func appendTo(of request: SIPMessage, tag: UInt64?, to out: inout [UInt8]) {
         guard let field = request.first(.to) else { return }
         out.append("To: ")
-        out.append(contentsOf: request[field.value])
+        out.append(field.value, of: request)
         if let tag, request.toTag == nil {
             out.append(";tag=hd")
             out.append(hex: tag)
@@ -155,7 +155,7 @@ package enum LocalMessages {
         guard let field else { return }
         out.append(name)
         out.append(": ")
-        out.append(contentsOf: message[field.value])
+        out.append(field.value, of: message)
         out.append("\r\n")
     }
 }

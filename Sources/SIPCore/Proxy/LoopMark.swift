@@ -10,12 +10,12 @@ package struct LoopMark: Hashable, Sendable {
     /// Computes the mark of a request as it was received.
     package init(of request: SIPMessage, secret: Secret) {
         var hash = secret.hash()
-        hash.combine(request[request.requestURI])
-        if let field = request.first(.callID) { hash.combine(request[field.value]) }
-        if let field = request.first(.cseq) { hash.combine(request[field.value]) }
-        hash.combine(request[request.fromTag ?? 0..<0])
-        hash.combine(request[request.toTag ?? 0..<0])
-        for field in request.headers where field.name == .route { hash.combine(request[field.value]) }
+        hash.combine(request.requestURI, of: request)
+        if let field = request.first(.callID) { hash.combine(field.value, of: request) }
+        if let field = request.first(.cseq) { hash.combine(field.value, of: request) }
+        hash.combine(request.fromTag ?? 0..<0, of: request)
+        hash.combine(request.toTag ?? 0..<0, of: request)
+        for field in request.headers where field.name == .route { hash.combine(field.value, of: request) }
         value = hash.finish()
     }
 

@@ -76,7 +76,7 @@ package enum RequestForwarding {
             appendVia(new, branch: branch, attempt: attempt, to: &$0)
             if let loop = LoopMark.text(in: request, top.value) {
                 $0.append(";hl=")
-                $0.append(contentsOf: request[loop])
+                $0.append(loop, of: request)
             }
         }
         if old.position != new.position { moveRecordRoute(of: request, from: old, to: new, into: &splices) }
