@@ -17,7 +17,7 @@ TALK = 200
 SHARES = [0.5, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 0.5]
 SEARCH_SECONDS, TRIES, PAUSE_SECONDS = 3, 3, 2
 # Peak and flood in turns: what a host gives differs from one half minute to the next.
-PEAK, FLOOD, TURN_SECONDS = 1.0, 3.0, 3
+PEAK, FLOOD, TURN_SECONDS = 1.25, 3.0, 3
 
 
 def capacity(options):
@@ -140,7 +140,7 @@ def smooth(lines, key):
 def add_options(words):
     words.add_argument("--seconds", type=float, default=5, help="of each share of the capacity (%(default)g)")
     words.add_argument("--turns", type=int, default=5,
-                       help="of one and three times the capacity, for the promise (%(default)s)")
+                       help="of 1.25 and three times the capacity, for the promise (%(default)s)")
 
 
 def run(options):

@@ -56,11 +56,11 @@ struct OverloadGuardTests {
 /// One worker with a queue, in milliseconds: what came in and what became of it.
 private struct Worker {
     /// Microseconds of work for a new call that is carried, and for each of the five messages that follow it: 83 for a
-    /// whole call, as measured (docs/performance.md).
+    /// whole call, as measured (docs/performance-overload.md).
     static let (carried, inDialog) = (23.0, 12.0)
     /// Datagrams in a receive buffer of 4 MB, which the kernel counts twice.
     static let room = 3500
-    /// Microseconds of work for a new call that is shed, with its ACK; 9 as measured (docs/performance.md).
+    /// Microseconds of work for a new call that is shed, with its ACK; 9 as measured (docs/performance-overload.md).
     private let shed: Double
     private var guarding = OverloadGuard()
     var accepted = 0
