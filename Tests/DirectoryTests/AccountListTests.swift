@@ -5,7 +5,7 @@ import Testing
 
 @testable import Directory
 
-@Suite("Several accounts", .timeLimit(.minutes(4)))
+@Suite("Several accounts", .timeLimit(.minutes(8)))
 struct AccountListTests {
     private let folder: TemporaryFolder
     private let database: DirectoryDatabase

@@ -52,7 +52,7 @@ extension Answer {
     }
 }
 
-@Suite("The operator's HTTP API", .timeLimit(.minutes(4)))
+@Suite("The operator's HTTP API", .timeLimit(.minutes(8)))
 struct AdminAPITests {
     @Test func `without a key of its own it answers nobody, whatever is sent`() async throws {
         try await RunningDirectory.run { directory in

@@ -5,7 +5,7 @@ import Directory
 import Foundation
 import Testing
 
-@Suite("POST mobile/sync/batch, mobile/branding/imprint and GET mobile/config", .timeLimit(.minutes(4)))
+@Suite("POST mobile/sync/batch, mobile/branding/imprint and GET mobile/config", .timeLimit(.minutes(8)))
 struct BatchTests {
     private static let number = "+61491570156"
 

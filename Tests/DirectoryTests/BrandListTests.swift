@@ -6,7 +6,7 @@ import Testing
 
 @testable import Directory
 
-@Suite("Brands and their numbers", .timeLimit(.minutes(4)))
+@Suite("Brands and their numbers", .timeLimit(.minutes(8)))
 struct BrandListTests {
     private static func change(_ edit: (inout BrandList.Change) -> Void) -> BrandList.Change {
         var change = BrandList.Change()

@@ -10,7 +10,7 @@ import Testing
 
 @testable import Directory
 
-@Suite("The feed of changes", .timeLimit(.minutes(4)))
+@Suite("The feed of changes", .timeLimit(.minutes(8)))
 struct ChangeFeedTests {
     @Test func `what changes during the walk is not in this answer but in the next`() async throws {
         let folder = try TemporaryFolder()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Directory
 
-@Suite("Connections of the directory's clients", .timeLimit(.minutes(1)))
+@Suite("Connections of the directory's clients", .timeLimit(.minutes(8)))
 struct ClientConnectionsTests {
     @Test func `a client that never finishes asking is let go`() async throws {
         try await RunningDirectory.run(edit: { $0.connections.idle = .milliseconds(200) }) { directory in

@@ -7,7 +7,7 @@ import Testing
 @testable import Directory
 
 /// The built program, run as an operator runs it; it lies beside the tests, which depend on it.
-@Suite("Commands of herald-directory", .timeLimit(.minutes(4)))
+@Suite("Commands of herald-directory", .timeLimit(.minutes(8)))
 struct CommandTests {
     private let folder: TemporaryFolder
 

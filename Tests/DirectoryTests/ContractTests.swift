@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// What every path has in common: mounts, keys, methods, the error envelope.
-@Suite("The contract's paths", .timeLimit(.minutes(4)))
+@Suite("The contract's paths", .timeLimit(.minutes(8)))
 struct ContractTests {
     struct Route: Sendable, CustomTestStringConvertible {
         var method: String

@@ -4,7 +4,7 @@ import BrandingAPI
 import Directory
 import Testing
 
-@Suite("POST mobile/device", .timeLimit(.minutes(4)))
+@Suite("POST mobile/device", .timeLimit(.minutes(8)))
 struct DeviceTests {
     private static let registration =
         #"{"device_id":"gateway-1","platform":"linux","os_version":"6.1","sdk_version":"0.1"}"#

@@ -5,7 +5,7 @@ import Directory
 import Foundation
 import Testing
 
-@Suite("POST mobile/branding/event", .timeLimit(.minutes(4)))
+@Suite("POST mobile/branding/event", .timeLimit(.minutes(8)))
 struct EventTests {
     private static let number = "+61491570156"
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import Directory
 
-@Suite("Writes that share a commit", .timeLimit(.minutes(4)))
+@Suite("Writes that share a commit", .timeLimit(.minutes(8)))
 struct GroupCommitTests {
     private struct Bad: Error {}
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Directory
 
-@Suite("Rotating keys", .timeLimit(.minutes(4)))
+@Suite("Rotating keys", .timeLimit(.minutes(8)))
 struct KeyRotationTests {
     private static let path = "/" + APIPath.sync
 

@@ -4,7 +4,7 @@ import BrandingAPI
 import Directory
 import Testing
 
-@Suite("GET mobile/branding/lookup", .timeLimit(.minutes(4)))
+@Suite("GET mobile/branding/lookup", .timeLimit(.minutes(8)))
 struct LookupTests {
     // Encoded, with a bare plus, and below both mounts.
     @Test(arguments: [

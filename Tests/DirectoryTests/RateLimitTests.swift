@@ -6,7 +6,7 @@ import Testing
 
 @testable import Directory
 
-@Suite("Rate limits and client types", .timeLimit(.minutes(4)))
+@Suite("Rate limits and client types", .timeLimit(.minutes(8)))
 struct RateLimitTests {
     private static let path = "/api/" + APIPath.lookup + "?e164=%2B61491570156"
     private static let limits = RateLimits(web: 2, mobileIOS: 3, mobileAndroid: 0, herald: 4, wrongKeys: 2)

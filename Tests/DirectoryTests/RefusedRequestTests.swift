@@ -5,7 +5,7 @@ import Directory
 import Testing
 
 /// Requests that are refused with 400, and leave nothing behind.
-@Suite("Bad requests", .timeLimit(.minutes(4)))
+@Suite("Bad requests", .timeLimit(.minutes(8)))
 struct RefusedRequestTests {
     struct Bad: Sendable, CustomTestStringConvertible {
         var what: String

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Directory
 
-@Suite("Reports and retention", .timeLimit(.minutes(4)))
+@Suite("Reports and retention", .timeLimit(.minutes(8)))
 struct ReportTests {
     @Test func `a month's report counts by brand, day, outcome and reason`() async throws {
         try await Operator.run { admin in

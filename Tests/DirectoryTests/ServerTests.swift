@@ -6,7 +6,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-@Suite("The server itself", .timeLimit(.minutes(4)))
+@Suite("The server itself", .timeLimit(.minutes(8)))
 struct ServerTests {
     @Test(arguments: ["/mobile/branding/sync", "/nowhere", "/logos/nobody.png"])
     func `no answer to HEAD has a body`(path: String) async throws {

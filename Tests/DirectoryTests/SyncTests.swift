@@ -6,7 +6,7 @@ import Directory
 import Foundation
 import Testing
 
-@Suite("GET and POST mobile/branding/sync", .timeLimit(.minutes(4)))
+@Suite("GET and POST mobile/branding/sync", .timeLimit(.minutes(8)))
 struct SyncTests {
     @Test(arguments: ["/mobile/branding/sync", "/api/mobile/branding/sync"])
     func `without since every active entry comes, with everything it has`(path: String) async throws {

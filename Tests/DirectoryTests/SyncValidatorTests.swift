@@ -6,7 +6,7 @@ import Directory
 import Foundation
 import Testing
 
-@Suite("Conditional and compressed sync", .timeLimit(.minutes(4)))
+@Suite("Conditional and compressed sync", .timeLimit(.minutes(8)))
 struct SyncValidatorTests {
     private static let path = "/api/" + APIPath.sync
 

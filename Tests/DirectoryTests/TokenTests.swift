@@ -6,7 +6,7 @@ import Directory
 import Foundation
 import Testing
 
-@Suite("Tokens and signed requests", .timeLimit(.minutes(4)))
+@Suite("Tokens and signed requests", .timeLimit(.minutes(8)))
 struct TokenTests {
     private static let path = "/api/" + APIPath.lookup + "?e164=%2B61491570156"
 

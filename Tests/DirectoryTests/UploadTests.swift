@@ -5,7 +5,7 @@ import Directory
 import Foundation
 import Testing
 
-@Suite("Debug and chunked uploads", .timeLimit(.minutes(4)))
+@Suite("Debug and chunked uploads", .timeLimit(.minutes(8)))
 struct UploadTests {
     private static func upload(
         nonce: String = UUID().uuidString, logs: String = "log", more: String = "", device: String = "gw"

@@ -6,7 +6,7 @@ import GatewayAdmin
 import Logging
 import Testing
 
-@Suite("Admin server", .timeLimit(.minutes(4)))
+@Suite("Admin server", .timeLimit(.minutes(8)))
 struct AdminServerTests {
     @Test func `the page answers on a real socket and metrics carry their content type`() async throws {
         try await withServer(FixedStatus()) { port in

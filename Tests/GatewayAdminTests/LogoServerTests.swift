@@ -7,7 +7,7 @@ import GatewayAdmin
 import Logging
 import Testing
 
-@Suite("Logo server", .timeLimit(.minutes(4)))
+@Suite("Logo server", .timeLimit(.minutes(8)))
 struct LogoServerTests {
     private static let name = String(repeating: "a", count: 32) + "-128x128.png"
 

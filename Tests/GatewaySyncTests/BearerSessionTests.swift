@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatewaySync
 
-@Suite("Signing in with tokens, api-client-networking 401 Handling", .timeLimit(.minutes(4)))
+@Suite("Signing in with tokens, api-client-networking 401 Handling", .timeLimit(.minutes(8)))
 struct BearerSessionTests {
     private static let event = #"{"success":true,"event_id":"e-1"}"#
 

@@ -10,7 +10,7 @@ import Testing
 @testable import GatewaySync
 
 /// What only some directories offer, between this gateway and this directory over a real socket.
-@Suite("Both sides of the whole contract", .timeLimit(.minutes(4)))
+@Suite("Both sides of the whole contract", .timeLimit(.minutes(8)))
 struct BothSidesTests {
     private let number = "+61412345678"
 

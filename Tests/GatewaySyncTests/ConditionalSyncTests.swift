@@ -7,7 +7,7 @@ import GatewayStore
 import GatewaySync
 import Testing
 
-@Suite("Syncs that are conditional", .timeLimit(.minutes(4)))
+@Suite("Syncs that are conditional", .timeLimit(.minutes(8)))
 struct ConditionalSyncTests {
     private static func answer(
         _ numbers: [String], at cursor: String, tag: String? = nil, modified: String? = nil

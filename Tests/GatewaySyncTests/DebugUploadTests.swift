@@ -7,7 +7,7 @@ import Testing
 
 @testable import GatewaySync
 
-@Suite("Debug uploads, securenode-endpoint-contract §9", .timeLimit(.minutes(4)))
+@Suite("Debug uploads, securenode-endpoint-contract §9", .timeLimit(.minutes(8)))
 struct DebugUploadTests {
     private static let uploaded = FaultyPeer.Answer.json(#"{"success":true,"id":"u-1"}"#)
 

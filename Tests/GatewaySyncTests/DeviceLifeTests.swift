@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewaySync
 
-@Suite("Reports about the device", .timeLimit(.minutes(4)))
+@Suite("Reports about the device", .timeLimit(.minutes(8)))
 struct DeviceLifeTests {
     private static let sync = FaultyPeer.Answer.json(#"{"success":true,"synced_at":"c","branding":[]}"#)
 

@@ -5,7 +5,7 @@ import GatewaySync
 import Logging
 import Testing
 
-@Suite("Requests to the directory", .timeLimit(.minutes(4)))
+@Suite("Requests to the directory", .timeLimit(.minutes(8)))
 struct DirectoryClientTests {
     private static let emptySync = #"{"success":true,"branding":[],"synced_at":"2026-01-01T00:00:00Z"}"#
 

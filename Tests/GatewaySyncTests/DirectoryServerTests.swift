@@ -14,7 +14,7 @@ import Testing
 @testable import GatewaySync
 
 /// The gateway's sync side and the directory of this package, over a real socket.
-@Suite("Against the real directory", .timeLimit(.minutes(4)))
+@Suite("Against the real directory", .timeLimit(.minutes(8)))
 struct DirectoryServerTests {
     private let numbers = ["+61412000001", "+61412000002", "+61412000003"]
 

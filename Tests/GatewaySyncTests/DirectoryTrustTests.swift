@@ -5,7 +5,7 @@ import Foundation
 import GatewaySync
 import Testing
 
-@Suite("Whom the client takes for the directory, api-client-networking SSL Pinning", .timeLimit(.minutes(4)))
+@Suite("Whom the client takes for the directory, api-client-networking SSL Pinning", .timeLimit(.minutes(8)))
 struct DirectoryTrustTests {
     private static let sync = #"{"success":true,"branding":[],"synced_at":"2026-01-01T00:00:00Z"}"#
 

@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatewaySync
 
-@Suite("Events in batches, mobile-api Batch Operations", .timeLimit(.minutes(4)))
+@Suite("Events in batches, mobile-api Batch Operations", .timeLimit(.minutes(8)))
 struct EventBatchTests {
     private static func remote(batch: Int?, offered: Bool? = true) -> RemoteConfiguration {
         var remote = RemoteConfiguration()

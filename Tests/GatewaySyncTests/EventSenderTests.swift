@@ -9,7 +9,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-@Suite("Sending events", .timeLimit(.minutes(4)))
+@Suite("Sending events", .timeLimit(.minutes(8)))
 struct EventSenderTests {
     private static let counted = #"{"success":true,"event_id":"e-1","counted":true,"displayed_at":"x"}"#
 

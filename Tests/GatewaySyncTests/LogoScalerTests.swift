@@ -6,7 +6,7 @@ import GatewaySync
 import Testing
 
 /// Runs the built `herald` beside the test bundle, as the gateway runs itself.
-@Suite("Logo scaler", .timeLimit(.minutes(4)))
+@Suite("Logo scaler", .timeLimit(.minutes(8)))
 struct LogoScalerTests {
     private static let program =
         URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/herald"

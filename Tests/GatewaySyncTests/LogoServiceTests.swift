@@ -7,7 +7,7 @@ import GatewayStore
 import GatewaySync
 import Testing
 
-@Suite("Logo service", .timeLimit(.minutes(4)))
+@Suite("Logo service", .timeLimit(.minutes(8)))
 struct LogoServiceTests {
     @Test func `a logo is fetched, kept, and named in the index that calls see`() async throws {
         let peer = try FaultyPeer { _, _ in .picture(Picture.png(), ["ETag": "\"v1\""]) }

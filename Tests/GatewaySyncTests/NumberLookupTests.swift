@@ -10,7 +10,7 @@ import Testing
 
 @testable import GatewaySync
 
-@Suite("Lookups after a call, securenode-endpoint-contract §6", .timeLimit(.minutes(4)))
+@Suite("Lookups after a call, securenode-endpoint-contract §6", .timeLimit(.minutes(8)))
 struct NumberLookupTests {
     private static let found =
         #"{"success":true,"e164":"+61412345678","brand_name":"Acme","brand_id":"b","updated_at":"2026-01-01T00:00:00Z"}"#

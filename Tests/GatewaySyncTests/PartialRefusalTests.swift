@@ -9,7 +9,7 @@ import Testing
 
 @testable import GatewaySync
 
-@Suite("What a directory refuses concerns what it refuses", .timeLimit(.minutes(2)))
+@Suite("What a directory refuses concerns what it refuses", .timeLimit(.minutes(8)))
 struct PartialRefusalTests {
     private static let counted = #"{"success":true,"event_id":"e","counted":true}"#
     private static let synced = #"{"success":true,"synced_at":"c","branding":[]}"#

@@ -10,7 +10,7 @@ import Testing
 
 @testable import GatewaySync
 
-@Suite("Remote configuration, mobile-api Mobile Configuration", .timeLimit(.minutes(4)))
+@Suite("Remote configuration, mobile-api Mobile Configuration", .timeLimit(.minutes(8)))
 struct RemoteConfigurationTests {
     private static func service(_ gateway: GatewayFixture) -> RemoteConfigurationService {
         RemoteConfigurationService(
@@ -82,7 +82,7 @@ struct RemoteConfigurationTests {
     }
 }
 
-@Suite("How long records are shown without a sync", .timeLimit(.minutes(4)))
+@Suite("How long records are shown without a sync", .timeLimit(.minutes(8)))
 struct CacheLifetimeTests {
     /// The operator's lifetime, the directory's in hours, the age in hours, and whether that is stale.
     @Test(arguments: [

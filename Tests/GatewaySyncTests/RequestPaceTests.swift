@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatewaySync
 
-@Suite("Rate limits of the directory, mobile-api Rate Limits", .timeLimit(.minutes(4)))
+@Suite("Rate limits of the directory, mobile-api Rate Limits", .timeLimit(.minutes(8)))
 struct RequestPaceTests {
     private static let now = ManualTime.start
     private static let sync = #"{"success":true,"branding":[],"synced_at":"2026-01-01T00:00:00Z"}"#
@@ -83,7 +83,7 @@ struct RequestPaceTests {
     }
 }
 
-@Suite("Signed requests, api-client-networking Request Signing Headers", .timeLimit(.minutes(4)))
+@Suite("Signed requests, api-client-networking Request Signing Headers", .timeLimit(.minutes(8)))
 struct RequestSigningTests {
     @Test func `a request carries id, signature and time, over the path with its mount and the body`() async throws {
         let peer = try FaultyPeer { request, position in

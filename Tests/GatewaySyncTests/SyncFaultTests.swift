@@ -89,7 +89,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("A directory that misbehaves", .serialized, .timeLimit(.minutes(4)))
+@Suite("A directory that misbehaves", .serialized, .timeLimit(.minutes(8)))
 struct SyncFaultTests {
     private let number = "+61412000001"
 

@@ -10,7 +10,7 @@ import ServiceLifecycle
 import Synchronization
 import Testing
 
-@Suite("Keeping in step with the directory", .timeLimit(.minutes(4)))
+@Suite("Keeping in step with the directory", .timeLimit(.minutes(8)))
 struct SyncServiceTests {
     private static func answer(
         _ numbers: [String] = [], at cursor: String = "cursor-1", name: String = "Acme", extra: String = ""

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The built program, run as an operator runs it; it lies beside the tests, which depend on it.
-@Suite("A start of herald that fails", .serialized, .timeLimit(.minutes(4)))
+@Suite("A start of herald that fails", .serialized, .timeLimit(.minutes(8)))
 final class StartTests {
     private let folder = FileManager.default.temporaryDirectory.path + "/herald-start-\(UUID().uuidString)"
 

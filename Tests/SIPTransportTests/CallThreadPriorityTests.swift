@@ -8,7 +8,7 @@ import Testing
 
 @testable import SIPTransport
 
-@Suite("Priority of call threads", .timeLimit(.minutes(4)))
+@Suite("Priority of call threads", .timeLimit(.minutes(8)))
 struct CallThreadPriorityTests {
     private static let (ordinary, realTime) = (Int(SCHED_OTHER), Int(SCHED_RR))
 

@@ -4,7 +4,7 @@ import SIPCore
 import SIPTransport
 import Testing
 
-@Suite("Next hops over restarts", .timeLimit(.minutes(4)))
+@Suite("Next hops over restarts", .timeLimit(.minutes(8)))
 struct NextHopFileTests {
     static let names = [
         NextHopResolverTests.pbx, NextHopName(host: "trunk.example", port: nil, transport: .tls),

@@ -4,7 +4,7 @@ import SIPCore
 import SIPTransport
 import Testing
 
-@Suite("Next hops kept fresh", .timeLimit(.minutes(4)))
+@Suite("Next hops kept fresh", .timeLimit(.minutes(8)))
 struct NextHopResolverTests {
     static let pbx = NextHopName(host: "pbx.example", port: 5060, transport: .udp)
     static let trunk = NextHopName(host: "trunk.example", port: 5060, transport: .tcp)

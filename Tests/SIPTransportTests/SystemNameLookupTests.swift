@@ -5,7 +5,7 @@ import SIPTransport
 import Synchronization
 import Testing
 
-@Suite("Asking name servers", .timeLimit(.minutes(4)))
+@Suite("Asking name servers", .timeLimit(.minutes(8)))
 struct SystemNameLookupTests {
     typealias Outcome = Result<[NameRecord], NameLookupError>
 
@@ -271,7 +271,7 @@ struct SystemNameLookupTests {
 
     @Test func `a cancelled task hears so while the server is silent`() async throws {
         let server = try NameServer { _ in [] }
-        let lookup = SystemNameLookup(settings: .init(servers: [server.address], timeout: .seconds(3), attempts: 1))
+        let lookup = SystemNameLookup(settings: .init(servers: [server.address], timeout: .seconds(30), attempts: 20))
         let task = Task { try await lookup.records(of: "pbx.example", type: .a) }
         #expect(try await server.observed.wait { $0.received.withLock { !$0.isEmpty } })
         task.cancel()

@@ -5,7 +5,7 @@ import SIPTransport
 import Synchronization
 import Testing
 
-@Suite("UDP worker over loopback", .timeLimit(.minutes(4)))
+@Suite("UDP worker over loopback", .timeLimit(.minutes(8)))
 struct TransportWorkerTests {
     static let families = [UDPSocketTests.loopback, UDPSocketTests.loopback6]
 
