@@ -121,7 +121,8 @@ struct LedgerJournal {
         lastSweep = now
         for call in open.values { note(call.machine.expire(now: now, limits: limits), of: call) }
         failed = failed.filter { $0.value.machine.isOpenToRedial }
-        ended = ended.filter { abs(now - $0.value) < OutcomeMachine.Limits.repetition }
+        // What ended "in the future", before the clock was set back, waits as long as what ends now.
+        ended = ended.compactMapValues { now - $0 < OutcomeMachine.Limits.repetition ? min($0, now) : nil }
     }
 
     /// Notes that the database refuses.

@@ -35,6 +35,7 @@ struct LedgerState {
     /// One from much later ends it too: the clock was set back after it.
     private mutating func readEnded(_ database: Database, around time: Int64) throws {
         let newest = try LedgerStatement(database, Self.callsBefore)
+        let repeated = (time - OutcomeMachine.Limits.repetition)...(time + OutcomeMachine.Limits.repetition)
         var (before, isDone) = (nextCall, false)
         while !isDone {
             newest.bind(1, before)
@@ -43,7 +44,7 @@ struct LedgerState {
             while let (row, invite, end, names) = try newest.row({
                 ($0.integer(0) ?? 0, $0.integer(1) ?? 0, $0.integer(2), [$0.text(3), $0.text(4)])
             }) {
-                (before, isDone) = (row, abs(invite - time) > OutcomeMachine.Limits.repetition)
+                (before, isDone) = (row, !repeated.contains(invite))
                 guard !isDone, let end else { continue }
                 for name in names.compactMap({ $0 }).compactMap(CallIdentifier.init) { ended[name] = end }
             }

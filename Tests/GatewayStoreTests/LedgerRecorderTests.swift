@@ -148,6 +148,21 @@ struct LedgerRecorderTests {
         #expect(try ledger.calls().count == 1)
     }
 
+    @Test func `a repetition while running, after the clock was set back, begins no call for its 32 s`() throws {
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: -86_400)
+        try ledger.recorder.drain()
+        LedgerPlay(ledger.ring, 1).invite(at: 1 - 86_400)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().count == 1)
+        ledger.clock.advance(seconds: 60)
+        try ledger.recorder.drain()
+        LedgerPlay(ledger.ring, 1).invite(at: 61 - 86_400)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().count == 2)
+    }
+
     @Test func `signals of a call whose INVITE was shed are counted and make nothing`() throws {
         LedgerPlay(ledger.ring, 1).answered(at: 1)
         LedgerPlay(ledger.ring, 1).bye(at: 2)
