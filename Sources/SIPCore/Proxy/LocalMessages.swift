@@ -115,27 +115,17 @@ package enum LocalMessages {
             appendField("Via", request.first(.via), of: request, to: &out)
             return
         }
+        var splices = Splices()
+        RequestForwarding.noteSource(source, in: request, via: top.value, into: &splices)
         for field in request.headers where field.name == .via {
             out.append("Via: ")
-            if field.start == top.field.start {
-                appendTopVia(top, of: request, source: source, to: &out)
+            if field == top.field {
+                splices.append(request.bytes, field.value, to: &out)
             } else {
                 out.append(field.value, of: request)
             }
             out.append("\r\n")
         }
-    }
-
-    private static func appendTopVia(
-        _ top: (value: ViaValue, field: SIPMessage.HeaderField), of request: SIPMessage, source: PeerAddress,
-        to out: inout [UInt8]
-    ) {
-        guard RequestForwarding.lacksSource(source, in: request, via: top.value) else {
-            return out.append(top.field.value, of: request)
-        }
-        var splices = Splices()
-        RequestForwarding.noteSource(source, in: request, via: top.value, into: &splices)
-        splices.append(request.bytes, top.field.value, to: &out)
     }
 
     private static func appendTo(of request: SIPMessage, tag: UInt64?, to out: inout [UInt8]) {

@@ -2,12 +2,6 @@
 
 /// The edits every forwarded request gets: Via, received and rport, Max-Forwards, Record-Route (RFC 3261 §16.6).
 package enum RequestForwarding {
-    /// Whether `noteSource` has something to note.
-    package static func lacksSource(_ source: PeerAddress, in message: SIPMessage, via: ViaValue) -> Bool {
-        if via.rport != nil || via.received != nil { return true }
-        return PeerAddress(host: message[via.host], port: via.port ?? 5060)?.hasSameHost(as: source) != true
-    }
-
     /// Notes the sender's address in the topmost Via: received and rport (RFC 3261 §18.2.1, RFC 3581 §4).
     package static func noteSource(
         _ source: PeerAddress, in message: SIPMessage, via: ViaValue, into splices: inout Splices
