@@ -9,6 +9,7 @@ import time
 import machine
 import report
 from load import Load
+from loopback import Failed
 from offered import Offer, sums
 from plot import bars, curves, page
 from proof import prove
@@ -112,7 +113,9 @@ class Lateness:
 
     def between(self, first, last):
         """(median, 99th of a hundred, most) without the seconds at either end, when no calls end."""
-        steady = sorted(self.seconds[int(first / self.PAUSE):-int(last / self.PAUSE)]) or [0]
+        steady = sorted(self.seconds[int(first / self.PAUSE):-int(last / self.PAUSE)])
+        if not steady:
+            raise Failed("no ended call was seen in the ledger")
         return steady[len(steady) // 2], steady[len(steady) * 99 // 100], steady[-1]
 
 
