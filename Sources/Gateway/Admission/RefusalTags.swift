@@ -5,7 +5,7 @@
 /// A third of what a refusal costs was reading its ACK. A tag that has been overwritten is found again by reckoning
 /// (`OwnAnswer.isAcknowledged`). One worker owns it.
 struct RefusalTags {
-    /// Refusals kept: at the most some 40,000 a second (docs/performance-overload.md), so 0.4 s of them.
+    /// Refusals kept: a quarter of a second of the most a core has sent, 60,000 a second (docs/performance-overload.md).
     private static let capacity = 1 << 14
     private var tags: [UInt64] = []
 
