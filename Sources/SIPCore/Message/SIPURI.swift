@@ -42,7 +42,7 @@ package struct SIPURI: Sendable {
 
     /// Takes parts that were read in `bytes`.
     init(_ parts: PlainURI.Parts, of bytes: [UInt8]) {
-        scheme = parts.isSecure ? .sips : .sip
+        scheme = parts.scheme
         port = parts.port
         text = bytes
         userExtent = Extent(parts.user)

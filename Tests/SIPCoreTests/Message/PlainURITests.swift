@@ -17,7 +17,7 @@ struct PlainURITests {
         let text = (0..<Int.random(in: 1...7, using: &random)).map { _ in
             (Int.random(in: 0..<8, using: &random) == 0 ? odd : plain).randomElement(using: &random) ?? ""
         }
-        return Array(("sip:" + text.joined()).utf8)
+        return Array(((Bool.random(using: &random) ? "sip:" : "tel:") + text.joined()).utf8)
     }
 
     @Test func `what is read as plain, libosip2 reads the same`() throws {
@@ -53,14 +53,16 @@ struct PlainURITests {
 
     @Test(arguments: [
         "sip:+49301234@192.0.2.1:5060", "sips:gw.example", "sip:a@b;user=phone;lr",
-        "sip:+4930;phone-context=x@b.example", "SIP:192.0.2.10;lr;hd=3ib0123456789abcdef",
+        "sip:+4930;phone-context=x@b.example", "tel:+49-30-1234", "TEL:110;phone-context=+49;verstat=No-TN-Validation",
+        "SIP:192.0.2.10;lr;hd=3ib0123456789abcdef",
     ])
     func `the URIs of the road are plain`(uri: String) {
         #expect(PlainURI.read(Array(uri.utf8), 0..<uri.utf8.count) != nil)
     }
 
     @Test(arguments: [
-        "tel:+49", "sip:a:b@c", "sip:a%41@c", "sip:[::1]", "sip:a@b:0", "sip:a@b:65536", "sip:a@b:", "sip:@b", "sip:",
+        "tel:", "tel:;x=y", "tel:+49;", "tel:+49;x=", "tel:(030)12", "tel:+49@b", "sip:a:b@c", "sip:a%41@c",
+        "sip:[::1]", "sip:a@b:0", "sip:a@b:65536", "sip:a@b:", "sip:@b", "sip:",
         "sip:a@b;", "sip:a@b;;lr", "sip:a@b;x=", "sip:a@b?x=y", "sip:a@b@c", "sip:a_b", "sip:a@b_c", "http://a",
         "sip:a;x=y", "sip:a@b c",
     ])
