@@ -120,5 +120,15 @@ private struct DialledDigits {
         return bytes.count <= NumberNormaliser.maxLength
     }
 
-    func starts(with number: Int) -> Bool { bytes.starts(with: String(number).utf8) }
+    /// Whether the digits begin with those of a number that is not negative.
+    func starts(with number: Int) -> Bool {
+        var divisor = 1
+        while number / divisor >= 10 { divisor *= 10 }
+        for byte in bytes {
+            guard byte == UInt8(ascii: "0") + UInt8(number / divisor % 10) else { return false }
+            if divisor == 1 { return true }
+            divisor /= 10
+        }
+        return false
+    }
 }

@@ -98,7 +98,7 @@ extension Content.Line {
     init(_ name: NextHopName, _ kept: NextHopFile.Kept) {
         host = name.host
         port = name.port
-        transport = name.transport.viaName
+        transport = name.transport.viaName.description
         answeredAt = kept.answeredAt
         isWhole = kept.isWhole
         hops = kept.hops.map { hop in
@@ -109,7 +109,9 @@ extension Content.Line {
 
     /// Nil when a word or an address is none.
     var answer: (NextHopName, NextHopFile.Kept)? {
-        guard let kind = SIPTransportKind.allCases.first(where: { $0.viaName == transport }) else { return nil }
+        guard let kind = SIPTransportKind.allCases.first(where: { $0.viaName.description == transport }) else {
+            return nil
+        }
         let read = hops.compactMap { hop in
             PeerAddress(host: Array(hop.address.utf8)[...], port: hop.port).map {
                 ResolvedHop(address: $0, priority: hop.priority, weight: hop.weight)

@@ -14,12 +14,12 @@ extension SIPGateway {
         if !CallFacts.isProtected(arrival.message, isTrusted: trunk?.isTrusted ?? true) {
             if shared.isDraining {
                 counters.add(.callsRefusedWhileDraining)
-                answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 10"))
+                answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)))
                 return false
             }
             if case .refused(let reason, let seconds) = trunk?.admission.admit(at: arrival.now.milliseconds) {
                 counters.add(reason == .rate ? .callsRefusedByRate : .callsRefusedByNumber)
-                answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: \(seconds)"))
+                answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: seconds)))
                 return false
             }
         }

@@ -45,6 +45,8 @@ package final class TrunkPeer: Sendable {
     package let carrierName: CarrierName
     /// Name of the header that tells the PBX which trunk a call came by; nil for none.
     package let trunkHeader: String?
+    /// That header field with the trunk's name and its line end; empty for none.
+    let trunkHeaderLine: [UInt8]
     /// The PBX its calls go to.
     package let pbx: PBXPeer
     /// What it may bring at most, and how much of it is there.
@@ -69,6 +71,7 @@ package final class TrunkPeer: Sendable {
         self.identityOrder = identityOrder
         self.keepsForeignCallInfo = keepsForeignCallInfo
         self.trunkHeader = trunkHeader
+        trunkHeaderLine = trunkHeader.map { Array("\($0): \(name)\r\n".utf8) } ?? []
         self.pbx = pbx
         self.certificateNames = certificateNames
         self.pbxSocket = pbxSocket

@@ -112,8 +112,8 @@ extension SIPGateway {
     }
 
     private func addTrunkHeader(_ trunk: TrunkPeer, _ invite: SIPMessage, into splices: inout Splices) {
-        guard let header = trunk.trunkHeader, let from = invite.first(.from) else { return }
-        splices.insert(at: from.start) { $0.append(contentsOf: "\(header): \(trunk.name)\r\n".utf8) }
+        guard !trunk.trunkHeaderLine.isEmpty, let from = invite.first(.from) else { return }
+        splices.insert(at: from.start) { $0.append(contentsOf: trunk.trunkHeaderLine) }
     }
 
     /// From as received, needed for responses only where it was changed (RFC 3261 §8.2.6.2).

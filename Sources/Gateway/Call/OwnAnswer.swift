@@ -6,23 +6,23 @@ import SIPCore
 enum OwnAnswer {
     /// The refusal of a request.
     static func message(to arrival: Arrival, _ refusal: Refusal, secret: Secret) -> OutgoingMessage {
-        message(to: arrival, status: refusal.status, phrase: refusal.phrase, header: refusal.header, secret: secret)
+        message(to: arrival, status: refusal.status, phrase: refusal.phrase, field: refusal.field, secret: secret)
     }
 
     static func message(
-        to arrival: Arrival, status: Int, phrase: String, header: String? = nil, secret: Secret
+        to arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil, secret: Secret
     ) -> OutgoingMessage {
         let tag = tag(for: arrival.message, secret: secret)
-        return message(to: arrival, status: status, phrase: phrase, header: header, tag: tag)
+        return message(to: arrival, status: status, phrase: phrase, field: field, tag: tag)
     }
 
     /// An answer with a tag that `tag(for:secret:)` gave.
     static func message(
-        to arrival: Arrival, status: Int, phrase: String, header: String? = nil, tag: UInt64
+        to arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil, tag: UInt64
     ) -> OutgoingMessage {
         let request = arrival.message
         let bytes = LocalMessages.response(
-            to: request, status: status, phrase: phrase, toTag: tag, header: header, source: arrival.flow.source)
+            to: request, status: status, phrase: phrase, toTag: tag, field: field, source: arrival.flow.source)
         // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
         let destination =
             request.topVia.map { top in

@@ -57,7 +57,7 @@ extension SIPGateway {
         }
         guard !transactions.isFull(forDialogs: arrival.message.isInDialog) else {
             counters.add(.overloadRefused)
-            return answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 5"))
+            return answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 5)))
         }
         switch peer {
         case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, marks, from: trunk)
@@ -75,11 +75,9 @@ extension SIPGateway {
     private func answerOptions(_ arrival: Arrival) {
         counters.add(.optionsAnswered)
         guard !shared.isDraining else {
-            return answer(arrival, Refusal(503, "Service Unavailable", header: "Retry-After: 10"))
+            return answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)))
         }
-        answer(
-            arrival, status: 200, phrase: "OK",
-            header: "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, PRACK, INFO, REFER, NOTIFY, SUBSCRIBE, MESSAGE")
+        answer(arrival, status: 200, phrase: "OK", field: .allow)
     }
 }
 
@@ -97,8 +95,8 @@ extension SIPGateway {
         transactions.outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
     }
 
-    func answer(_ arrival: Arrival, status: Int, phrase: String, header: String? = nil) {
+    func answer(_ arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil) {
         transactions.outgoing.append(
-            OwnAnswer.message(to: arrival, status: status, phrase: phrase, header: header, secret: settings.secret))
+            OwnAnswer.message(to: arrival, status: status, phrase: phrase, field: field, secret: settings.secret))
     }
 }

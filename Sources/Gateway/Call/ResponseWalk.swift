@@ -59,7 +59,11 @@ extension SIPGateway: TransactionUser {
             return
         }
         let length = message.bytes.count - message.bodyStart
-        splices.insert(at: first.start) { $0.append(contentsOf: "Content-Length: \(length)\r\n".utf8) }
+        splices.insert(at: first.start) {
+            $0.append("Content-Length: ")
+            $0.append(decimal: length)
+            $0.append("\r\n")
+        }
     }
 
     /// A trunk's response without what its requests may not bring either; nil where nothing has to change.
@@ -144,7 +148,7 @@ extension SIPGateway: TransactionUser {
     }
 
     /// Answers in the place of the target.
-    private func answer(_ transaction: ProxyTransaction, _ status: Int, _ phrase: String, at now: Moment) {
+    private func answer(_ transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
         endCall(transaction)
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
@@ -201,7 +205,8 @@ enum RetryAfter {
     /// Seconds it asks for; nil when missing or unreadable.
     static func seconds(of message: SIPMessage) -> Int? {
         guard let field = message.first(.retryAfter) else { return nil }
-        let digits = message[field.value].prefix { (48...57).contains($0) }
-        return digits.isEmpty || digits.count > 6 ? nil : Int(String(decoding: digits, as: UTF8.self))
+        let start = field.value.lowerBound
+        let digits = message[field.value].prefix { (48...57).contains($0) }.count
+        return digits > 6 ? nil : DecimalNumber.read(message.bytes, start..<(start + digits))
     }
 }

@@ -78,7 +78,7 @@ extension SIPGateway {
         counters.add(.targetsUnavailable)
         let bytes = LocalMessages.response(
             to: request, status: 503, phrase: "Service Unavailable",
-            toTag: OwnAnswer.tag(for: request, secret: settings.secret), header: "Retry-After: 10",
+            toTag: OwnAnswer.tag(for: request, secret: settings.secret), field: .retryAfter(seconds: 10),
             source: transaction.flow.source)
         transactions.respond(503, bytes, in: transaction, at: now)
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request that must not be forwarded and the answer it gets instead.
-package struct Refusal: Error, Hashable, Sendable {
+package struct Refusal: Error, Sendable {
     /// Status code, 4xx to 6xx.
     package let status: Int
-    /// Reason phrase; also the word in counters and logs.
-    package let phrase: String
-    /// A header field to add to the answer, without its line end.
-    package let header: String?
+    /// Reason phrase.
+    package let phrase: StaticString
+    /// A header field to add to the answer.
+    package let field: AnswerField?
 
-    package init(_ status: Int, _ phrase: String, header: String? = nil) {
+    package init(_ status: Int, _ phrase: StaticString, _ field: AnswerField? = nil) {
         self.status = status
         self.phrase = phrase
-        self.header = header
+        self.field = field
     }
 }
 
@@ -47,9 +47,9 @@ package enum RequestValidity {
     private static func mandatoryFields(_ message: SIPMessage) -> Refusal? {
         var seen: UInt32 = 0
         for field in message.headers {
-            guard let title = titleOfSingle(field.name) else { continue }
+            guard let title = repeatedSingle(field.name) else { continue }
             let mark: UInt32 = 1 << UInt32(field.name.rawValue)
-            if seen & mark != 0 { return Refusal(400, "Repeated \(title)") }
+            if seen & mark != 0 { return Refusal(400, title) }
             seen |= mark
         }
         if isEmpty(.from, in: message) { return Refusal(400, "Missing From") }
@@ -88,15 +88,15 @@ package enum RequestValidity {
             && (message[name].first == UInt8(ascii: "\"") || !bytes.contains(UInt8(ascii: ","), in: name))
     }
 
-    /// What a field that may stand only once is called; nil for every other one.
-    private static func titleOfSingle(_ name: HeaderName) -> StaticString? {
+    /// What is said of a second field where only one may be; nil for every other one.
+    private static func repeatedSingle(_ name: HeaderName) -> StaticString? {
         switch name {
-        case .from: "From"
-        case .to: "To"
-        case .callID: "Call-ID"
-        case .cseq: "CSeq"
-        case .maxForwards: "Max-Forwards"
-        case .contentLength: "Content-Length"
+        case .from: "Repeated From"
+        case .to: "Repeated To"
+        case .callID: "Repeated Call-ID"
+        case .cseq: "Repeated CSeq"
+        case .maxForwards: "Repeated Max-Forwards"
+        case .contentLength: "Repeated Content-Length"
         default: nil
         }
     }
@@ -170,7 +170,7 @@ package enum RequestValidity {
         }
         guard !options.isEmpty else { return nil }
         let known = options.filter { $0.allSatisfy(Token.contains) }.prefix(8)
-        let names = known.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ", ")
-        return Refusal(420, "Bad Extension", header: names.isEmpty ? nil : "Unsupported: \(names)")
+        return Refusal(
+            420, "Bad Extension", known.isEmpty ? nil : .unsupported(options: Array(known.joined(separator: [44, 32]))))
     }
 }

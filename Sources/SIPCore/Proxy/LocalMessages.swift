@@ -6,16 +6,17 @@ package enum LocalMessages {
     ///
     /// - Parameters:
     ///   - toTag: put on To when it has none; nil for 100, which carries no tag of ours.
-    ///   - header: one more field, without its line end.
+    ///   - field: one more field.
     package static func response(
-        to request: SIPMessage, status: Int, phrase: String, toTag: UInt64?, header: String? = nil, source: PeerAddress
+        to request: SIPMessage, status: Int, phrase: StaticString, toTag: UInt64?, field: AnswerField? = nil,
+        source: PeerAddress
     ) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(512)
         out.append("SIP/2.0 ")
         out.append(decimal: status)
         out.append(" ")
-        out.append(contentsOf: phrase.utf8)
+        out.append(phrase)
         out.append("\r\n")
         appendVias(of: request, source: source, to: &out)
         appendField("From", request.first(.from), of: request, to: &out)
@@ -24,10 +25,7 @@ package enum LocalMessages {
         appendField("CSeq", request.first(.cseq), of: request, to: &out)
         // RFC 3261 §8.2.6.1: the sender measures the way to the next hop with it.
         if status == 100 { appendField("Timestamp", request.first(.timestamp), of: request, to: &out) }
-        if let header {
-            out.append(contentsOf: header.utf8)
-            out.append("\r\n")
-        }
+        field?.append(to: &out)
         out.append("Content-Length: 0\r\n\r\n")
         return out
     }

@@ -5,7 +5,7 @@ package enum SIPTransportKind: UInt8, Hashable, Sendable, CaseIterable {
     case udp, tcp, tls
 
     /// The transport token of Via (RFC 3261 §20.42).
-    package var viaName: String {
+    package var viaName: StaticString {
         switch self {
         case .udp: "UDP"
         case .tcp: "TCP"

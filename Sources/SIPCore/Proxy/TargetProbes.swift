@@ -118,7 +118,7 @@ package enum ProbeRequest {
         let host = String(decoding: socket.sentBy, as: UTF8.self)
         out.append("OPTIONS sip:")
         out.append(contentsOf: "\(target.description)\(parameter) SIP/2.0\r\nVia: SIP/2.0/".utf8)
-        out.append(contentsOf: socket.transport.viaName.utf8)
+        out.append(socket.transport.viaName)
         out.append(contentsOf: " \(host);branch=".utf8)
         out.append(prefix)
         out.append(hex: number)

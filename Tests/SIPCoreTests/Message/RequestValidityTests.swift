@@ -10,7 +10,7 @@ struct RequestValidityTests {
         let changes: [(name: String, line: String?)]
         let refusal: Refusal?
 
-        init(_ rule: String, _ name: String, _ line: String?, _ status: Int, _ phrase: String) {
+        init(_ rule: String, _ name: String, _ line: String?, _ status: Int, _ phrase: StaticString) {
             self.init(rule, [(name, line)], Refusal(status, phrase))
         }
 
@@ -69,7 +69,8 @@ struct RequestValidityTests {
             "§16.3 step 5: options named in Unsupported",
             [("Proxy-Require", "Proxy-Require: noProxiesSupportThis,\r\n norDoAnyProxiesSupportThis")],
             Refusal(
-                420, "Bad Extension", header: "Unsupported: noProxiesSupportThis, norDoAnyProxiesSupportThis")),
+                420, "Bad Extension",
+                .unsupported(options: Array("noProxiesSupportThis, norDoAnyProxiesSupportThis".utf8)))),
         .init(
             "§16.3 step 5: an option that is no token is not echoed",
             [("Proxy-Require", "Proxy-Require: \"a\"")], Refusal(420, "Bad Extension")),
@@ -78,7 +79,10 @@ struct RequestValidityTests {
     @Test(arguments: refused)
     func `a request that breaks a rule gets its answer`(row: Row) throws {
         let message = try WireMessage.message(WireMessage.invite(row.changes), body: "abcdef")
-        #expect(RequestValidity.refusal(of: message) == row.refusal)
+        let refusal = RequestValidity.refusal(of: message)
+        #expect(refusal?.status == row.refusal?.status)
+        #expect(refusal?.phrase.description == row.refusal?.phrase.description)
+        #expect(refusal?.field == row.refusal?.field)
     }
 
     @Test(arguments: [

@@ -30,7 +30,8 @@ struct LocalMessagesTests {
     @Test func `a refusal carries a tag of ours and its header`() throws {
         let request = try WireMessage.message(WireMessage.invite([("Timestamp", "Timestamp: 54")]))
         let response = LocalMessages.response(
-            to: request, status: 403, phrase: "Forbidden", toTag: 0xabc, header: "Retry-After: 5", source: Self.source)
+            to: request, status: 403, phrase: "Forbidden", toTag: 0xabc, field: .retryAfter(seconds: 5),
+            source: Self.source)
         let message = try SIPMessage.index(response)
         #expect(message.status == 403)
         #expect(message.toTag.map(message.text) == "hd0000000000000abc")

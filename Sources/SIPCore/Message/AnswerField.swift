@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A header field that an answer of the gateway has beside those of its request.
+package enum AnswerField: Hashable, Sendable {
+    /// RFC 3261 §20.33.
+    case retryAfter(seconds: Int)
+    /// Option tags nobody here knows, separated by commas (RFC 3261 §20.40).
+    case unsupported(options: [UInt8])
+    /// The methods that pass (RFC 3261 §20.5).
+    case allow
+
+    /// Writes the field with its line end.
+    func append(to out: inout [UInt8]) {
+        switch self {
+        case .retryAfter(let seconds):
+            out.append("Retry-After: ")
+            out.append(decimal: seconds)
+        case .unsupported(let options):
+            out.append("Unsupported: ")
+            out.append(contentsOf: options)
+        case .allow:
+            out.append(
+                "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, PRACK, INFO, REFER, NOTIFY, SUBSCRIBE, MESSAGE")
+        }
+        out.append("\r\n")
+    }
+}
