@@ -7,7 +7,7 @@
 /// once, how far the queue is from `wanted`: a controller with a proportional and an integral part. The share alone that
 /// the queue asks for at a moment is not enough: a call that is taken brings most of its messages later, so the worker took
 /// all while the queue was empty and lost messages of calls in progress some 100 ms later (docs/performance-overload.md).
-/// While the queue is empty the share falls to nothing within `release`. Pure; one worker owns it.
+/// While the queue is empty the share falls to nothing within `release`. Pure; one worker owns one for each of its sockets.
 package struct OverloadGuard: Sendable {
     /// Filling of the queue, 0 to 1, that is kept up while calls are shed: so little that bursts find room.
     package static let wanted = 0.1

@@ -11,7 +11,8 @@ package import SIPCore
 package final class GatewayWorker: SIPElement {
     package var outgoing: [OutgoingMessage] = []
     package var filling = 0.0
-    private var overload = OverloadGuard()
+    /// By the position of the socket: an empty queue says nothing of a full one.
+    private var overload: [OverloadGuard] = []
     private var refusalTags = RefusalTags()
     private let shards: GatewayShards
     private let shared: GatewayShared
@@ -93,11 +94,19 @@ package final class GatewayWorker: SIPElement {
         shared.settings.renew(&held)
         do {
             let message = try SIPMessage.index(bytes, limits: held.settings.limits)
-            let isShed = message.method == .invite && overload.sheds(at: filling, now: now.milliseconds)
-            handle(Arrival(message: message, flow: flow, now: now), isShed: isShed, held.settings)
+            let arrival = Arrival(message: message, flow: flow, now: now)
+            handle(arrival, isShed: isShed(arrival), held.settings)
         } catch {
             shared.counters.add(error)
         }
+    }
+
+    /// Whether the queue an INVITE was read from asks for its refusal.
+    private func isShed(_ arrival: Arrival) -> Bool {
+        guard arrival.message.method == .invite, arrival.flow.connection == 0 else { return false }
+        let socket = arrival.flow.socket
+        while overload.count <= socket { overload.append(OverloadGuard()) }
+        return overload[socket].sheds(at: filling, now: arrival.now.milliseconds)
     }
 
     /// - Parameter isShed: more comes in than can be carried; if it is a new call, it is refused.

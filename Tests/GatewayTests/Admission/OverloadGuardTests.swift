@@ -60,7 +60,7 @@ private struct Worker {
     static let (carried, inDialog) = (23.0, 12.0)
     /// Datagrams in a receive buffer of 4 MB, which the kernel counts twice.
     static let room = 3500
-    /// Microseconds of work for a new call that is shed, with its ACK; 9 as measured (docs/performance-overload.md).
+    /// Microseconds of work for a new call that is shed, with its ACK; some 9 to 10 as measured (docs/performance-overload.md).
     private let shed: Double
     private var guarding = OverloadGuard()
     var accepted = 0

@@ -9,8 +9,11 @@ import Testing
 struct AdmissionStoryTests {
     private let trunk = GatewayUnderTest.trunk
 
-    private func gateway(_ limits: TrunkAdmission.Limits = .init()) throws -> GatewayUnderTest {
+    private func gateway(
+        _ limits: TrunkAdmission.Limits = .init(), sockets: [UInt16] = [5060]
+    ) throws -> GatewayUnderTest {
         var options = GatewayUnderTest.Options()
+        options.sockets = sockets
         options.limits = limits
         return try GatewayUnderTest(numbers: [], options: options)
     }
@@ -108,6 +111,22 @@ struct AdmissionStoryTests {
             _ = gateway.pass(.milliseconds(10))
             _ = gateway.receive(invite(1_000 + number), from: trunk)
         }
+    }
+
+    @Test func `a quiet socket lets a flood on another one be shed all the same`() throws {
+        let gateway = try gateway(sockets: [5060, 5070])
+        for number in 0..<1_000 {
+            _ = gateway.pass(.milliseconds(1))
+            gateway.gateway.filling = 0
+            _ = gateway.receive(invite(10_000 + number), from: trunk, on: 1)
+            gateway.gateway.filling = 0.5
+            _ = gateway.receive(invite(1_000 + number), from: trunk)
+        }
+        let answers = (0..<20).flatMap { gateway.receive(invite($0), from: trunk).to(trunk) }
+        #expect(answers.count { $0.hasPrefix("SIP/2.0 503") } == 20)
+        gateway.gateway.filling = 0
+        let quiet = gateway.receive(invite(20_000), from: trunk, on: 1)
+        #expect(!quiet.to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
     }
 
     @Test func `a repetition of a call that was taken is absorbed in a flood, not refused`() throws {
