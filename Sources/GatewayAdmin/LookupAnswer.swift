@@ -16,7 +16,7 @@ package struct LookupAnswer: Hashable, Sendable {
         package let name: String
         package let brandID: String
         package let logoURL: String?
-        /// The header lines, without line ends; Call-Info only where there is one.
+        /// The header lines, without line ends; From only where the name is the brand's, Call-Info where there is one.
         package let headers: [String]
     }
 
@@ -32,10 +32,12 @@ package struct LookupAnswer: Hashable, Sendable {
         package var host: String
         /// False where the gateway writes names only.
         package var writesCallInfo: Bool
+        /// The carrier's name stays whatever the brand's is (`carrier_name: keep`).
+        package var keepsCarrierName: Bool
 
         package init(
             number: String, normaliser: NumberNormaliser, trunkTrusted: Bool, verification: Verification,
-            policy: BrandingPolicy, host: String, writesCallInfo: Bool
+            policy: BrandingPolicy, host: String, writesCallInfo: Bool, keepsCarrierName: Bool = false
         ) {
             self.number = number
             self.normaliser = normaliser
@@ -44,21 +46,26 @@ package struct LookupAnswer: Hashable, Sendable {
             self.policy = policy
             self.host = host
             self.writesCallInfo = writesCallInfo
+            self.keepsCarrierName = keepsCarrierName
         }
     }
 
-    /// Decides about an initial INVITE that asks for no privacy.
+    /// Decides about an initial INVITE that asks for no privacy and brings no name.
     package init(_ question: Question, gates: BrandingGates, index: BrandIndex) {
         number = question.normaliser.normalise(question.number.utf8)
         let evidence = CallEvidence(
-            number: number, trunkTrusted: question.trunkTrusted, verification: question.verification)
+            number: number, trunkTrusted: question.trunkTrusted,
+            // What an untrusted trunk says of its numbers is not read.
+            verification: question.trunkTrusted ? question.verification : .none)
         switch decide(evidence, policy: question.policy, gates: gates, index: index) {
         case .passThrough(let reason):
             decision = reason.description
             brand = nil
         case .show(let entry):
-            decision = "matched"
-            brand = Brand(entry, of: index, number: number, question)
+            let shown = Brand(entry, of: index, number: number, question)
+            // Where the carrier's name stays and there is neither logo nor reason, nothing is shown at all.
+            brand = shown.headers.isEmpty ? nil : shown
+            decision = shown.headers.isEmpty ? PassThroughReason.policy.description : "matched"
         }
     }
 }
@@ -70,7 +77,8 @@ extension LookupAnswer.Brand {
         name = index.text(.name, entry)
         brandID = index.text(.brandID, entry)
         logoURL = index.logoURL(of: entry)
-        var headers = ["From: \(index.text(.quotedName, entry)) <sip:\(number?.description ?? "")@\(question.host)>"]
+        let from = "From: \(index.text(.quotedName, entry)) <sip:\(number?.description ?? "")@\(question.host)>"
+        var headers = question.keepsCarrierName ? [] : [from]
         let callInfo = question.writesCallInfo ? index.text(.callInfo, entry) : ""
         if !callInfo.isEmpty { headers.append("Call-Info: \(callInfo)") }
         self.headers = headers

@@ -48,7 +48,7 @@ struct LookupCommand: ParsableCommand {
             verification: attestation.verification,
             policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
             host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
-            writesCallInfo: configuration.branding.writesCallInfo)
+            writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
         let copy = try CommandFailure.reported { try StoredBrands(configuration, for: question) }
         let answer = LookupAnswer(question, gates: copy.gates, index: copy.index)
         let report = LookupReport(

@@ -49,10 +49,23 @@ struct LookupAnswerTests {
         #expect(quiet.brand?.headers.count == 1)
     }
 
+    @Test func `where the carrier's name stays, Call-Info alone is written, and without one nothing`() {
+        var keeping = question("+61255501001")
+        keeping.keepsCarrierName = true
+        let answer = LookupAnswer(keeping, gates: .init(), index: index)
+        #expect(answer.decision == "matched")
+        #expect(answer.brand?.headers.map { $0.prefix(10) } == ["Call-Info:"])
+        keeping.number = "+61255501002"
+        let plain = LookupAnswer(keeping, gates: .init(), index: index)
+        #expect(plain.decision == "policy")
+        #expect(plain.brand == nil)
+    }
+
     @Test(arguments: [
         ("+61255509999", true, Verification.none, BrandingGates(), "no_match"),
         ("anonymous", true, .none, BrandingGates(), "number_unclear"),
         ("+61255501001", false, .none, BrandingGates(), "untrusted"),
+        ("+61255501001", false, .passedA, BrandingGates(), "untrusted"),
         ("+61255501001", true, .failed, BrandingGates(), "failed_verification"),
         ("+61255501001", true, .none, BrandingGates(brandingEnabled: false), "gated:branding_disabled"),
     ])
