@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How cost grows: with workers, with calls in progress, and with hours of calls in the ledger."""
+"""How cost grows: with workers, with calls in progress, and with minutes of calls in the ledger."""
 import contextlib
 import os
 import sqlite3

@@ -47,7 +47,7 @@ extension HeraldConfiguration {
         package var system = AnswererSigns()
         package var maxCallDuration = Duration.seconds(14_400)
         package var retention = Duration.seconds(7_776_000)
-        /// Bytes of the ledger above which its oldest rows go, undelivered events excepted.
+        /// Bytes of the ledger above which its oldest rows go, those that must stay excepted.
         package var maxSize = 4_294_967_296
         /// The file call records are appended to; nil for none.
         package var recordFile: String?

@@ -34,9 +34,10 @@ package final class OutcomeRecorder: Sendable {
         package var storing: Duration = .seconds(1)
         /// Bytes of the signal log; when it is full, its signals become rows before their time.
         package var logSize = 4 << 20
-        /// Days after which ended calls and delivered events go; waiting and refused events never do.
+        /// Days after which ended calls and delivered events go; waiting ones never do while there is a directory, refused ones
+        /// never.
         package var retentionDays = 90
-        /// Bytes of the ledger above which its oldest rows go before their time; undelivered events never do.
+        /// Bytes of the ledger above which its oldest rows go before their time, but those that must stay.
         package var maxBytes = 4_294_967_296
         /// Whether there is a directory to take events; without one they go as delivered ones do.
         package var hasDirectory = true
