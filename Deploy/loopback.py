@@ -68,7 +68,7 @@ class Child:
         if not self.is_running():
             raise Failed(f"{self.name} ended with {self.process.returncode}:\n{self.tail()}")
 
-    def must_answer(self, address, path="/healthz", seconds=30):
+    def must_answer(self, address, path="/healthz", seconds=120):
         """Waits until it answers 200."""
         def is_ready():
             self.must_run()
@@ -118,14 +118,16 @@ def ports_in_use():
 
 
 def wait_until(condition, seconds, what):
-    """Asks `condition` every 50 ms; `Failed` with `what` when it never holds."""
+    """Asks `condition` every 50 ms, once more when the time is over; `Failed` with `what` when it never holds."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while True:
+        is_last = time.monotonic() >= end
         answer = condition()
         if answer:
             return answer
+        if is_last:
+            raise Failed(what)
         time.sleep(0.05)
-    raise Failed(what)
 
 
 class House:
@@ -179,7 +181,7 @@ class House:
             [self.directory_binary, "run", "--listen", f"{HOST}:{self.ports.directory}",
              "--state", self.directory_state, "--logos", logos],
             self.folder, self.outlives_us)
-        self.directory.must_answer(f"{HOST}:{self.ports.directory}", seconds=20)
+        self.directory.must_answer(f"{HOST}:{self.ports.directory}")
 
     def write_config(self, gateway="", listen="", trunk="", pbx=None, more=""):
         """The gateway's configuration for one PBX, a trunk that is trusted and one that is not, on loopback.
@@ -235,7 +237,7 @@ admin:
         seen = tail(self.gateway.log, 100_000).count("reloaded")
         self.gateway.process.send_signal(signal.SIGHUP)
         wait_until(
-            lambda: tail(self.gateway.log, 100_000).count("reloaded") > seen, 10,
+            lambda: tail(self.gateway.log, 100_000).count("reloaded") > seen, 60,
             "the gateway did not say whether it took the new configuration\n" + self.gateway.tail())
 
     def metric(self, name):
@@ -300,13 +302,13 @@ class Side:
             command.append(f"[::1]:{remote}" if ":" in host else f"{HOST}:{remote}")
         command += [
             "-sf", os.path.join(SCENARIOS, script), "-i", host, "-p", str(port), "-m", str(calls), "-l", "200",
-            "-r", "200", "-nostdin", "-timeout", "20", "-timeout_error", "-trace_err", "-error_file", self.errors,
+            "-r", "200", "-nostdin", "-timeout", "120", "-timeout_error", "-trace_err", "-error_file", self.errors,
             "-trace_msg", "-message_file", self.messages, "-skip_rlimit", *options]
         for key, value in keys.items():
             command += ["-key", key, value]
         self.child = Child(name, command, folder)
 
-    def wait(self, seconds=25):
+    def wait(self, seconds=130):
         """True when SIPp ended with every call successful."""
         try:
             return self.child.process.wait(seconds) == 0
@@ -348,7 +350,7 @@ class Call:
             answering = Side(folder=self.folder, **self.answering)
             self.sides.append(answering)
             wait_until(
-                lambda: answering.port in ports_in_use() or not answering.child.is_running(), 5,
+                lambda: answering.port in ports_in_use() or not answering.child.is_running(), 60,
                 f"sipp did not listen on port {answering.port}")
         self.sides.append(Side(folder=self.folder, **self.calling))
         return self
@@ -357,7 +359,7 @@ class Call:
         """True when both sides are content. A side whose other side has failed is not waited for to the end."""
         content = self.sides[-1].wait()
         if len(self.sides) == 2:
-            content = self.sides[0].wait(25 if content else 1) and content
+            content = self.sides[0].wait(130 if content else 1) and content
         return content
 
     def stop(self):

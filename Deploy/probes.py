@@ -15,7 +15,7 @@ def status(address, path="/healthz", seconds=2):
         return None
 
 
-def metrics(address, seconds=5):
+def metrics(address, seconds=30):
     """{series, its labels included: value}"""
     with urllib.request.urlopen(f"http://{address}/metrics", timeout=seconds) as response:
         return parsed(response.read().decode("utf-8"))

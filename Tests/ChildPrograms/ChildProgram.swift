@@ -16,9 +16,15 @@ package struct ChildProgram: Sendable {
     /// Runs a program, found on the path when it is named without a slash, and waits for its end.
     ///
     /// It gets the environment of the tests, the null device as its input, and whatever descriptors are not
-    /// closed by exec.
+    /// closed by exec. The wait is on a thread of its own: two waiting ones of the pool would stop all other tests.
     /// - Throws: `POSIXError` when it cannot be started.
-    package init(running executable: String, _ arguments: [String]) throws {
+    package static func run(_ executable: String, _ arguments: [String]) async throws -> ChildProgram {
+        try await withCheckedThrowingContinuation { done in
+            Thread.detachNewThread { done.resume(with: Result { try ChildProgram(running: executable, arguments) }) }
+        }
+    }
+
+    private init(running executable: String, _ arguments: [String]) throws {
         let (output, errors) = (try Self.temporaryFile(), try Self.temporaryFile())
         defer {
             close(output)

@@ -13,64 +13,68 @@ struct CommandTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    private static func program(_ arguments: [String]) throws -> ChildProgram {
+    private static func program(_ arguments: [String]) async throws -> ChildProgram {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        return try ChildProgram(running: tests.appendingPathComponent("herald-directory").path, arguments)
+        return try await ChildProgram.run(tests.appendingPathComponent("herald-directory").path, arguments)
     }
 
-    private func run(_ arguments: String...) throws -> ChildProgram {
-        try Self.program(arguments + ["--state", folder.path + "/state"])
+    private func run(_ arguments: String...) async throws -> ChildProgram {
+        try await Self.program(arguments + ["--state", folder.path + "/state"])
     }
 
-    @Test func `an account is opened, given a key that is shown once, and closed`() throws {
-        #expect(try run("account", "create", "acme", "--cap", "10").code == 0)
-        let key = try run("key", "create", "gateway", "--account", "acme").output
+    @Test func `an account is opened, given a key that is shown once, and closed`() async throws {
+        #expect(try await run("account", "create", "acme", "--cap", "10").code == 0)
+        let key = try await run("key", "create", "gateway", "--account", "acme").output
         #expect(key.hasPrefix("hd_"))
-        let rotated = try run("key", "rotate", "gateway", "--account", "acme", "--grace-hours", "1").output
+        let rotated = try await run("key", "rotate", "gateway", "--account", "acme", "--grace-hours", "1").output
         #expect(rotated.hasPrefix("hd_") && rotated != key)
-        let list = try run("key", "list", "--account", "acme").output
+        let list = try await run("key", "list", "--account", "acme").output
         #expect(list.contains("good until") && !list.contains(key.dropLast().suffix(60)))
-        #expect(try run("account", "--account", "acme", "--mode", "testing").output.contains(#""mode":"testing""#))
-        #expect(try run("account", "close", "acme").code == 0)
-        let refused = try run("key", "create", "other", "--account", "acme")
+        #expect(
+            try await run("account", "--account", "acme", "--mode", "testing").output.contains(#""mode":"testing""#))
+        #expect(try await run("account", "close", "acme").code == 0)
+        let refused = try await run("key", "create", "other", "--account", "acme")
         #expect(refused.code != 0 && refused.errors.contains("the account is closed"))
-        let unknown = try run("key", "list", "--account", "nobody")
+        let unknown = try await run("key", "list", "--account", "nobody")
         #expect(unknown.code != 0 && unknown.errors.contains("there is no account \"nobody\""))
     }
 
-    @Test func `a key goes into a file that only this user can read`() throws {
-        #expect(try run("admin-key", "create", "portal", "--write", folder.path + "/key").output.contains("written to"))
+    @Test func `a key goes into a file that only this user can read`() async throws {
+        #expect(
+            try await run("admin-key", "create", "portal", "--write", folder.path + "/key").output.contains(
+                "written to"))
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/key")
         #expect(attributes[.posixPermissions] as? Int == 0o600)
-        #expect(try run("admin-key", "list").output.contains("portal"))
-        let failed = try run("admin-key", "create", "second", "--write", folder.path + "/no/key")
+        #expect(try await run("admin-key", "list").output.contains("portal"))
+        let failed = try await run("admin-key", "create", "second", "--write", folder.path + "/no/key")
         #expect(failed.code != 0)
-        #expect(try !run("admin-key", "list").output.contains("second  good"))
+        #expect(try await !run("admin-key", "list").output.contains("second  good"))
     }
 
-    @Test func `brands come in, change, go out and are backed up`() throws {
+    @Test func `brands come in, change, go out and are backed up`() async throws {
         try folder.write(Array("number,brand_name\n+61491570156,Acme\nx,Acme\n".utf8), to: "bad.csv")
-        let bad = try run("import", folder.path + "/bad.csv")
+        let bad = try await run("import", folder.path + "/bad.csv")
         #expect(bad.code != 0 && bad.errors.contains("line 3: no valid number"))
-        let some = try run("import", folder.path + "/bad.csv", "--skip-bad").output
+        let some = try await run("import", folder.path + "/bad.csv", "--skip-bad").output
         #expect(some == "1 imported, 0 unchanged, 1 rejected\n")
-        #expect(try run("brand", "change", "acme", "--name", "Acme Bank").output.contains(#""numbers":1"#))
-        #expect(try run("export").output.contains("+61491570156,Acme Bank,,,acme"))
-        #expect(try run("number", "deactivate", "+61491570156").code == 0)
-        #expect(try run("number", "list").output.contains("inactive"))
-        #expect(try run("backup", folder.path + "/copy.sqlite").code == 0)
-        #expect(try run("backup", folder.path + "/copy.sqlite").code != 0)
-        #expect(try run("report", "2026-01").output == "main 2026-01: 0 counted, 0 not counted, 0 calls returned\n")
+        #expect(try await run("brand", "change", "acme", "--name", "Acme Bank").output.contains(#""numbers":1"#))
+        #expect(try await run("export").output.contains("+61491570156,Acme Bank,,,acme"))
+        #expect(try await run("number", "deactivate", "+61491570156").code == 0)
+        #expect(try await run("number", "list").output.contains("inactive"))
+        #expect(try await run("backup", folder.path + "/copy.sqlite").code == 0)
+        #expect(try await run("backup", folder.path + "/copy.sqlite").code != 0)
+        #expect(
+            try await run("report", "2026-01").output == "main 2026-01: 0 counted, 0 not counted, 0 calls returned\n")
         try folder.write([0xFF, 0xD8, 0xFF, 1], to: "a.jpg")
-        #expect(try run("logo", "add", folder.path + "/a.jpg").output.contains("image/jpeg"))
-        #expect(try run("logo", "list").output.contains("a.jpg"))
+        #expect(try await run("logo", "add", folder.path + "/a.jpg").output.contains("image/jpeg"))
+        #expect(try await run("logo", "list").output.contains("a.jpg"))
     }
 
     @Test(arguments: [
         ("/dev/null", "File exists"), ("/proc/herald", "No such file or directory"),
         ("/dev/null/state", "Not a directory"),
-    ]) func `a state folder that cannot be made is told in words`(path: String, reason: String) throws {
-        let refused = try Self.program(["run", "--state", path])
+    ]) func `a state folder that cannot be made is told in words`(path: String, reason: String) async throws {
+        let refused = try await Self.program(["run", "--state", path])
         #expect(refused.code == 1)
         #expect(
             refused.errors == """
@@ -80,16 +84,16 @@ struct CommandTests {
                 """)
     }
 
-    @Test func `a database that is none is told without SQL`() throws {
+    @Test func `a database that is none is told without SQL`() async throws {
         try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
         try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder.path + "/state/directory.sqlite"))
-        let refused = try run("key", "list")
+        let refused = try await run("key", "list")
         #expect(refused.code == 1 && refused.errors.contains("file is not a database;"))
         #expect(!refused.errors.contains("PRAGMA"))
     }
 
-    @Test func `a folder of logos that is not there does not start a server without logos`() throws {
-        let refused = try run("run", "--listen", "192.0.2.1:8088", "--logos", "/nowhere")
+    @Test func `a folder of logos that is not there does not start a server without logos`() async throws {
+        let refused = try await run("run", "--listen", "192.0.2.1:8088", "--logos", "/nowhere")
         #expect(refused.code == 1)
         #expect(refused.errors == "Error: --logos: /nowhere cannot be read: No such file or directory\n")
     }
@@ -97,8 +101,8 @@ struct CommandTests {
     @Test(arguments: [
         "run", "import", "export", "brand", "number", "logo", "events", "report", "account", "key", "admin-key",
         "debug", "backup",
-    ]) func `the help of every command has an example`(command: String) throws {
-        let help = try Self.program([command, "--help"])
+    ]) func `the help of every command has an example`(command: String) async throws {
+        let help = try await Self.program([command, "--help"])
         #expect(help.code == 0 && help.output.contains("Example:\n  herald-directory \(command)"))
     }
 }

@@ -70,7 +70,7 @@ enum LoopbackClient {
     private static func exchange(_ request: RawRequest, port: Int) throws -> Answer {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
-        var patience = timeval(tv_sec: 100, tv_usec: 0)
+        var patience = timeval(tv_sec: 450, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)

@@ -147,18 +147,11 @@ struct SyncValidatorTests {
     }
 }
 
-/// Unpacks on a thread of its own: a waiting one of the pool would be missing to the server.
 enum Gunzip {
     static func data(_ bytes: [UInt8]) async throws -> [UInt8] {
-        try await withCheckedThrowingContinuation { done in
-            Thread.detachNewThread { done.resume(with: Result { try unpacked(bytes) }) }
-        }
-    }
-
-    private static func unpacked(_ bytes: [UInt8]) throws -> [UInt8] {
         let folder = try TemporaryFolder()
         try folder.write(bytes, to: "body.gz")
-        _ = try ChildProgram(running: "gzip", ["-d", folder.path + "/body.gz"])
+        _ = try await ChildProgram.run("gzip", ["-d", folder.path + "/body.gz"])
         return Array(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/body")))
     }
 }

@@ -68,7 +68,7 @@ struct LogoServerTests {
     }
 
     private func withServer(
-        lifetime: Duration = .seconds(30), _ body: @escaping @Sendable (Int, LogoTraffic) async throws -> Void
+        lifetime: Duration = .seconds(450), _ body: @escaping @Sendable (Int, LogoTraffic) async throws -> Void
     ) async throws {
         var limits = LogoServer.Limits()
         limits.lifetime = lifetime

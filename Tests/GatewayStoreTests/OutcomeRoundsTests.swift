@@ -230,7 +230,7 @@ struct OutcomeRoundsTests {
 
     /// Waits until something is so; false when it is not after twenty seconds.
     private func waits(until isSo: () -> Bool) async throws -> Bool {
-        for _ in 0..<4_000 {
+        for _ in 0..<20_000 {
             if isSo() { return true }
             try await Task.sleep(for: .milliseconds(5))
         }

@@ -168,6 +168,10 @@ func client(
 ) throws -> DirectoryClient {
     var settings = DirectorySettings(
         address: try #require(DirectoryAddress(url)), key: try #require(APIKey(key)), version: "1.2.3")
+    // All tests run at once: an answer may wait long for a thread.
+    settings.requestTimeout = .seconds(450)
+    settings.resourceTimeout = .seconds(450)
+    settings.connectTimeout = .seconds(450)
     configure(&settings)
     return DirectoryClient(settings, time: time.keeper, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
 }

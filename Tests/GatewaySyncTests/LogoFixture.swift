@@ -53,7 +53,7 @@ final class LogoFixture: Sendable {
         settings.allowsPrivate = true
         settings.maxFile = 65_536
         settings.maxPixels = 10_000
-        settings.timeout = .seconds(30)
+        settings.timeout = .seconds(450)
         configure(&settings)
         let seen = seen
         service = LogoService(
@@ -116,7 +116,7 @@ enum Hostility: CaseIterable {
 
     /// Only a host that says nothing is worth a short patience; all others get the time a busy machine needs.
     func patience(_ settings: inout LogoSettings) {
-        if self == .slow || self == .silent { settings.timeout = .milliseconds(500) }
+        if self == .slow || self == .silent { settings.timeout = .seconds(2) }
     }
 
     var answer: FaultyPeer.Answer {

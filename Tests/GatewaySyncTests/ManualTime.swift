@@ -89,9 +89,9 @@ final class ManualTime: Sendable {
     }
 }
 
-/// Waits until a condition holds; gives up after about ten seconds, and the test that follows fails.
+/// Waits until a condition holds; gives up after some 100 seconds, and the test that follows fails.
 func until(_ condition: @Sendable () async -> Bool) async {
-    for _ in 0..<2000 {
+    for _ in 0..<20_000 {
         if await condition() { return }
         try? await Task.sleep(for: .milliseconds(5))
     }

@@ -37,9 +37,9 @@ struct Fault: Sendable, CustomTestStringConvertible {
     func patience(_ settings: inout DirectorySettings) {
         switch answer {
         case .silence, .stall:
-            settings.requestTimeout = .seconds(1)
-            settings.resourceTimeout = .seconds(1)
-            settings.syncTimeout = .seconds(1)
+            settings.requestTimeout = .seconds(2)
+            settings.resourceTimeout = .seconds(2)
+            settings.syncTimeout = .seconds(2)
         case .status, .raw, .bytes, .endless: break
         }
     }
@@ -106,6 +106,7 @@ struct SyncFaultTests {
         #expect(service.status.lastSuccess == ManualTime.start - 60)
         #expect(service.status.cursor == "cursor-0")
         #expect(gateway.closed == fault.closed)
+        await until { peer.requests.count >= fault.requests }
         #expect(peer.requests.count == fault.requests)
         #expect(gateway.finds(number))
         #expect(try await gateway.stored([number, "+61412000009"]) == [number])

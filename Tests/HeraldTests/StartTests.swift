@@ -14,7 +14,9 @@ final class StartTests {
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Runs herald to its end; `sections` follow those every configuration needs.
-    private func run(state: String = "state", _ sections: String = "admin: {enabled: false}") throws -> ChildProgram {
+    private func run(state: String = "state", _ sections: String = "admin: {enabled: false}") async throws
+        -> ChildProgram
+    {
         // An address of the loopback network that no other test has.
         let text = """
             gateway: {state: \(state), runtime: run}
@@ -26,8 +28,8 @@ final class StartTests {
             """
         try text.write(toFile: folder + "/herald.yaml", atomically: true, encoding: .utf8)
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        return try ChildProgram(
-            running: tests.appendingPathComponent("herald").path, ["run", "--config", folder + "/herald.yaml"])
+        return try await ChildProgram.run(
+            tests.appendingPathComponent("herald").path, ["run", "--config", folder + "/herald.yaml"])
     }
 
     @Test(arguments: [
@@ -40,10 +42,10 @@ final class StartTests {
             logos: {listen: '127.0.0.1:PORT'}
             """
         ),
-    ]) func `a taken port is named before the first call, with what to do`(key: String, text: String) throws {
+    ]) func `a taken port is named before the first call, with what to do`(key: String, text: String) async throws {
         let taken = try TakenPort()
         try "key".write(toFile: folder + "/api-key", atomically: true, encoding: .utf8)
-        let refused = try run(text.replacing("PORT", with: "\(taken.port)"))
+        let refused = try await run(text.replacing("PORT", with: "\(taken.port)"))
         #expect(refused.code == 1)
         #expect(
             refused.errors.hasSuffix(
@@ -55,13 +57,13 @@ final class StartTests {
         #expect(!refused.errors.contains("ready for calls"))
     }
 
-    @Test func `what it writes is for its user and group alone, also in a folder that anybody may read`() throws {
+    @Test func `what it writes is for its user and group alone, also in a folder that anybody may read`() async throws {
         let state = folder + "/state"
         try FileManager.default.createDirectory(
             atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
         // Ends once everything is open: the operator's page is the last to listen.
         let taken = try TakenPort()
-        _ = try run("admin: {listen: '127.0.0.1:\(taken.port)'}")
+        _ = try await run("admin: {listen: '127.0.0.1:\(taken.port)'}")
         let names = try FileManager.default.contentsOfDirectory(atPath: state)
         #expect(Set(names).isSuperset(of: ["herald.sqlite", "brands.sqlite", "secret"]))
         for name in names {
@@ -71,13 +73,13 @@ final class StartTests {
     }
 
     @Test(arguments: [("state", "gateway.state"), ("run", "gateway.runtime")])
-    func `two gateways do not share a folder`(name: String, key: String) throws {
+    func `two gateways do not share a folder`(name: String, key: String) async throws {
         let path = folder + "/" + name
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         let other = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(other) }
         try #require(flock(other, LOCK_EX | LOCK_NB) == 0)
-        let refused = try run()
+        let refused = try await run()
         #expect(refused.code == 1)
         #expect(
             refused.errors == """
@@ -86,8 +88,8 @@ final class StartTests {
                 """)
     }
 
-    @Test func `a folder that cannot be made is told in words`() throws {
-        let refused = try run(state: "/dev/null/state")
+    @Test func `a folder that cannot be made is told in words`() async throws {
+        let refused = try await run(state: "/dev/null/state")
         #expect(refused.code == 1)
         let message = "the folder /dev/null/state cannot be made: Not a directory; see gateway.state"
         #expect(refused.errors == "Error: \(message)\n")

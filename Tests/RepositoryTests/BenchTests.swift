@@ -6,9 +6,9 @@ import Testing
 
 @Suite("Bench")
 struct BenchTests {
-    @Test func `what the bench works out itself is right`() throws {
+    @Test func `what the bench works out itself is right`() async throws {
         let test = Repository.root.appendingPathComponent("Deploy/bench.d/test_bench.py").path
-        let python = try ChildProgram(running: "python3", [test])
+        let python = try await ChildProgram.run("python3", [test])
         #expect(python.code == 0, "\(python.errors)")
         #expect(python.errors.contains("\nOK"), "\(python.errors)")
     }

@@ -14,7 +14,7 @@ final class Observed: Sendable {
 
     /// Waits until what was observed is so; false when it is not after ten seconds.
     func wait(until isSo: @Sendable (Observed) -> Bool) async throws -> Bool {
-        for _ in 0..<10_000 {
+        for _ in 0..<100_000 {
             if isSo(self) { return true }
             try await Task.sleep(for: .milliseconds(1))
         }

@@ -45,7 +45,7 @@ final class StreamObserver: Sendable {
 
 /// Waits until something is so; false when it is not after ten seconds.
 func waits(until isSo: () -> Bool) async throws -> Bool {
-    for _ in 0..<5000 {
+    for _ in 0..<50_000 {
         if isSo() { return true }
         try await Task.sleep(for: .milliseconds(2))
     }
@@ -53,7 +53,7 @@ func waits(until isSo: () -> Bool) async throws -> Bool {
 }
 
 /// A TCP connection made by hand, byte for byte.
-final class RawStream {
+final class RawStream: Sendable {
     private let descriptor: Int32
 
     /// Connects to a port of 127.0.0.1; nil when refused.
@@ -63,7 +63,7 @@ final class RawStream {
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        var timeout = timeval(tv_sec: 10, tv_usec: 0)
+        var timeout = timeval(tv_sec: 100, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &timeout, socklen_t(MemoryLayout<timeval>.size))
         let result = withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {

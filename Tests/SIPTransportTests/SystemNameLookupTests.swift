@@ -26,7 +26,7 @@ struct SystemNameLookupTests {
     /// Asks one server that answers as the script says; the time is only spent on silence.
     private func ask(
         _ server: PeerAddress..., name: String = "pbx.example", type: NameRecordType = .a,
-        timeout: Duration = .seconds(10), attempts: Int = 1
+        timeout: Duration = .seconds(30), attempts: Int = 1
     ) async -> Outcome {
         let lookup = SystemNameLookup(settings: .init(servers: server, timeout: timeout, attempts: attempts))
         do throws(NameLookupError) {
@@ -258,7 +258,7 @@ struct SystemNameLookupTests {
 
     @Test func `many lookups at once all get their own answers`() async throws {
         let server = try NameServer { [$0.answer([RecordBytes.a(UInt8($0.name.dropLast(8)) ?? 0)])] }
-        let lookup = SystemNameLookup(settings: .init(servers: [server.address], timeout: .seconds(10), concurrency: 3))
+        let lookup = SystemNameLookup(settings: .init(servers: [server.address], timeout: .seconds(30), concurrency: 3))
         try await withThrowingTaskGroup(of: Bool.self) { group in
             for number in 1...60 {
                 group.addTask {

@@ -11,10 +11,10 @@ final class TestCertificates {
     let folder: String
     var roots: String { folder + "/root.pem" }
 
-    init() throws {
+    init() async throws {
         folder = NSTemporaryDirectory() + "herald-tls-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        try openssl(
+        try await openssl(
             "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/root.key", "-out", roots, "-days",
             "2", "-subj", "/CN=Test root")
     }
@@ -22,20 +22,20 @@ final class TestCertificates {
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// A certificate the root vouches for; `names` as openssl writes them: `DNS:a,URI:sip:b`.
-    func files(_ file: String, names: String, asks: Bool = false) throws -> TLSIdentity.Files {
+    func files(_ file: String, names: String, asks: Bool = false) async throws -> TLSIdentity.Files {
         let (key, request, certificate) = ("\(folder)/\(file).key", "\(folder)/\(file).csr", "\(folder)/\(file).pem")
         let extensions = "\(folder)/\(file).ext"
         try "subjectAltName=\(names)\n".write(toFile: extensions, atomically: true, encoding: .utf8)
-        try openssl(
+        try await openssl(
             "req", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", request, "-subj", "/CN=\(file)")
-        try openssl(
+        try await openssl(
             "x509", "-req", "-in", request, "-CA", roots, "-CAkey", folder + "/root.key", "-CAcreateserial", "-out",
             certificate, "-days", "2", "-extfile", extensions)
         return TLSIdentity.Files(certificate: certificate, key: key, roots: roots, asksForCertificate: asks)
     }
 
-    private func openssl(_ arguments: String...) throws {
-        let code = try ChildProgram(running: "openssl", arguments).code
+    private func openssl(_ arguments: String...) async throws {
+        let code = try await ChildProgram.run("openssl", arguments).code
         try #require(code == 0, "openssl \(arguments.first ?? "") failed")
     }
 }
@@ -70,7 +70,7 @@ struct TLSTests {
     }
 
     @Test func `a target that proves its name gets the message`() async throws {
-        let certificates = try TestCertificates()
+        let certificates = try await TestCertificates()
         let called = try await House(certificates.files("called", names: "DNS:pbx.example"))
         let caller = try await House(certificates.files("caller", names: "DNS:herald.example"))
         caller.send(to: called, named: "pbx.example")
@@ -81,7 +81,7 @@ struct TLSTests {
     }
 
     @Test func `a target that proves another name gets nothing`() async throws {
-        let certificates = try TestCertificates()
+        let certificates = try await TestCertificates()
         let called = try await House(certificates.files("called", names: "DNS:other.example"))
         let caller = try await House(certificates.files("caller", names: "DNS:herald.example"))
         caller.send(to: called, named: "pbx.example")
@@ -92,7 +92,7 @@ struct TLSTests {
     }
 
     @Test func `who comes from a target's address gets nothing meant for the target, RFC 5923 §9`() async throws {
-        let certificates = try TestCertificates()
+        let certificates = try await TestCertificates()
         let house = try await House(certificates.files("called", names: "DNS:herald.example"))
         let other = try await House(certificates.files("caller", names: "DNS:other.example"))
         other.send(to: house, named: "herald.example")
@@ -118,7 +118,7 @@ struct TLSTests {
 
     @Test(arguments: identities)
     func `with mutual TLS the names of the client are known`(row: (names: String, known: [String])) async throws {
-        let certificates = try TestCertificates()
+        let certificates = try await TestCertificates()
         let called = try await House(certificates.files("called", names: "DNS:pbx.example", asks: true))
         let caller = try await House(certificates.files("caller", names: row.names))
         caller.send(to: called, named: "pbx.example")
@@ -129,10 +129,10 @@ struct TLSTests {
     }
 
     @Test func `a client of another root is not let in where certificates are asked for`() async throws {
-        let certificates = try TestCertificates()
-        let strangers = try TestCertificates()
+        let certificates = try await TestCertificates()
+        let strangers = try await TestCertificates()
         let called = try await House(certificates.files("called", names: "DNS:pbx.example", asks: true))
-        var foreign = try strangers.files("caller", names: "DNS:sip.carrier.example")
+        var foreign = try await strangers.files("caller", names: "DNS:sip.carrier.example")
         foreign.roots = certificates.roots
         let caller = try await House(foreign)
         caller.send(to: called, named: "pbx.example")
@@ -143,13 +143,13 @@ struct TLSTests {
     }
 
     @Test func `renewed files serve new connections while old ones live on`() async throws {
-        let certificates = try TestCertificates()
-        let files = try certificates.files("called", names: "DNS:old.example")
+        let certificates = try await TestCertificates()
+        let files = try await certificates.files("called", names: "DNS:old.example")
         let called = try await House(files)
         let first = try await House(certificates.files("first", names: "DNS:a.example"))
         first.send(to: called, named: "old.example")
         #expect(try await waits { called.observer.messages.count == 1 })
-        _ = try certificates.files("called", names: "DNS:new.example")
+        _ = try await certificates.files("called", names: "DNS:new.example")
         try called.identity.reload()
         let second = try await House(certificates.files("second", names: "DNS:b.example"))
         second.send(to: called, named: "new.example")
@@ -161,8 +161,8 @@ struct TLSTests {
     }
 
     @Test func `files that cannot be used are named, say nothing of the key, and change nothing`() async throws {
-        let certificates = try TestCertificates()
-        let files = try certificates.files("called", names: "DNS:pbx.example")
+        let certificates = try await TestCertificates()
+        let files = try await certificates.files("called", names: "DNS:pbx.example")
         let identity = try TLSIdentity(files)
         try "no certificate".write(toFile: files.certificate, atomically: true, encoding: .utf8)
         let error = #expect(throws: TLSIdentityError.self) { try identity.reload() }

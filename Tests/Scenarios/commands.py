@@ -30,7 +30,7 @@ class Follower:
     def interrupt(self):
         """The exit status after Ctrl-C."""
         self.process.send_signal(signal.SIGINT)
-        return self.process.wait(10)
+        return self.process.wait(60)
 
     def stop(self):
         self.process.kill()
@@ -46,13 +46,13 @@ def accounts(house, folder, run):
     """Filters, shapes and the story of a call; follow lists what ends meanwhile; events say what became of them."""
     number = brand(1056)
     run.place(answered(), number, os.path.join(folder, "before"))
-    wait_until(lambda: outcomes(house, "--number", number) == ["ANSWERED"], 10, "the first call is not in the ledger")
+    wait_until(lambda: outcomes(house, "--number", number) == ["ANSWERED"], 60, "the first call is not in the ledger")
     follower = Follower(house, number, folder)
     try:
-        wait_until(lambda: follower.outcomes() == ["ANSWERED"], 10, "follow does not list what was there")
+        wait_until(lambda: follower.outcomes() == ["ANSWERED"], 60, "follow does not list what was there")
         run.place(both("missed", reason=CAUSE_16), number, os.path.join(folder, "missed"))
         run.place(answered(), number, os.path.join(folder, "after"))
-        wait_until(lambda: len(follower.outcomes()) >= 3, 10, f"follow listed {follower.outcomes()}")
+        wait_until(lambda: len(follower.outcomes()) >= 3, 60, f"follow listed {follower.outcomes()}")
         expect("follow", follower.outcomes(), ["ANSWERED", "MISSED", "ANSWERED"])
         expect("exit status of follow after Ctrl-C", follower.interrupt(), 0)
     finally:

@@ -34,7 +34,7 @@ def silent_target(house, folder, run):
     """A target that does not answer is left after the patience given, and later calls do not go there."""
     targets = (f"    targets:\n      - {{address: {HOST}:{NOBODY}, priority: 0}}\n"
                f"      - {{address: {HOST}:{run.ports.pbx}, priority: 1}}\n    probe: false\n")
-    restart(house, pbx=targets, more="health:\n  patience: 300ms\n")
+    restart(house, pbx=targets, more="health:\n  patience: 3s\n")
     try:
         for number in range(3):
             run.place(answered(), brand(1047), os.path.join(folder, str(number)))
@@ -55,10 +55,10 @@ def probed_target(house, folder, run):
     name = f'herald_target_up{{target="pbx office {HOST}:{NOBODY}"}}'
     restart(house, pbx=targets, more=health)
     try:
-        wait_until(lambda: house.metric(name) == 0, 10, "the dead target was not noticed")
+        wait_until(lambda: house.metric(name) == 0, 60, "the dead target was not noticed")
         # The other target answers no OPTIONS either as long as no scenario runs there; then nothing is up.
         other = f'herald_target_up{{target="pbx office {HOST}:{run.ports.pbx}"}}'
-        wait_until(lambda: house.metric(other) == 0, 10, "the silent PBX was not noticed")
+        wait_until(lambda: house.metric(other) == 0, 60, "the silent PBX was not noticed")
         run.place(step("refused-for-now/carrier.xml"), brand(1048), os.path.join(folder, "down"))
         run.expect_events(house, brand(1048), ("error FAILED",))
     finally:
@@ -71,7 +71,7 @@ def limits(house, folder, run):
     try:
         long = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1049), os.path.join(folder, "long"))
         try:
-            wait_until(lambda: house.metric("herald_calls_in_progress") == 1, 10, "the call does not count")
+            wait_until(lambda: house.metric("herald_calls_in_progress") == 1, 60, "the call does not count")
             run.place(step("refused-for-now/carrier.xml", host=OTHER_TRUNK_HOST), brand(1049),
                       os.path.join(folder, "refused"))
             if not long.finish():
@@ -87,7 +87,7 @@ def reload(house, folder, run):
     """SIGHUP changes trunks and policy between two messages: a call in progress does not notice."""
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1037), os.path.join(folder, "long"))
     try:
-        wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 10, "the call did not begin")
+        wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 60, "the call did not begin")
         house.write_config(trunk="    carrier_name: keep\n")
         house.reload()
         house.write_config(trunk="    carrier_nam: keep\n")
@@ -96,7 +96,7 @@ def reload(house, folder, run):
             raise Failed("the refused file is not explained:\n" + house.gateway.tail(3))
         house.write_config(trunk="    carrier_name: keep\n", more="timers: {t1: 600ms}\nlimits: {max_transactions: 5000}\n")
         house.reload()
-        wait_until(lambda: "timers, limits.max_transactions" in tail(house.gateway.log, 3), 5,
+        wait_until(lambda: "timers, limits.max_transactions" in tail(house.gateway.log, 3), 60,
                    "what waits for a restart is not named")
         if not call.finish():
             raise Failed("the call in progress suffered\n" + call.trouble())
@@ -115,14 +115,14 @@ def drain(house, folder, run):
     """SIGTERM: new calls and OPTIONS get 503, the call in progress ends in its own time, then the gateway does."""
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1039), os.path.join(folder, "long"))
     try:
-        wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 10, "the call did not begin")
+        wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 60, "the call did not begin")
         house.gateway.process.terminate()
-        wait_until(lambda: "draining" in house.gateway.tail(5), 5, "the gateway does not say that it drains")
+        wait_until(lambda: "draining" in house.gateway.tail(5), 60, "the gateway does not say that it drains")
         run.place(step("refused-for-now/carrier.xml", host=OTHER_TRUNK_HOST), brand(1039),
                   os.path.join(folder, "refused"))
         if not call.finish():
             raise Failed("the call in progress suffered\n" + call.trouble())
-        if house.gateway.process.wait(10) != 0:
+        if house.gateway.process.wait(60) != 0:
             raise Failed(f"the gateway ended with {house.gateway.process.returncode}\n" + house.gateway.tail())
     finally:
         call.stop()
