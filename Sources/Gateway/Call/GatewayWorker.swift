@@ -89,7 +89,7 @@ package final class GatewayWorker: SIPElement {
         return true
     }
 
-    package func receive(_ bytes: [UInt8], by flow: Flow, at now: Moment) {
+    package func receive(_ bytes: consuming [UInt8], by flow: Flow, at now: Moment) {
         shared.counters.add(.datagramsReceived)
         shared.settings.renew(&held)
         do {

@@ -3,14 +3,14 @@
 /// A range of positions in a message, in half the room of `Range<Int>`.
 ///
 /// A message has some twenty header fields (RFC 3261 §7.3) and its landmarks, and is kept with its transaction. Positions are
-/// below 2^32.
+/// below 2^32: no longer message is indexed.
 struct Extent: Hashable, Sendable {
     private let lower: UInt32
     private let upper: UInt32
 
     init(_ range: Range<Int>) {
-        lower = UInt32(range.lowerBound)
-        upper = UInt32(range.upperBound)
+        lower = UInt32(truncatingIfNeeded: range.lowerBound)
+        upper = UInt32(truncatingIfNeeded: range.upperBound)
     }
 
     var range: Range<Int> { Range(uncheckedBounds: (Int(lower), Int(upper))) }

@@ -33,47 +33,47 @@ extension HeaderName {
         if range.count == 1 { return compact(bytes[range.lowerBound] | 0x20) }
         let name = bytes.bytes.extracting(range)
         return switch range.count {
-        case 2: matches(name, "to") ? .to : .other
-        case 3: matches(name, "via") ? .via : .other
-        case 4: matches(name, "from") ? .from : matches(name, "cseq") ? .cseq : .other
-        case 5: matches(name, "route") ? .route : .other
-        case 6: matches(name, "reason") ? .reason : .other
+        case 2: name.matches("to") ? .to : .other
+        case 3: name.matches("via") ? .via : .other
+        case 4: name.matches("from") ? .from : name.matches("cseq") ? .cseq : .other
+        case 5: name.matches("route") ? .route : .other
+        case 6: name.matches("reason") ? .reason : .other
         case 7:
-            matches(name, "call-id")
-                ? .callID : matches(name, "contact") ? .contact : matches(name, "privacy") ? .privacy : .other
+            name.matches("call-id")
+                ? .callID : name.matches("contact") ? .contact : name.matches("privacy") ? .privacy : .other
         case 8:
-            matches(name, "identity")
-                ? .identity : matches(name, "replaces") ? .replaces : matches(name, "priority") ? .priority : .other
+            name.matches("identity")
+                ? .identity : name.matches("replaces") ? .replaces : name.matches("priority") ? .priority : .other
         case 9:
-            matches(name, "call-info")
+            name.matches("call-info")
                 ? .callInfo
-                : matches(name, "x-auth-ip")
+                : name.matches("x-auth-ip")
                     ? .proxyVouched
-                    : matches(name, "timestamp") ? .timestamp : matches(name, "diversion") ? .diversion : .other
-        case 10: matches(name, "user-agent") ? .userAgent : matches(name, "alert-info") ? .answering : .other
+                    : name.matches("timestamp") ? .timestamp : name.matches("diversion") ? .diversion : .other
+        case 10: name.matches("user-agent") ? .userAgent : name.matches("alert-info") ? .answering : .other
         case 11:
-            matches(name, "x-auth-port")
+            name.matches("x-auth-port")
                 ? .proxyVouched
-                : matches(name, "retry-after") ? .retryAfter : matches(name, "answer-mode") ? .answering : .other
+                : name.matches("retry-after") ? .retryAfter : name.matches("answer-mode") ? .answering : .other
         case 12:
-            matches(name, "max-forwards")
+            name.matches("max-forwards")
                 ? .maxForwards
-                : matches(name, "record-route")
-                    ? .recordRoute : matches(name, "history-info") ? .historyInfo : .other
-        case 13: matches(name, "proxy-require") ? .proxyRequire : .other
+                : name.matches("record-route")
+                    ? .recordRoute : name.matches("history-info") ? .historyInfo : .other
+        case 13: name.matches("proxy-require") ? .proxyRequire : .other
         case 14:
-            matches(name, "content-length")
-                ? .contentLength : matches(name, "origination-id") ? .attestation : .other
+            name.matches("content-length")
+                ? .contentLength : name.matches("origination-id") ? .attestation : .other
         case 15:
-            matches(name, "remote-party-id")
-                ? .remotePartyID : matches(name, "session-expires") ? .sessionExpires : .other
+            name.matches("remote-party-id")
+                ? .remotePartyID : name.matches("session-expires") ? .sessionExpires : .other
         case 16:
-            matches(name, "attestation-info") || matches(name, "p-origination-id")
-                ? .attestation : matches(name, "priv-answer-mode") ? .answering : .other
-        case 17: matches(name, "resource-priority") ? .resourcePriority : .other
-        case 19: matches(name, "p-asserted-identity") ? .pAssertedIdentity : .other
-        case 20: matches(name, "p-preferred-identity") ? .pPreferredIdentity : .other
-        case 23: matches(name, "p-attestation-indicator") ? .attestation : .other
+            name.matches("attestation-info") || name.matches("p-origination-id")
+                ? .attestation : name.matches("priv-answer-mode") ? .answering : .other
+        case 17: name.matches("resource-priority") ? .resourcePriority : .other
+        case 19: name.matches("p-asserted-identity") ? .pAssertedIdentity : .other
+        case 20: name.matches("p-preferred-identity") ? .pPreferredIdentity : .other
+        case 23: name.matches("p-attestation-indicator") ? .attestation : .other
         default: .other
         }
     }
@@ -90,39 +90,5 @@ extension HeaderName {
         case UInt8(ascii: "x"): .sessionExpires
         default: .other
         }
-    }
-
-    /// Compares with a lower-case text of letters, digits and hyphens, which is as long; letters without case.
-    private static func matches(_ name: RawSpan, _ text: StaticString) -> Bool {
-        let known = UnsafeRawPointer(text.utf8Start)
-        let count = name.byteCount
-        guard count == text.utf8CodeUnitCount else { return false }
-        // The last word or half of one overlaps the one before it.
-        if count >= 8 {
-            var offset = 0
-            while offset < count - 8 {
-                guard matches(name, known, at: offset, as: UInt64.self) else { return false }
-                offset += 8
-            }
-            return matches(name, known, at: count - 8, as: UInt64.self)
-        }
-        if count >= 4 {
-            return matches(name, known, at: 0, as: UInt32.self) && matches(name, known, at: count - 4, as: UInt32.self)
-        }
-        for offset in 0..<count where !matches(name, known, at: offset, as: UInt8.self) { return false }
-        return true
-    }
-
-    /// Compares some bytes at once.
-    ///
-    /// Bit 6 of a letter says that its bit 5 does not count; all else must be the same.
-    @inline(__always)
-    private static func matches<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
-        _ name: RawSpan, _ known: UnsafeRawPointer, at offset: Int, as word: Word.Type
-    ) -> Bool {
-        let letters = known.loadUnaligned(fromByteOffset: offset, as: Word.self)
-        let inEachByte = Word.max / 255
-        let cases = (letters & (inEachByte &* 0x40)) &>> 1
-        return name.unsafeLoadUnaligned(fromByteOffset: offset, as: Word.self) | cases == letters
     }
 }

@@ -16,9 +16,16 @@ package struct HeaderValues: Sequence, IteratorProtocol {
     }
 
     package mutating func next() -> Range<Int>? {
+        var next = position
+        defer { position = next }
+        return Self.next(in: bytes.span, from: &next, to: end)
+    }
+
+    /// The next value, from which the position moves on.
+    static func next(in bytes: Span<UInt8>, from position: inout Int, to end: Int) -> Range<Int>? {
         while position < end {
             let start = position
-            position = Self.valueEnd(bytes, from: start, to: end)
+            position = valueEnd(bytes, from: start, to: end)
             let value = Blank.trimmed(bytes, start..<position)
             position += 1
             if !value.isEmpty { return value }
@@ -26,15 +33,15 @@ package struct HeaderValues: Sequence, IteratorProtocol {
         return nil
     }
 
-    private static func valueEnd(_ bytes: [UInt8], from start: Int, to end: Int) -> Int {
+    private static func valueEnd(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
         while position < end {
-            position = bytes.span.position(in: position..<end) {
+            position = bytes.position(in: position..<end) {
                 $0.marks(UInt8(ascii: ",")) | $0.marks(UInt8(ascii: "\"")) | $0.marks(UInt8(ascii: "<"))
             }
             guard position < end, bytes[position] != UInt8(ascii: ",") else { return position }
             if bytes[position] == UInt8(ascii: "<") {
-                position = bytes.span.position(in: position..<end) { $0.marks(UInt8(ascii: ">")) }
+                position = bytes.position(in: position..<end) { $0.marks(UInt8(ascii: ">")) }
             } else {
                 position = QuotedString.end(bytes, openingAt: position, limit: end)
             }
@@ -47,9 +54,14 @@ package struct HeaderValues: Sequence, IteratorProtocol {
 package enum QuotedString {
     /// First position after the closing quote of the string that opens at `openingAt`; `limit` when it never closes.
     package static func end(_ bytes: [UInt8], openingAt: Int, limit: Int) -> Int {
+        end(bytes.span, openingAt: openingAt, limit: limit)
+    }
+
+    /// First position after the closing quote of the string that opens at `openingAt`; `limit` when it never closes.
+    static func end(_ bytes: Span<UInt8>, openingAt: Int, limit: Int) -> Int {
         var position = openingAt + 1
         while position < limit {
-            position = bytes.span.position(in: position..<limit) {
+            position = bytes.position(in: position..<limit) {
                 $0.marks(UInt8(ascii: "\"")) | $0.marks(UInt8(ascii: "\\"))
             }
             guard position < limit else { break }
@@ -77,9 +89,16 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
     }
 
     package mutating func next() -> Element? {
+        var next = position
+        defer { position = next }
+        return Self.next(in: bytes.span, from: &next, to: end)
+    }
+
+    /// The parameter behind the semicolon at the position, which moves to the next one.
+    static func next(in bytes: Span<UInt8>, from position: inout Int, to end: Int) -> Element? {
         guard position < end else { return nil }
         let start = position + 1
-        position = Self.parameterEnd(bytes, from: start, to: end)
+        position = parameterEnd(bytes, from: start, to: end)
         let whole = Blank.trimmed(bytes, start..<position)
         let equals = bytes.firstIndex(of: UInt8(ascii: "="), in: whole) ?? whole.upperBound
         let value = Swift.min(equals + 1, whole.upperBound)..<whole.upperBound
@@ -88,17 +107,24 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
 
     /// The extent of the value of the first parameter of that name; empty for a flag, nil when it is not there.
     package static func find(_ name: StaticString, in bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
-        for parameter in HeaderParameters(bytes, range) where bytes[parameter.name].equalsIgnoringCase(name) {
-            return parameter.value
+        find(name, in: bytes.span, range)
+    }
+
+    /// The extent of the value of the first parameter of that lower-case name; empty for a flag, nil when it is not there.
+    @inline(__always)
+    static func find(_ name: StaticString, in bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
+        var position = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? range.upperBound
+        while let parameter = next(in: bytes, from: &position, to: range.upperBound) {
+            if bytes.matches(parameter.name, name) { return parameter.value }
         }
         return nil
     }
 
     /// Position of the semicolon that ends the parameter, quoted strings passed over.
-    private static func parameterEnd(_ bytes: [UInt8], from start: Int, to end: Int) -> Int {
+    private static func parameterEnd(_ bytes: Span<UInt8>, from start: Int, to end: Int) -> Int {
         var position = start
         while position < end {
-            position = bytes.span.position(in: position..<end) {
+            position = bytes.position(in: position..<end) {
                 $0.marks(UInt8(ascii: ";")) | $0.marks(UInt8(ascii: "\""))
             }
             guard position < end, bytes[position] == UInt8(ascii: "\"") else { break }

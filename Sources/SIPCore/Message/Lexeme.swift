@@ -5,14 +5,24 @@ package enum Blank {
     package static func contains(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
 
     /// The range without white space at either end; empty at its end when all is blank.
-    package static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
+    package static func trimmed(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> { trimmed(bytes.span, range) }
+
+    /// The range without white space at its end.
+    package static func trimmedEnd(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
+        trimmedEnd(bytes.span, range)
+    }
+
+    /// The range without white space at either end; empty at its end when all is blank.
+    @inline(__always)
+    static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
         var lower = range.lowerBound
         while lower < range.upperBound, contains(bytes[lower]) { lower += 1 }
         return trimmedEnd(bytes, lower..<range.upperBound)
     }
 
     /// The range without white space at its end.
-    package static func trimmedEnd(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int> {
+    @inline(__always)
+    static func trimmedEnd(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
         var upper = range.upperBound
         while upper > range.lowerBound, contains(bytes[upper - 1]) { upper -= 1 }
         return range.lowerBound..<upper
@@ -59,16 +69,19 @@ enum Token {
 /// Unsigned decimal numbers below 2^31, as Content-Length, CSeq and Max-Forwards carry them.
 package enum DecimalNumber {
     /// Reads a range that is all digits; nil when empty, longer than ten digits or above 2^31 − 1 (RFC 3261 §8.1.1.5).
-    package static func read(_ bytes: [UInt8], _ range: Range<Int>) -> Int? { read(bytes[range]) }
+    package static func read(_ bytes: [UInt8], _ range: Range<Int>) -> Int? { read(bytes.span, range) }
 
     /// Reads a text that is all digits, with the same bounds.
-    package static func read(_ text: ArraySlice<UInt8>) -> Int? {
-        guard !text.isEmpty, text.count <= 10 else { return nil }
+    package static func read(_ text: ArraySlice<UInt8>) -> Int? { read(text.span, 0..<text.count) }
+
+    /// Reads a range that is all digits, with the same bounds.
+    static func read(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        guard !range.isEmpty, range.count <= 10 else { return nil }
         var value = 0
-        for byte in text {
-            let digit = byte &- UInt8(ascii: "0")
+        for position in range {
+            let digit = bytes[position] &- UInt8(ascii: "0")
             guard digit <= 9 else { return nil }
-            value = value * 10 + Int(digit)
+            value = value &* 10 &+ Int(digit)
         }
         return value < 1 << 31 ? value : nil
     }
@@ -116,12 +129,22 @@ package enum Hexadecimal {
     }
 }
 
-extension [UInt8] {
-    /// The first position of a byte within a range, without making a slice.
+extension Span<UInt8> {
+    /// The first position of a byte within a range.
+    @inline(__always)
     func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? {
-        let position = span.position(in: range) { $0.marks(byte) }
+        let position = position(in: range) { $0.marks(byte) }
         return position < range.upperBound ? position : nil
     }
+
+    /// True when a range is a text in any case (`RawSpan.matches`).
+    @inline(__always)
+    func matches(_ range: Range<Int>, _ text: StaticString) -> Bool { bytes.extracting(range).matches(text) }
+}
+
+extension [UInt8] {
+    /// The first position of a byte within a range, without making a slice.
+    func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? { span.firstIndex(of: byte, in: range) }
 
     /// True when a byte stands within a range.
     func contains(_ byte: UInt8, in range: Range<Int>) -> Bool { contains(in: range) { $0.marks(byte) } }
@@ -130,30 +153,6 @@ extension [UInt8] {
     @inline(__always)
     func contains(in range: Range<Int>, _ marks: (EightBytes) -> UInt64) -> Bool {
         span.position(in: range, marks) < range.upperBound
-    }
-
-    /// Appends the ASCII of a literal.
-    package mutating func append(_ text: StaticString) {
-        text.withUTF8Buffer { append(contentsOf: $0) }
-    }
-
-    /// Appends a number in decimal.
-    package mutating func append(decimal value: some BinaryInteger) {
-        var rest = UInt64(value.magnitude)
-        if value < 0 { append(UInt8(ascii: "-")) }
-        var divisor: UInt64 = 1
-        while rest / divisor >= 10 { divisor *= 10 }
-        while divisor > 0 {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest / divisor))
-            rest %= divisor
-            divisor /= 10
-        }
-    }
-
-    /// Appends sixteen lower-case hexadecimal digits.
-    package mutating func append(hex value: UInt64) {
-        let digits = (Hexadecimal.characters(value >> 32), Hexadecimal.characters(value & 0xffff_ffff))
-        Swift.withUnsafeBytes(of: digits) { append(contentsOf: $0) }
     }
 }
 

@@ -17,14 +17,17 @@ struct MessageLandmarks: Sendable {
     /// CSeq taken apart; nil when malformed.
     private(set) var sequence: (number: UInt32, method: Extent)?
 
-    init(_ bytes: [UInt8], _ headers: [SIPMessage.HeaderField]) {
+    init(_ bytes: Span<UInt8>, _ headers: Span<SIPMessage.HeaderField>) {
         for position in headers.indices {
             let name = Int(headers[position].name.rawValue)
             if firsts[name] == 0 { firsts[name] = UInt16(truncatingIfNeeded: min(position + 1, Int(UInt16.max))) }
         }
         if let position = position(of: .via) {
-            var values = HeaderValues(bytes, headers[position].value)
-            topVia = values.next().flatMap { ViaValue(bytes, $0) }
+            let field = headers[position].value
+            var start = field.lowerBound
+            if let value = HeaderValues.next(in: bytes, from: &start, to: field.upperBound) {
+                topVia = ViaValue(bytes, value)
+            }
         }
         if let position = position(of: .from) {
             let extent = NameAddressExtent.scan(bytes, headers[position].value)
@@ -45,9 +48,8 @@ struct MessageLandmarks: Sendable {
         return first == 0 ? nil : Int(first) - 1
     }
 
-    private static func sequence(_ bytes: [UInt8], _ value: Range<Int>) -> (number: UInt32, method: Extent)? {
-        var blank = value.lowerBound
-        while blank < value.upperBound, !Blank.contains(bytes[blank]) { blank += 1 }
+    private static func sequence(_ bytes: Span<UInt8>, _ value: Range<Int>) -> (number: UInt32, method: Extent)? {
+        let blank = bytes.position(in: value) { $0.blankMarks }
         guard blank < value.upperBound, let number = DecimalNumber.read(bytes, value.lowerBound..<blank) else {
             return nil
         }

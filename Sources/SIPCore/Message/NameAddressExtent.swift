@@ -27,7 +27,9 @@ package struct NameAddressExtent: Hashable, Sendable {
     }
 
     /// Finds the parts in one value of a header field.
-    package static func scan(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent {
+    package static func scan(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent { scan(bytes.span, value) }
+
+    static func scan(_ bytes: Span<UInt8>, _ value: Range<Int>) -> NameAddressExtent {
         var position = value.lowerBound
         if position < value.upperBound, bytes[position] == UInt8(ascii: "\"") {
             position = QuotedString.end(bytes, openingAt: position, limit: value.upperBound)
@@ -43,7 +45,7 @@ package struct NameAddressExtent: Hashable, Sendable {
     }
 
     /// RFC 3261 §20: without brackets, everything from the first semicolon on belongs to the header, not to the URI.
-    private static func bare(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent {
+    private static func bare(_ bytes: Span<UInt8>, _ value: Range<Int>) -> NameAddressExtent {
         let end = bytes.firstIndex(of: UInt8(ascii: ";"), in: value) ?? value.upperBound
         let uri = Blank.trimmed(bytes, value.lowerBound..<end)
         return NameAddressExtent(

@@ -14,21 +14,15 @@ package final class SIPMessage: Sendable {
     package let bodyStart: Int
     private let landmarks: MessageLandmarks
 
-    init(bytes: [UInt8], startLine: StartLine, headers: [HeaderField], bodyStart: Int) {
+    init(
+        bytes: consuming [UInt8], startLine: StartLine, headers: consuming [HeaderField], bodyStart: Int,
+        landmarks: MessageLandmarks
+    ) {
         self.bytes = bytes
         self.startLine = startLine
         self.headers = headers
         self.bodyStart = bodyStart
-        landmarks = MessageLandmarks(bytes, headers)
-    }
-
-    /// The same message without the bytes behind `end`, which must not lie inside its header fields.
-    init(_ message: SIPMessage, endingAt end: Int) {
-        bytes = Array(message.bytes[..<end])
-        startLine = message.startLine
-        headers = message.headers
-        bodyStart = message.bodyStart
-        landmarks = message.landmarks
+        self.landmarks = landmarks
     }
 
     /// The first line, taken apart (RFC 3261 §7.1, §7.2).
@@ -50,7 +44,7 @@ package final class SIPMessage: Sendable {
             self.name = name
             line = Extent(start..<end)
             inner = Extent(value)
-            nameEndPosition = UInt32(nameEnd)
+            nameEndPosition = UInt32(truncatingIfNeeded: nameEnd)
         }
 
         /// First byte of the line.
@@ -61,13 +55,6 @@ package final class SIPMessage: Sendable {
         package var value: Range<Int> { inner.range }
         /// First byte of the next line.
         package var end: Int { line.range.upperBound }
-    }
-}
-
-extension [UInt8] {
-    /// Appends a part of a message, of which no slice is made: that counts references twice.
-    package mutating func append(_ part: Range<Int>, of message: SIPMessage) {
-        message.bytes.withUnsafeBufferPointer { append(contentsOf: UnsafeBufferPointer(rebasing: $0[part])) }
     }
 }
 

@@ -39,33 +39,35 @@ extension SIPMessage {
     /// be answered. Lines end with CRLF; a bare LF is accepted on input. A bare CR is not: some receivers end a line
     /// there, so it could hide a header field from the gateway.
     package static func index(
-        _ datagram: [UInt8], limits: SIPLimits = SIPLimits()
+        _ datagram: consuming [UInt8], limits: SIPLimits = SIPLimits()
     ) throws(SIPIndexError) -> SIPMessage {
-        guard datagram.count <= limits.messageBytes else { throw .overLimit }
+        var bytes = consume datagram
+        guard bytes.count <= min(limits.messageBytes, Int(UInt32.max)) else { throw .overLimit }
         // RFC 3261 §7.5: CRLF before the start line is ignored.
         var position = 0
-        while position < datagram.count, datagram[position] == 13 || datagram[position] == 10 { position += 1 }
-        guard position < datagram.count else { throw .keepAlive }
-        var bytes = datagram
+        while position < bytes.count, bytes[position] == 13 || bytes[position] == 10 { position += 1 }
+        guard position < bytes.count else { throw .keepAlive }
         if position > 0 { bytes.removeFirst(position) }
         var scanner = LineScanner()
         let first = try scanner.nextLine(bytes.span, limit: limits.headerBytes)
-        if bytes[first].contains(0) { throw .nulByte }
-        guard let startLine = StartLine.read(bytes, first) else { throw .notSIP }
+        if bytes.contains(0, in: first) { throw .nulByte }
+        guard let startLine = StartLine.read(bytes.span, first) else { throw .notSIP }
         var headers: [HeaderField] = []
         headers.reserveCapacity(32)
         while let field = try scanner.nextField(bytes.span, limit: limits.headerBytes) {
             guard headers.count < limits.headerFields else { throw .overLimit }
             headers.append(field)
         }
-        let message = SIPMessage(bytes: bytes, startLine: startLine, headers: headers, bodyStart: scanner.position)
-        return message.cutAtContentLength()
-    }
-
-    /// Drops what follows the body that Content-Length announces (RFC 3261 §18.3); a body too short is left to validation.
-    private func cutAtContentLength() -> SIPMessage {
-        guard let length = contentLength, bodyStart + length < bytes.count else { return self }
-        return SIPMessage(self, endingAt: bodyStart + length)
+        let landmarks = MessageLandmarks(bytes.span, headers.span)
+        // RFC 3261 §18.3: what follows the body that Content-Length tells of is dropped; a body too short is left to
+        // validation.
+        if let place = landmarks.position(of: .contentLength),
+            let length = DecimalNumber.read(bytes.span, headers[place].value), length < bytes.count - scanner.position
+        {
+            bytes.removeLast(bytes.count - scanner.position - length)
+        }
+        return SIPMessage(
+            bytes: bytes, startLine: startLine, headers: headers, bodyStart: scanner.position, landmarks: landmarks)
     }
 
     /// The value of Content-Length; nil when absent or no number.
@@ -80,50 +82,78 @@ private struct LineScanner {
     var position = 0
 
     /// The next line without its end; moves behind it.
+    @inline(never)
     mutating func nextLine(_ bytes: borrowing Span<UInt8>, limit: Int) throws(SIPIndexError) -> Range<Int> {
         let start = position
-        let last = start + min(limit, bytes.count - start)
+        return start..<(try passLine(bytes, from: start, limit: limit))
+    }
+
+    /// Moves behind the line that began at `start` and ends at or behind the position; where it ends, its end left out.
+    @inline(__always)
+    private mutating func passLine(
+        _ bytes: borrowing Span<UInt8>, from start: Int, limit: Int
+    ) throws(SIPIndexError) -> Int {
+        let last = start &+ min(limit, bytes.count &- start)
         while true {
             position = bytes.position(in: position..<last) { $0.marks(below: 14) }
             guard position < last else { throw position < bytes.count ? .overLimit : .headersUnfinished }
             let byte = bytes[position]
-            position += 1
+            position &+= 1
+            if byte == 13, position < last {
+                guard bytes[position] == 10 else { throw .badHeaderLine }
+                position &+= 1
+                return position &- 2
+            }
+            if byte == 10 { return position &- 1 }
             // RFC 3261 §25.1: a backslash in a quoted string may take even a NUL with it.
             if byte == 0, position - 2 < start || bytes[position - 2] != UInt8(ascii: "\\") { throw .nulByte }
-            if byte == 10 { return start..<(position - 1) }
-            guard byte == 13, position < last else { continue }
-            guard bytes[position] == 10 else { throw .badHeaderLine }
-            position += 1
-            return start..<(position - 2)
         }
     }
 
     /// The next header field with its folded lines; nil at the empty line, which is consumed.
+    @inline(__always)
     mutating func nextField(
         _ bytes: borrowing Span<UInt8>, limit: Int
     ) throws(SIPIndexError) -> SIPMessage.HeaderField? {
-        let line = try nextLine(bytes, limit: limit)
-        guard !line.isEmpty else { return nil }
-        var end = line.upperBound
+        let start = position
+        guard let (nameEnd, colon) = try nextName(bytes, limit: limit) else { return nil }
+        position = colon &+ 1
+        var end = try passLine(bytes, from: start, limit: limit)
         // RFC 3261 §7.3.1: a line that begins with SP or HTAB continues the field.
         while position < bytes.count, isBlank(bytes[position]) {
             end = try nextLine(bytes, limit: limit).upperBound
-            if position - line.lowerBound > limit { throw .overLimit }
+            if position - start > limit { throw .overLimit }
         }
+        var valueStart = colon &+ 1
+        while valueStart < end, Blank.contains(bytes[valueStart]) { valueStart &+= 1 }
+        while end > valueStart, Blank.contains(bytes[end &- 1]) { end &-= 1 }
+        return SIPMessage.HeaderField(
+            name: .recognise(bytes, start..<nameEnd), start: start, nameEnd: nameEnd, value: valueStart..<end,
+            end: position)
+    }
+
+    /// Where the name of the next header field ends, and its colon; nil at the empty line, which is consumed.
+    @inline(__always)
+    private mutating func nextName(
+        _ bytes: borrowing Span<UInt8>, limit: Int
+    ) throws(SIPIndexError) -> (end: Int, colon: Int)? {
+        let start = position
+        let last = start &+ min(limit, bytes.count &- start)
+        let end = bytes.position(in: start..<last) { $0.marks(below: 33) | $0.marks(UInt8(ascii: ":")) }
+        if end > start, end < last, bytes[end] == UInt8(ascii: ":") { return (end, end) }
+        // What is wrong with the line as a whole is told before what is wrong with its name.
+        let line = try nextLine(bytes, limit: limit)
+        guard !line.isEmpty else { return nil }
         let nameEnd = bytes.position(in: line) { $0.marks(UInt8(ascii: ":")) | $0.marks(32) | $0.marks(9) }
         var colon = nameEnd
         while colon < line.upperBound, isBlank(bytes[colon]) { colon += 1 }
-        guard nameEnd > line.lowerBound, colon < line.upperBound, bytes[colon] == UInt8(ascii: ":") else {
+        guard nameEnd > start, colon < line.upperBound, bytes[colon] == UInt8(ascii: ":") else {
             throw .badHeaderLine
         }
-        var valueStart = colon + 1
-        while valueStart < end, Blank.contains(bytes[valueStart]) { valueStart += 1 }
-        while end > valueStart, Blank.contains(bytes[end - 1]) { end -= 1 }
-        return SIPMessage.HeaderField(
-            name: .recognise(bytes, line.lowerBound..<nameEnd), start: line.lowerBound, nameEnd: nameEnd,
-            value: valueStart..<end, end: position)
+        return (nameEnd, colon)
     }
 
+    @inline(__always)
     private func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 }
 }
 
@@ -131,25 +161,28 @@ extension SIPMessage.StartLine {
     /// Takes a request line or a status line apart; nil when it is neither (RFC 3261 §25.1).
     ///
     /// The version counts without case (§7.1); blanks behind it are left to `RequestValidity`.
-    fileprivate static func read(_ bytes: [UInt8], _ line: Range<Int>) -> Self? {
+    fileprivate static func read(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Self? {
         response(bytes, line) ?? request(bytes, Blank.trimmedEnd(bytes, line))
     }
 
-    private static func response(_ bytes: [UInt8], _ line: Range<Int>) -> Self? {
-        guard line.count >= 11, bytes[line].prefix(8).equalsIgnoringCase("SIP/2.0 "),
+    private static func response(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Self? {
+        guard line.count >= 11, bytes.matches(line.lowerBound..<(line.lowerBound + 8), "sip/2.0 "),
             let status = DecimalNumber.read(bytes, (line.lowerBound + 8)..<(line.lowerBound + 11)),
             (100...699).contains(status), line.count == 11 || bytes[line.lowerBound + 11] == 32
         else { return nil }
         return .response(status: status)
     }
 
-    private static func request(_ bytes: [UInt8], _ line: Range<Int>) -> Self? {
-        guard let methodEnd = bytes.firstIndex(of: 32, in: line), methodEnd > line.lowerBound,
-            let uriEnd = bytes[line].lastIndex(of: 32), uriEnd > methodEnd + 1,
-            bytes[(uriEnd + 1)..<line.upperBound].prefix(4).equalsIgnoringCase("SIP/")
+    private static func request(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Self? {
+        guard let methodEnd = bytes.firstIndex(of: 32, in: line), methodEnd > line.lowerBound else { return nil }
+        var uriEnd = line.upperBound - 1
+        while bytes[uriEnd] != 32 { uriEnd -= 1 }
+        guard uriEnd > methodEnd + 1, line.upperBound - uriEnd > 4,
+            bytes.matches((uriEnd + 1)..<(uriEnd + 5), "sip/")
         else { return nil }
         let token = line.lowerBound..<methodEnd
-        guard bytes[token].allSatisfy(Token.contains) else { return nil }
-        return .request(.recognise(bytes[token]), token: token, uri: (methodEnd + 1)..<uriEnd)
+        let method = SIPMethod.recognise(bytes.extracting(token))
+        if method == .other { for place in token where !Token.contains(bytes[place]) { return nil } }
+        return .request(method, token: token, uri: (methodEnd + 1)..<uriEnd)
     }
 }

@@ -51,7 +51,9 @@ package struct ViaValue: Hashable, Sendable {
     }
 
     /// Reads `SIP/2.0/UDP host:port;parameters`, white space allowed around the slashes; nil when malformed.
-    package init?(_ bytes: [UInt8], _ range: Range<Int>) {
+    package init?(_ bytes: [UInt8], _ range: Range<Int>) { self.init(bytes.span, range) }
+
+    init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         let semicolon = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? range.upperBound
         let head = Blank.trimmedEnd(bytes, range.lowerBound..<semicolon)
         guard let firstSlash = bytes.firstIndex(of: UInt8(ascii: "/"), in: head),
@@ -65,13 +67,15 @@ package struct ViaValue: Hashable, Sendable {
         var branch: Range<Int>?
         var received: Range<Int>?
         var rport: Range<Int>?
-        for parameter in HeaderParameters(bytes, semicolon..<range.upperBound) {
-            let name = bytes[parameter.name]
-            switch name.count {
-            case 5 where rport == nil && name.equalsIgnoringCase("rport"): rport = parameter.value
-            case 6 where branch == nil && name.equalsIgnoringCase("branch"): branch = parameter.value
-            case 8 where received == nil && name.equalsIgnoringCase("received"): received = parameter.value
-            default: break
+        var position = semicolon
+        while let parameter = HeaderParameters.next(in: bytes, from: &position, to: range.upperBound) {
+            let name = bytes.bytes.extracting(parameter.name)
+            if rport == nil, name.matches("rport") {
+                rport = parameter.value
+            } else if branch == nil, name.matches("branch") {
+                branch = parameter.value
+            } else if received == nil, name.matches("received") {
+                received = parameter.value
             }
         }
         branchValue = branch.map(Extent.init)
@@ -80,22 +84,20 @@ package struct ViaValue: Hashable, Sendable {
     }
 
     /// What follows the transport token and its white space.
-    private static func sentBy(_ bytes: [UInt8], _ range: Range<Int>) -> Range<Int>? {
+    private static func sentBy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
         let rest = Blank.trimmed(bytes, range)
-        guard let blank = bytes[rest].firstIndex(where: Blank.contains) else { return nil }
+        let blank = bytes.position(in: rest) { $0.blankMarks }
         let sentBy = Blank.trimmed(bytes, blank..<rest.upperBound)
         return sentBy.isEmpty ? nil : sentBy
     }
 
-    private static func hostAndPort(_ bytes: [UInt8], _ range: Range<Int>) -> (Range<Int>, UInt16?)? {
+    private static func hostAndPort(_ bytes: Span<UInt8>, _ range: Range<Int>) -> (Range<Int>, UInt16?)? {
         var hostEnd = range.lowerBound
         if bytes[hostEnd] == UInt8(ascii: "[") {
             guard let close = bytes.firstIndex(of: UInt8(ascii: "]"), in: range) else { return nil }
             hostEnd = close + 1
         } else {
-            while hostEnd < range.upperBound, bytes[hostEnd] != UInt8(ascii: ":"), !Blank.contains(bytes[hostEnd]) {
-                hostEnd += 1
-            }
+            hostEnd = bytes.position(in: range) { $0.blankMarks | $0.marks(UInt8(ascii: ":")) }
         }
         let host = range.lowerBound..<hostEnd
         guard !host.isEmpty else { return nil }

@@ -64,7 +64,7 @@ package protocol SIPElement: AnyObject {
     /// Whether a datagram needs nothing more, as far as a glance at it tells; it is not copied then.
     func absorbs(_ datagram: Span<UInt8>) -> Bool
     /// Takes one received message.
-    func receive(_ bytes: [UInt8], by flow: Flow, at now: Moment)
+    func receive(_ bytes: consuming [UInt8], by flow: Flow, at now: Moment)
     /// How full the queue is that messages come from, 0 to 1; told before a batch of them.
     var filling: Double { get set }
     /// Notes that the kernel cut a datagram, or that one could not be sent.
