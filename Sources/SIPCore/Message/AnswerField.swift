@@ -9,19 +9,18 @@ package enum AnswerField: Hashable, Sendable {
     /// The methods that pass (RFC 3261 §20.5).
     case allow
 
-    /// Writes the field with its line end.
+    /// Writes the field with the end of the line above it.
     func append(to out: inout [UInt8]) {
         switch self {
         case .retryAfter(let seconds):
-            out.append("Retry-After: ")
+            out.append("\r\nRetry-After: ")
             out.append(decimal: seconds)
         case .unsupported(let options):
-            out.append("Unsupported: ")
+            out.append("\r\nUnsupported: ")
             out.append(contentsOf: options)
         case .allow:
             out.append(
-                "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, PRACK, INFO, REFER, NOTIFY, SUBSCRIBE, MESSAGE")
+                "\r\nAllow: INVITE, ACK, CANCEL, BYE, OPTIONS, UPDATE, PRACK, INFO, REFER, NOTIFY, SUBSCRIBE, MESSAGE")
         }
-        out.append("\r\n")
     }
 }

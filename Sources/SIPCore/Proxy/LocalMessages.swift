@@ -17,16 +17,15 @@ package enum LocalMessages {
         out.append(decimal: status)
         out.append(" ")
         out.append(phrase)
-        out.append("\r\n")
         appendVias(of: request, source: source, to: &out)
-        appendField("From", request.first(.from), of: request, to: &out)
+        appendField("\r\nFrom: ", request.first(.from), of: request, to: &out)
         appendTo(of: request, tag: toTag, to: &out)
-        appendField("Call-ID", request.first(.callID), of: request, to: &out)
-        appendField("CSeq", request.first(.cseq), of: request, to: &out)
+        appendField("\r\nCall-ID: ", request.first(.callID), of: request, to: &out)
+        appendField("\r\nCSeq: ", request.first(.cseq), of: request, to: &out)
         // RFC 3261 §8.2.6.1: the sender measures the way to the next hop with it.
-        if status == 100 { appendField("Timestamp", request.first(.timestamp), of: request, to: &out) }
+        if status == 100 { appendField("\r\nTimestamp: ", request.first(.timestamp), of: request, to: &out) }
         field?.append(to: &out)
-        out.append("Content-Length: 0\r\n\r\n")
+        out.append("\r\nContent-Length: 0\r\n\r\n")
         return out
     }
 
@@ -80,70 +79,68 @@ package enum LocalMessages {
         out.append(method)
         out.append(" ")
         out.append(invite.requestURI, of: invite)
-        out.append(" SIP/2.0\r\n")
+        out.append(" SIP/2.0")
         if let top = via.topVia {
-            out.append("Via: ")
+            out.append("\r\nVia: ")
             out.append(top.value.extent, of: via)
-            out.append("\r\n")
         }
         for field in invite.headers where field.name == .route {
-            out.append(field.start..<field.end, of: invite)
+            appendField("\r\nRoute: ", field, of: invite, to: &out)
         }
-        out.append("Max-Forwards: 70\r\n")
-        appendField("From", invite.first(.from), of: invite, to: &out)
-        appendField("To", toSource.first(.to), of: toSource, to: &out)
-        appendField("Call-ID", invite.first(.callID), of: invite, to: &out)
-        out.append("CSeq: ")
+        out.append("\r\nMax-Forwards: 70")
+        appendField("\r\nFrom: ", invite.first(.from), of: invite, to: &out)
+        appendField("\r\nTo: ", toSource.first(.to), of: toSource, to: &out)
+        appendField("\r\nCall-ID: ", invite.first(.callID), of: invite, to: &out)
+        out.append("\r\nCSeq: ")
         out.append(decimal: invite.sequence?.number ?? 0)
         out.append(" ")
         out.append(method)
-        out.append("\r\n")
         if let reasons {
             for field in reasons.headers where field.name == .reason {
-                appendField("Reason", field, of: reasons, to: &out)
+                appendField("\r\nReason: ", field, of: reasons, to: &out)
             }
         }
-        out.append("Content-Length: 0\r\n\r\n")
+        out.append("\r\nContent-Length: 0\r\n\r\n")
         return out
     }
 
     /// The Via fields of a request, the topmost with received and rport filled in.
     private static func appendVias(of request: SIPMessage, source: PeerAddress, to out: inout [UInt8]) {
         guard let top = request.topVia else {
-            appendField("Via", request.first(.via), of: request, to: &out)
+            appendField("\r\nVia: ", request.first(.via), of: request, to: &out)
             return
         }
-        var splices = Splices()
-        RequestForwarding.noteSource(source, in: request, via: top.value, into: &splices)
         for field in request.headers where field.name == .via {
-            out.append("Via: ")
-            if field == top.field {
-                splices.append(request.bytes, field.value, to: &out)
-            } else {
-                out.append(field.value, of: request)
+            out.append("\r\nVia: ")
+            var position = field.value.lowerBound
+            if field.start == top.field.start {
+                let note = SourceNote(of: source, in: request, via: top.value)
+                note.forEachPart { part in
+                    out.append(position..<part.range.lowerBound, of: request)
+                    note.append(part, to: &out)
+                    position = part.range.upperBound
+                }
             }
-            out.append("\r\n")
+            out.append(position..<field.value.upperBound, of: request)
         }
     }
 
     private static func appendTo(of request: SIPMessage, tag: UInt64?, to out: inout [UInt8]) {
         guard let field = request.first(.to) else { return }
-        out.append("To: ")
+        out.append("\r\nTo: ")
         out.append(field.value, of: request)
         if let tag, request.toTag == nil {
             out.append(";tag=hd")
             out.append(hex: tag)
         }
-        out.append("\r\n")
     }
 
+    /// Begins a line, whose end comes with the next one.
     private static func appendField(
-        _ name: StaticString, _ field: SIPMessage.HeaderField?, of message: SIPMessage, to out: inout [UInt8]
+        _ start: StaticString, _ field: SIPMessage.HeaderField?, of message: SIPMessage, to out: inout [UInt8]
     ) {
         guard let field else { return }
-        out.append(name)
-        out.append(": ")
+        out.append(start)
         out.append(field.value, of: message)
-        out.append("\r\n")
     }
 }

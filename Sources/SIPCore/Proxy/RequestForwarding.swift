@@ -6,31 +6,8 @@ package enum RequestForwarding {
     package static func noteSource(
         _ source: PeerAddress, in message: SIPMessage, via: ViaValue, into splices: inout Splices
     ) {
-        let claimed = PeerAddress(host: message[via.host], port: via.port ?? 5060)
-        let wantsPort = via.rport?.isEmpty ?? false
-        if wantsPort, let rport = via.rport {
-            fill(rport, of: message, into: &splices) { $0.append(decimal: source.port) }
-        }
-        let differs = claimed.map { !$0.hasSameHost(as: source) } ?? true
-        if let received = via.received {
-            fill(received, of: message, into: &splices) { source.appendBareHost(to: &$0) }
-        } else if differs || wantsPort {
-            splices.insert(at: via.extent.upperBound) { out in
-                out.append(";received=")
-                source.appendBareHost(to: &out)
-            }
-        }
-    }
-
-    /// Writes a parameter's value, with the equals sign where a flag had none.
-    private static func fill(
-        _ value: Range<Int>, of message: SIPMessage, into splices: inout Splices, _ write: (inout [UInt8]) -> Void
-    ) {
-        let isFlag = value.isEmpty && message.bytes[value.lowerBound - 1] != UInt8(ascii: "=")
-        splices.replace(value) { out in
-            if isFlag { out.append("=") }
-            write(&out)
-        }
+        let note = SourceNote(of: source, in: message, via: via)
+        note.forEachPart { part in splices.replace(part.range) { note.append(part, to: &$0) } }
     }
 
     /// Puts the proxy's own Via in front of a field, which must be the topmost Via or stand above it (RFC 3261 §16.6 step 8).

@@ -17,16 +17,15 @@ package struct RouteSet: Sendable {
     package init(of message: SIPMessage, sockets: [LocalSocket], secret: Secret, into splices: inout Splices) {
         let values = RouteValue.all(in: message)
         let callID = message.first(.callID).map { message[$0.value] } ?? []
-        let requestURI = message[message.requestURI]
         var requestTarget = SIPURI(message.bytes, message.requestURI)
-        var target = requestURI
+        var target = message.requestURI
         var note: DialogNote?
         var left = values[...]
         if let uri = requestTarget, uri.parameter("lr") != nil, Self.isOwn(uri, sockets), let last = left.last,
             let lastTarget = SIPURI(message.bytes, last.uri)
         {
             note = Self.note(in: uri, callID: callID, secret: secret)
-            target = message[last.uri]
+            target = last.uri
             requestTarget = lastTarget
             left.removeLast()
         }
@@ -42,16 +41,16 @@ package struct RouteSet: Sendable {
         self.nextHop = isRouted ? nextHop : requestTarget
         var newTarget = target
         if let first = left.first, let uri = nextHop, uri.parameter("lr") == nil {
-            newTarget = message[first.uri]
+            newTarget = first.uri
             left.removeFirst()
             splices.insert(at: values[values.endIndex - 1].field.end) { out in
                 out.append("Route: <")
-                out.append(contentsOf: target)
+                out.append(target, of: message)
                 out.append(">\r\n")
             }
         }
-        if newTarget.startIndex != requestURI.startIndex {
-            splices.replace(message.requestURI) { $0.append(contentsOf: newTarget) }
+        if newTarget.lowerBound != message.requestURI.lowerBound {
+            splices.replace(message.requestURI) { $0.append(newTarget, of: message) }
         }
         RouteValue.keep(left.indices, of: values, into: &splices)
     }

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// What the topmost Via of a request is told of its sender: received and rport (RFC 3261 §18.2.1, RFC 3581 §4).
+struct SourceNote {
+    /// One addition to the Via.
+    struct Part {
+        /// What it takes the place of.
+        let range: Range<Int>
+        fileprivate let lead: StaticString
+        fileprivate let isPort: Bool
+    }
+
+    private let source: PeerAddress
+    private var port: Part?
+    private var host: Part?
+
+    init(of source: PeerAddress, in message: SIPMessage, via: ViaValue) {
+        self.source = source
+        let claimed = PeerAddress(host: message[via.host], port: via.port ?? 5060)
+        let differs = claimed.map { !$0.hasSameHost(as: source) } ?? true
+        if let rport = via.rport, rport.isEmpty {
+            port = Part(range: rport, lead: Self.equals(rport, in: message), isPort: true)
+        }
+        if let received = via.received {
+            host = Part(range: received, lead: Self.equals(received, in: message), isPort: false)
+        } else if differs || port != nil {
+            let end = via.extent.upperBound
+            host = Part(range: end..<end, lead: ";received=", isPort: false)
+        }
+    }
+
+    /// The equals sign of a value, where a flag had none.
+    private static func equals(_ value: Range<Int>, in message: SIPMessage) -> StaticString {
+        value.isEmpty && message.bytes[value.lowerBound - 1] != UInt8(ascii: "=") ? "=" : ""
+    }
+
+    /// Does something with each addition, in the order in which they stand.
+    func forEachPart(_ body: (Part) -> Void) {
+        // An rport without value that ends the Via comes before what is put behind it.
+        let isHostFirst = if let port, let host { host.range.lowerBound < port.range.lowerBound } else { false }
+        if isHostFirst, let host { body(host) }
+        if let port { body(port) }
+        if !isHostFirst, let host { body(host) }
+    }
+
+    /// Writes one of the parts.
+    func append(_ part: Part, to out: inout [UInt8]) {
+        out.append(part.lead)
+        if part.isPort {
+            out.append(decimal: source.port)
+        } else {
+            source.appendBareHost(to: &out)
+        }
+    }
+}
