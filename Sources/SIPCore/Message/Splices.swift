@@ -51,24 +51,19 @@ package struct Splices: Sendable {
         guard !edits.isEmpty else { return bytes }
         var out: [UInt8] = []
         out.reserveCapacity(bytes.count + max(growth, 0))
-        append(bytes, bytes.indices, to: &out)
-        return out
-    }
-
-    /// Appends a part of the message with all edits made; every edit must lie inside that part.
-    func append(_ bytes: [UInt8], _ part: Range<Int>, to out: inout [UInt8]) {
-        bytes.withUnsafeBufferPointer { bytes in
-            arena.withUnsafeBufferPointer { arena in
-                var position = part.lowerBound
+        bytes.withUnsafeBytes { bytes in
+            arena.withUnsafeBytes { arena in
+                var position = 0
                 for edit in edits {
                     if edit.range.lowerBound > position {
-                        out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[position..<edit.range.lowerBound]))
+                        out.append(UnsafeRawBufferPointer(rebasing: bytes[position..<edit.range.lowerBound]))
                     }
-                    out.append(contentsOf: UnsafeBufferPointer(rebasing: arena[edit.text]))
+                    if !edit.text.isEmpty { out.append(UnsafeRawBufferPointer(rebasing: arena[edit.text])) }
                     position = max(position, edit.range.upperBound)
                 }
-                out.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[position..<part.upperBound]))
+                out.append(UnsafeRawBufferPointer(rebasing: bytes[position...]))
             }
         }
+        return out
     }
 }

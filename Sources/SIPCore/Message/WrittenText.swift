@@ -36,7 +36,7 @@ extension [UInt8] {
 
     /// Appends bytes, in three quarters of the instructions that `append(contentsOf:)` takes for some ten of them.
     @inline(never)
-    private mutating func append(_ text: UnsafeRawBufferPointer) {
+    mutating func append(_ text: UnsafeRawBufferPointer) {
         guard let start = text.baseAddress else { return }
         append(addingCapacity: text.count) { out in
             out.withUnsafeMutableBufferPointer { room, count in
