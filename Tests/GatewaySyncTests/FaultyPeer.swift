@@ -65,11 +65,6 @@ final class FaultyPeer: Sendable {
     var url: String { "http://127.0.0.1:\(port)" }
     var requests: [Request] { received.withLock { $0 } }
 
-    /// Refuses connections from now on.
-    func stop() {
-        shutdown(listener, Int32(SHUT_RDWR))
-    }
-
     private func accept() {
         while true {
             let connection = Glibc.accept(listener, nil, nil)

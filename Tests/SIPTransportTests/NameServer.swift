@@ -113,8 +113,28 @@ final class NameServer: Sendable {
     }
 }
 
+/// A name server that cuts off each answer in a datagram, and gives the whole one over TCP at the same address.
+final class BriefNameServer: Sendable {
+    var address: PeerAddress { datagrams.address }
+    private let datagrams: NameServer
+    private let stream: NameStreamServer
+
+    /// - Parameter script: nil lets callers over TCP wait.
+    init(overTCP script: NameServer.Script?) throws {
+        // A port that is free for datagrams may be another test's for TCP.
+        for _ in 0..<20 {
+            let datagrams = try NameServer { [$0.answer([], isTruncated: true)] }
+            guard let stream = NameStreamServer(at: datagrams.address, script) else { continue }
+            self.datagrams = datagrams
+            self.stream = stream
+            return
+        }
+        throw POSIXError(.EADDRINUSE)
+    }
+}
+
 /// A listener for name questions over TCP at an address; without a script it lets callers wait.
-final class NameStreamServer: Sendable {
+private final class NameStreamServer: Sendable {
     private let descriptor: Int32
 
     init?(at address: PeerAddress, _ script: NameServer.Script?) {

@@ -217,11 +217,8 @@ struct SystemNameLookupTests {
     }
 
     @Test func `where nobody listens is told as such`() async throws {
-        var socket: UDPSocket? = try UDPSocket(address: UDPSocketTests.loopback)
-        let address = try #require(socket?.address)
-        socket = nil
-        #expect(await ask(address) == .failure(.unreachable))
-        #expect(socket == nil)
+        // Below 1024 the system gives no port to another test's server.
+        #expect(await ask(UDPSocketTests.loopback.with(port: 1)) == .failure(.unreachable))
     }
 
     @Test func `the next server is asked when one fails, and not when one knows`() async throws {
@@ -233,16 +230,12 @@ struct SystemNameLookupTests {
     }
 
     @Test func `an answer too long for a datagram is fetched over TCP`() async throws {
-        let server = try NameServer { [$0.answer([], isTruncated: true)] }
-        let stream = NameStreamServer(at: server.address) { [$0.answer([RecordBytes.a(1), RecordBytes.a(2)])] }
-        try #require(stream != nil)
+        let server = try BriefNameServer { [$0.answer([RecordBytes.a(1), RecordBytes.a(2)])] }
         #expect(await ask(server.address) == .success([.address("192.0.2.1"), .address("192.0.2.2")]))
     }
 
     @Test func `a server that accepts and says nothing over TCP is given up`() async throws {
-        let server = try NameServer { [$0.answer([], isTruncated: true)] }
-        let stream = NameStreamServer(at: server.address, nil)
-        try #require(stream != nil)
+        let server = try BriefNameServer(overTCP: nil)
         #expect(await ask(server.address, timeout: .milliseconds(300)) == .failure(.timedOut))
     }
 
