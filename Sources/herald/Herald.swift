@@ -1,9 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Dispatch
 
-/// The program: the gateway and the operator's commands around it.
+/// Where the program begins.
 @main
+enum HeraldProgram {
+    /// Runs the command; the decoder of pictures without any other thread.
+    ///
+    /// It gives up its rights for all threads. Those that asynchronous code brings are still being set up then, and where
+    /// the system refuses one of their calls libdispatch ends the process.
+    static func main() {
+        let words = CommandLine.arguments.dropFirst()
+        if words.first == ScaleLogoCommand.configuration.commandName { ScaleLogoCommand.main(Array(words.dropFirst())) }
+        Task {
+            await Herald.main()
+            Herald.exit()
+        }
+        dispatchMain()
+    }
+}
+
+/// The gateway and the operator's commands around it.
 struct Herald: AsyncParsableCommand {
     /// The version of both programs, as `--version`, the directory and the status page show it.
     static let version = "0.1.0"

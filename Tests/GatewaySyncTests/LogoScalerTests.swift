@@ -65,6 +65,26 @@ struct LogoScalerTests {
         }
     }
 
+    @Test func `the decoder's process has no thread but the one that gives up every right`() async throws {
+        let (decoder, input) = (Process(), Pipe())
+        decoder.executableURL = URL(fileURLWithPath: Self.program)
+        decoder.arguments = ["scale-logo", "--size", "64", "--format", "png", "--max-pixels", "1", "--max-file", "99"]
+        decoder.standardInput = input
+        try decoder.run()
+        let pipe = input.fileHandleForWriting.fileDescriptor
+        try input.fileHandleForWriting.write(contentsOf: [0])
+        var unread: CInt = 1
+        while decoder.isRunning, unread > 0 {
+            try #require(ioctl(pipe, UInt(FIONREAD), &unread) == 0)
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(decoder.processIdentifier)/task")
+        #expect(threads.count == 1)
+        try input.fileHandleForWriting.close()
+        while decoder.isRunning { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(decoder.terminationStatus == 65, "it saw the end of what was written, and is alone at it")
+    }
+
     @Test func `a program that is not there is an error`() async {
         var missing = scaler
         missing.executable = "/nowhere/herald"
