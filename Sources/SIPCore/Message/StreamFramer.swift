@@ -71,6 +71,7 @@ package struct StreamFramer: Sendable {
     /// Line ends before a message are skipped (RFC 3261 §7.5); two in a row ask for a sign of life.
     private mutating func skipLineEnds() -> StreamFrame? {
         while start < buffer.count {
+            guard buffer[start] == 13 || buffer[start] == 10 else { return nil }
             let rest = buffer[start...]
             if rest.starts(with: [13, 10, 13, 10]) {
                 consume(4)
@@ -78,7 +79,6 @@ package struct StreamFramer: Sendable {
             }
             // Half a double line end: wait for the other half, unless it turns out to be something else.
             if rest.count < 4, [13, 10, 13, 10].starts(with: rest) { return nil }
-            guard rest.first == 13 || rest.first == 10 else { return nil }
             consume(1)
         }
         return nil
@@ -86,20 +86,22 @@ package struct StreamFramer: Sendable {
 
     /// The position behind the empty line; line ends may be bare line feeds.
     private mutating func findHeaderEnd() -> Int? {
-        var position = max(scanned, start)
-        while position < buffer.count {
-            if buffer[position] == 10 {
-                if position + 1 < buffer.count, buffer[position + 1] == 10 { return position + 2 }
-                if position + 2 < buffer.count, buffer[position + 1] == 13, buffer[position + 2] == 10 {
-                    return position + 3
-                }
-                // The next two bytes decide; look here again when they are there.
-                if position + 2 >= buffer.count { break }
-            }
+        let (end, next) = Self.headerEnd(in: buffer.span, from: max(scanned, start))
+        scanned = next
+        return end
+    }
+
+    /// The position behind the empty line, or else where to look on when there is more.
+    private static func headerEnd(in bytes: Span<UInt8>, from start: Int) -> (end: Int?, next: Int) {
+        var position = start
+        while true {
+            position = bytes.position(in: position..<bytes.count) { $0.marks(10) }
+            if position + 1 < bytes.count, bytes[position + 1] == 10 { return (position + 2, position) }
+            // The next two bytes decide; look here again when they are there.
+            guard position + 2 < bytes.count else { return (nil, position) }
+            if bytes[position + 1] == 13, bytes[position + 2] == 10 { return (position + 3, position) }
             position += 1
         }
-        scanned = position
-        return nil
     }
 
     private mutating func consume(_ count: Int) {
@@ -133,11 +135,15 @@ extension StreamFault: Error {}
 extension StreamFramer {
     /// Reads Content-Length, long or compact, in any case and folded, out of a header part.
     private func contentLength(_ headerEnd: Int) -> Result<Int, StreamFault> {
+        let bytes = buffer.span
         var found: Int?
         var line = start
         while line < headerEnd {
             let end = lineEnd(from: line, headerEnd)
-            if let value = lengthValue(line..<end) {
+            // No other line is looked at any further.
+            if bytes[line] | 0x20 == UInt8(ascii: "c") || bytes[line] | 0x20 == UInt8(ascii: "l"),
+                let value = lengthValue(line..<end)
+            {
                 guard let number = Self.number(buffer[value]), found == nil || found == number else {
                     return .failure(.badContentLength)
                 }
@@ -150,15 +156,13 @@ extension StreamFramer {
 
     /// The line feed that ends a header line, continuation lines included (RFC 3261 §7.3.1).
     private func lineEnd(from position: Int, _ limit: Int) -> Int {
+        let bytes = buffer.span
         var position = position
-        while position < limit {
-            if buffer[position] == 10 {
-                let next = position + 1
-                guard next < limit, buffer[next] == 32 || buffer[next] == 9 else { return position }
-            }
+        while true {
+            position = bytes.position(in: position..<limit) { $0.marks(10) }
+            guard position + 1 < limit, bytes[position + 1] == 32 || bytes[position + 1] == 9 else { return position }
             position += 1
         }
-        return limit
     }
 
     /// The value of a line when it is Content-Length; nil for every other line.
