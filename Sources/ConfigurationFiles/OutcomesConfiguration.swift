@@ -54,8 +54,8 @@ extension HeraldConfiguration {
         package var recordFormat = RecordFormat.json
         /// Where ended calls are posted; nil for nowhere.
         package var webhook: Webhook?
-        /// Slots of 512 bytes.
-        package var ringSlots = 65_536
+        /// Slots of 128 bytes.
+        package var ringSlots = 131_072
         /// The operator's words by the contract's, only where they are given.
         package var vocabulary: [String: String] = [:]
     }

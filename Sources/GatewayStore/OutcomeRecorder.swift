@@ -146,7 +146,7 @@ package final class OutcomeRecorder: Sendable {
     package func keep(limit: Int) -> Int? {
         journal.withLock { journal in
             let room = signalLog.withLock { $0?.room ?? 0 }
-            guard !journal.mustStore, room > limit * SignalRing.slotSize else { return nil }
+            guard !journal.mustStore, room > limit * PackedSignals.most else { return nil }
             let before = journal.batch.signals
             var signals = PackedSignals()
             let skipped = take(limit, into: &journal) { signals.append($0, texts: $1) }

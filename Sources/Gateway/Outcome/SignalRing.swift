@@ -10,7 +10,8 @@ import Synchronization
 /// and the consumer goes on after the last sequence it has kept, or stored together with what it made of it:
 /// nothing is lost and nothing is applied twice. On tmpfs a power cut loses what the consumer has not yet taken.
 ///
-/// A sequence number is claimed first and published last, so a slot whose producer died between the two is recognised:
+/// A signal takes one slot or several in a row, each with a sequence number of its own; it has the number of its first. The
+/// numbers are claimed first and the first is published last, so a slot whose producer died between the two is recognised:
 /// it carries an older number than its place demands. Producers take turns by a lock that is held for one signal and by
 /// no other kind of thread. One consumer at a time.
 ///
@@ -21,8 +22,8 @@ import Synchronization
 /// 2. A producer writes slot n only when n − capacity is released: it loads `released` with acquire order, the
 ///    consumer stored it with release order after it had read. `released` falls only in `resume`, before any producer
 ///    is at work.
-/// 3. The consumer reads slot n only with released < n, and after it loaded the number n from the slot with acquire
-///    order, which the producer stored with release order after its last byte.
+/// 3. The consumer reads slots from n on only with released < n, and after it loaded the number n from the first with
+///    acquire order, which the producer stored with release order after the last byte of all.
 ///
 /// **Deviation** from "a full ring sheds the oldest unbranded signals first": taking back old slots would need a lock
 /// shared with the consumer. Instead, while less than an eighth of the slots is free, signals known to be of unbranded
@@ -31,7 +32,7 @@ package final class SignalRing: Sendable {
     /// How the ring came to be at start; worth one log line.
     package enum Opening: Hashable, Sendable {
         case created
-        /// A ring of an earlier process; `pending` signals wait. A `capacity` other than the one asked for is kept
+        /// A ring of an earlier process; `pending` slots wait. A `capacity` other than the one asked for is kept
         /// until a start that finds the ring empty.
         case resumed(pending: UInt64, capacity: Int)
         /// The file there was no ring of this version; it was moved to `setAside`.
@@ -45,9 +46,6 @@ package final class SignalRing: Sendable {
         /// Signals of branded calls or of calls not known, shed because no slot was free.
         package var branded: UInt64
     }
-
-    /// Bytes of a slot; no signal takes more, packed or not.
-    package static let slotSize = SignalSlot.size
 
     package let opening: Opening
     /// Tells this ring from every other; positive.
@@ -69,9 +67,9 @@ package final class SignalRing: Sendable {
     ///
     /// - Parameters:
     ///   - path: best on tmpfs (`/run/herald/signals.ring`); any file system works.
-    ///   - capacity: slots of 512 bytes, at least 8; 65,536 take 32 MB.
+    ///   - capacity: slots of 128 bytes, at least 8; 131,072 take 16 MB.
     /// - Throws: `SignalRingError` if the file cannot be made, or another running gateway holds it.
-    package init(path: String, capacity: Int = 65_536) throws(SignalRingError) {
+    package init(path: String, capacity: Int = 131_072) throws(SignalRingError) {
         (file, opening) = try SignalRingFile.open(path: path, capacity: max(8, capacity))
         self.capacity = Int(file.capacity)
         reserve = file.capacity / 8
@@ -98,30 +96,27 @@ package final class SignalRing: Sendable {
     @discardableResult
     package func append(_ signal: CallSignal, texts: CallTexts? = nil) -> Bool {
         producing.withLock { ring in
+            let slots = ring.prepare(signal, texts: texts)
             let used = ring.claimed.load(ordering: .relaxed) &- ring.released.load(ordering: .acquiring)
             let free = used >= ring.capacity ? 0 : ring.capacity - used
-            if free <= reserve {
-                let isUnbranded = signal.reason != nil
-                if isUnbranded || free == 0 {
-                    (isUnbranded ? ring.shedUnbranded : ring.shedBranded).wrappingIncrement(ordering: .relaxed)
-                    return false
-                }
+            let isUnbranded = signal.reason != nil
+            guard free >= slots, free > reserve || !isUnbranded else {
+                (isUnbranded ? ring.shedUnbranded : ring.shedBranded).wrappingIncrement(ordering: .relaxed)
+                return false
             }
-            // With acquire order, so that no byte of the slot is written before its number shows as claimed.
-            let number = ring.claimed.loadThenWrappingIncrement(ordering: .acquiringAndReleasing) &+ 1
-            let slot = ring.slot(number)
-            slot.store(signal, texts: texts)
-            slot.sequence.store(number, ordering: .releasing)
+            // With acquire order, so that no byte of a slot is written before its number shows as claimed.
+            let before = ring.claimed.loadThenWrappingIncrement(by: slots, ordering: .acquiringAndReleasing)
+            ring.publish(from: before &+ 1, slots: slots)
             return true
         }
     }
 
     // MARK: Consumer
 
-    /// Sequence number of the last signal that was told to be kept for good.
+    /// Sequence number of the last slot that was told to be kept for good.
     package var released: UInt64 { consuming.withLock { $0.released.load(ordering: .acquiring) } }
 
-    /// Sequence number of the last signal that was begun.
+    /// Sequence number of the last slot that was claimed.
     package var claimed: UInt64 { consuming.withLock { $0.claimed.load(ordering: .acquiring) } }
 
     /// Signals shed so far.
@@ -153,8 +148,8 @@ package final class SignalRing: Sendable {
     /// Hands out what came after `position`, oldest first, at most `limit` signals; frees nothing.
     ///
     /// What is released already is passed over: producers may be writing there. `body` must not ask the ring.
-    /// - Returns: the position reached, to be passed again next time, and how many slots on the way were half-written
-    ///   or damaged and skipped.
+    /// - Returns: the position reached, to be passed again next time, and how many slots half-written and signals damaged
+    ///   were skipped on the way.
     package func read(
         after position: UInt64, limit: Int, _ body: (CallSignal, CallTexts?) -> Void
     ) -> (position: UInt64, skipped: Int) {
@@ -165,16 +160,17 @@ package final class SignalRing: Sendable {
             var count = 0
             while next < last, count < limit {
                 let number = next + 1
-                let slot = ring.slot(number)
-                if slot.sequence.load(ordering: .acquiring) == number {
-                    if let (signal, texts) = slot.load() { body(signal, texts) } else { skipped += 1 }
+                count += 1
+                if ring.slot(number).sequence.load(ordering: .acquiring) == number {
+                    let found = ring.load(from: number, through: last)
+                    if let (signal, texts) = found.signal { body(signal, texts) } else { skipped += 1 }
+                    next += found.slots
                 } else if number <= dead {
                     skipped += 1
+                    next = number
                 } else {
                     break  // begun, not yet published
                 }
-                next = number
-                count += 1
             }
             return (next, skipped)
         }

@@ -20,7 +20,7 @@ import Glibc
 struct SignalRingFile: Sendable {
     static let headerSize = 4096
     private static let magic: UInt64 = 0x4845_5241_4c44_5231  // "HERALDR1"
-    private static let version: UInt64 = 1
+    private static let version: UInt64 = 2
 
     let capacity: UInt64
     let descriptor: CInt

@@ -38,7 +38,7 @@ struct PackedSignalsTests {
             signal.sessionSeconds = 1_800
             return Entry(signal: signal, texts: nil)
         }
-        let limits = SignalSlot.textLimits
+        let limits = SignalBytes.textLimits
         for full in [false, true] {
             let fill = { (limit: Int, byte: UInt8) in [UInt8](repeating: byte, count: full ? limit : 0) }
             let texts = CallTexts(
@@ -60,11 +60,11 @@ struct PackedSignalsTests {
         #expect(Self.unpacked(PackedSignals().bytes) == [])
     }
 
-    @Test func `no signal takes more than a slot of the ring`() {
-        for entry in Self.entries { #expect(Self.packed([entry]).count - 1 <= SignalRing.slotSize) }
+    @Test func `no signal takes more than it is said to`() {
+        #expect(Self.entries.map { Self.packed([$0]).count - 1 }.max() == PackedSignals.most)
     }
 
-    @Test func `texts too long for a slot are cut as the ring cuts them`() {
+    @Test func `texts too long are cut as the ring cuts them`() {
         let long = Entry(
             signal: Self.entries[0].signal, texts: CallTexts(sipCallID: [UInt8](repeating: 65, count: 5_000)))
         #expect(Self.unpacked(Self.packed([long]))?.first?.texts?.sipCallID.count == 160)

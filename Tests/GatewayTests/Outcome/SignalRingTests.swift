@@ -71,6 +71,7 @@ struct SignalRingTests {
         }
         #expect(read == signals)
         #expect(readTexts == [texts, nil, nil, texts, nil])
+        // These texts fit into the slot of their INVITE.
         #expect(position == 5)
         #expect(skipped == 0)
         #expect(contents(ring, after: position).signals.isEmpty)
@@ -156,12 +157,77 @@ struct SignalRingTests {
         #expect(again.opening == .resumed(pending: 4, capacity: 8))
     }
 
+    /// A Call-ID that makes an INVITE take so many slots.
+    private func texts(slots: Int) -> CallTexts {
+        let room = slots * SignalSlot.share - SignalBytes.least - 1
+        let callID = min(room, 160)
+        let name = min(room - callID, 100)
+        return CallTexts(
+            sipCallID: [UInt8](repeating: 0x63, count: callID), brandName: [UInt8](repeating: 0x6E, count: name),
+            brandID: [UInt8](repeating: 0x69, count: min(room - callID - name, 64)))
+    }
+
+    @Test(arguments: 1...4)
+    func `a signal longer than a slot takes several, and comes out whole wherever the ring begins anew`(
+        slots: Int
+    ) throws {
+        let ring = try SignalRing(path: folder.path, capacity: 8)
+        let texts = texts(slots: slots)
+        for second in 0..<40 {
+            #expect(ring.append(call.bye(at: Double(second))))
+            #expect(ring.append(call.invite(at: Double(second)), texts: texts))
+            var read: [(CallSignal, CallTexts?)] = []
+            let (position, skipped) = ring.read(after: ring.released, limit: 2) { read.append(($0, $1)) }
+            #expect(read.map(\.0) == [call.bye(at: Double(second)), call.invite(at: Double(second))])
+            #expect(read.map(\.1) == [nil, texts])
+            #expect(position == UInt64((slots + 1) * (second + 1)) && skipped == 0)
+            ring.release(through: position)
+        }
+    }
+
+    @Test func `a long signal is taken whole or not at all, and counted as one`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 8)
+        for second in 0..<6 { #expect(ring.append(call.bye(at: Double(second)))) }
+        #expect(!ring.append(call.invite(at: 6), texts: texts(slots: 3)))
+        #expect(ring.shed == .init(unbranded: 0, branded: 1))
+        #expect(ring.append(call.invite(at: 7), texts: texts(slots: 2)))
+        #expect(contents(ring).signals.map(\.kind) == [.bye, .bye, .bye, .bye, .bye, .bye, .invite])
+    }
+
+    @Test func `of a long signal whose writer died no part is taken for another`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        ring.append(call.bye(at: 0))
+        // Its texts are what a sender chose: here the number of the slot they lie in, where a number would be.
+        let number = withUnsafeBytes(of: UInt64(3).littleEndian) { Array($0) }
+        ring.append(
+            call.invite(at: 1),
+            texts: CallTexts(sipCallID: (0..<20).flatMap { _ in number }, brandName: [UInt8](repeating: 3, count: 100)))
+        ring.append(call.bye(at: 2))
+        let path = try folder.killed()
+        try RingFolder.poke(path, at: 4096 + 128, 0)
+        let next = try SignalRing(path: path, capacity: 16)
+        #expect(contents(next).signals == [call.bye(at: 0), call.bye(at: 2)])
+        #expect(contents(next).skipped == 3)
+    }
+
+    @Test func `a long signal that says it is longer than what was written is damaged`() throws {
+        let ring = try SignalRing(path: folder.path, capacity: 16)
+        ring.append(call.invite(at: 0), texts: texts(slots: 1))
+        let path = try folder.killed()
+        // Bytes 64 to 71 of the signal, of which the last four are lengths; now of several slots.
+        try RingFolder.poke(path, at: 4096 + 8 + 64, 0x4040_64A0_0100_0101)
+        let next = try SignalRing(path: path, capacity: 16)
+        #expect(contents(next).signals.isEmpty && contents(next).skipped == 1)
+        next.append(call.bye(at: 1))
+        #expect(contents(next).signals == [call.bye(at: 1)])
+    }
+
     @Test func `a slot whose writer died is skipped, one whose writer lives is waited for`() throws {
         let ring = try SignalRing(path: folder.path, capacity: 16)
         for second in 0..<3 { ring.append(call.bye(at: Double(second))) }
         // The writer of number 2 claimed its number and died before publishing it.
         let path = try folder.killed()
-        try RingFolder.poke(path, at: 4096 + 512, 0)
+        try RingFolder.poke(path, at: 4096 + 128, 0)
         let next = try SignalRing(path: path, capacity: 16)
         #expect(contents(next).signals.map(\.wallMicroseconds) == [0, 2_000_000].map { OutcomeSignals.start + $0 })
         #expect(contents(next).skipped == 1)
@@ -190,7 +256,7 @@ struct SignalRingTests {
         let ring = try SignalRing(path: folder.path, capacity: 16)
         for second in 0..<3 { ring.append(call.bye(at: Double(second))) }
         let path = try folder.killed()
-        try RingFolder.poke(path, at: 4096 + 512 + 72, 0xFFFF_FFFF_FFFF_FFFF)
+        try RingFolder.poke(path, at: 4096 + 128 + 8 + 64, 0xFFFF_FFFF_FFFF_FFFF)
         let next = try SignalRing(path: path, capacity: 16)
         #expect(contents(next).signals.count == 2)
         #expect(contents(next).skipped == 1)

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+
+/// A signal as bytes: the one form it has in the ring and on the disk.
+///
+/// | bytes | what |
+/// |---|---|
+/// | 0–31 | call and alternative, high and low halves |
+/// | 32–55 | wall clock, caller, destination |
+/// | 56–63 | status, Q.850 cause, SIP cause, trunk |
+/// | 64–66 | kind, direction, reason (0 = branded or not said) |
+/// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–7: marks |
+/// | 68–71 | lengths of the first four texts, or the session interval in seconds |
+/// | 72 | with texts: the length of the fifth |
+/// | from 73 | SIP Call-ID, brand name, brand id, subscriber, carrier's name, without gaps |
+///
+/// Values are in the machine's own byte order: neither file leaves the machine.
+struct SignalBytes {
+    /// Longest texts in bytes, in the order they are stored.
+    static let textLimits = (sipCallID: 160, brandName: 100, brandID: 64, subscriber: 64, carrierName: 43)
+    /// Bytes of a signal without texts, and of the longest with them.
+    static let least = 72
+    static let most = 504
+
+    private let base: UnsafeMutableRawPointer
+
+    /// A view of `most` bytes of room at `base`, at any alignment.
+    init(base: UnsafeMutableRawPointer) { self.base = base }
+
+    /// Writes a signal, its texts cut to their limits; returns how many bytes it takes.
+    ///
+    /// Plain stores: no allocation, no system call, no lock.
+    func store(_ signal: borrowing CallSignal, texts: CallTexts?) -> Int {
+        base.storeBytes(of: signal.call.high, toByteOffset: 0, as: UInt64.self)
+        base.storeBytes(of: signal.call.low, toByteOffset: 8, as: UInt64.self)
+        base.storeBytes(of: signal.alternative.high, toByteOffset: 16, as: UInt64.self)
+        base.storeBytes(of: signal.alternative.low, toByteOffset: 24, as: UInt64.self)
+        base.storeBytes(of: signal.wallMicroseconds, toByteOffset: 32, as: Int64.self)
+        base.storeBytes(of: signal.caller, toByteOffset: 40, as: UInt64.self)
+        base.storeBytes(of: signal.destination, toByteOffset: 48, as: UInt64.self)
+        base.storeBytes(of: signal.status, toByteOffset: 56, as: UInt16.self)
+        base.storeBytes(of: signal.q850Cause, toByteOffset: 58, as: UInt16.self)
+        base.storeBytes(of: signal.sipCause, toByteOffset: 60, as: UInt16.self)
+        base.storeBytes(of: signal.trunk, toByteOffset: 62, as: UInt16.self)
+        base.storeBytes(of: signal.kind.rawValue, toByteOffset: 64, as: UInt8.self)
+        base.storeBytes(of: signal.direction.rawValue, toByteOffset: 65, as: UInt8.self)
+        base.storeBytes(of: signal.reason?.rawValue ?? 0, toByteOffset: 66, as: UInt8.self)
+        let marks = signal.marks.rawValue << 4
+        guard let texts else {
+            base.storeBytes(of: marks | (signal.sessionSeconds > 0 ? 2 : 0), toByteOffset: 67, as: UInt8.self)
+            base.storeBytes(of: signal.sessionSeconds, toByteOffset: 68, as: UInt32.self)
+            return Self.least
+        }
+        base.storeBytes(of: marks | 1, toByteOffset: 67, as: UInt8.self)
+        let limits = Self.textLimits
+        var end = 73
+        store(texts.sipCallID, limit: limits.sipCallID, lengthAt: 68, end: &end)
+        store(texts.brandName, limit: limits.brandName, lengthAt: 69, end: &end)
+        store(texts.brandID, limit: limits.brandID, lengthAt: 70, end: &end)
+        store(texts.subscriber, limit: limits.subscriber, lengthAt: 71, end: &end)
+        store(texts.carrierName, limit: limits.carrierName, lengthAt: 72, end: &end)
+        return end
+    }
+
+    private func store(_ text: [UInt8], limit: Int, lengthAt: Int, end: inout Int) {
+        let count = min(text.count, limit)
+        text.withUnsafeBytes { source in
+            guard count > 0, let start = source.baseAddress else { return }
+            (base + end).copyMemory(from: start, byteCount: count)
+        }
+        base.storeBytes(of: UInt8(truncatingIfNeeded: count), toByteOffset: lengthAt, as: UInt8.self)
+        end += count
+    }
+
+    /// Bytes the signal takes that begins there, by what its first `least` + 1 say; nil for one that `store` cannot have
+    /// written.
+    static func length(_ bytes: UnsafeRawBufferPointer) -> Int? {
+        guard bytes.count >= least else { return nil }
+        guard bytes[67] & 1 == 1 else { return least }
+        guard bytes.count > least else { return nil }
+        let limits = textLimits
+        let lengths = (Int(bytes[68]), Int(bytes[69]), Int(bytes[70]), Int(bytes[71]), Int(bytes[72]))
+        guard lengths.0 <= limits.sipCallID, lengths.1 <= limits.brandName, lengths.2 <= limits.brandID,
+            lengths.3 <= limits.subscriber, lengths.4 <= limits.carrierName
+        else { return nil }
+        return least + 1 + lengths.0 + lengths.1 + lengths.2 + lengths.3 + lengths.4
+    }
+
+    /// Reads the signal these bytes are, no more and no fewer; nil if a byte of it is none that `store` could have
+    /// written.
+    static func load(_ bytes: UnsafeRawBufferPointer) -> (signal: CallSignal, texts: CallTexts?)? {
+        guard length(bytes) == bytes.count, let kind = CallSignal.Kind(rawValue: bytes[64]),
+            let direction = CallSignal.Direction(rawValue: bytes[65])
+        else { return nil }
+        func number<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> Value {
+            bytes.loadUnaligned(fromByteOffset: offset, as: Value.self)
+        }
+        let reason = PassThroughReason(rawValue: bytes[66])
+        guard bytes[66] == 0 || reason != nil else { return nil }
+        let wallMicroseconds: Int64 = number(32)
+        // To the year 2255; no sum of times ends above what a number holds.
+        guard (0..<(1 << 53)).contains(wallMicroseconds) else { return nil }
+        var signal = CallSignal(
+            kind: kind, direction: direction, call: CallIdentifier(high: number(0), low: number(8)),
+            alternative: CallIdentifier(high: number(16), low: number(24)), wallMicroseconds: wallMicroseconds,
+            status: number(56), q850Cause: number(58), sipCause: number(60), trunk: number(62), caller: number(40),
+            destination: number(48), reason: reason)
+        signal.marks = CallSignal.Marks(rawValue: bytes[67] >> 4)
+        guard signal.marks.isSubset(of: .all) else { return nil }
+        switch bytes[67] & 15 {
+        case 0: return (signal, nil)
+        case 1: return (signal, texts(of: bytes))
+        case 2:
+            signal.sessionSeconds = number(68)
+            return (signal, nil)
+        default: return nil
+        }
+    }
+
+    private static func texts(of bytes: UnsafeRawBufferPointer) -> CallTexts {
+        var start = least + 1
+        func text(lengthAt: Int) -> [UInt8] {
+            defer { start += Int(bytes[lengthAt]) }
+            return [UInt8](bytes[start..<start + Int(bytes[lengthAt])])
+        }
+        return CallTexts(
+            sipCallID: text(lengthAt: 68), brandName: text(lengthAt: 69), brandID: text(lengthAt: 70),
+            subscriber: text(lengthAt: 71), carrierName: text(lengthAt: 72))
+    }
+}
