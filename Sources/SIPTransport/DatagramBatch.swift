@@ -8,6 +8,8 @@ import SIPCore
 struct DatagramBatch: ~Copyable {
     /// The messages being written; their room is used again and again.
     var sending: [OutgoingMessage] = []
+    /// What is to go by streams, handed over together.
+    var streaming: [OutgoingMessage] = []
     private let inbox: OpaquePointer
 
     /// Makes room for a batch of datagrams of `capacity` bytes each; pages are touched as they are needed.

@@ -30,9 +30,14 @@ final class StreamConnection: ChannelInboundHandler {
     private var lastByte: NIODeadline
     /// When the message or the handshake that is not complete began; nil when nothing is.
     private var unfinishedSince: NIODeadline?
-    /// A message there was no room for; nothing is read meanwhile.
-    private var refused: (bytes: [UInt8], flow: Flow)?
+    /// Messages that came at once, to be offered together; if there was no room for them nothing is read meanwhile.
+    private var gathered: [StreamArrival] = []
+    private var isRefused = false
     private var waitingBytes = 0
+    /// Messages that nobody wants to hear of and that are not written yet, one after the other.
+    private var collected = ByteBuffer()
+    /// Something was given since the last flush.
+    private var hasUnflushed = false
     /// Messages given before the connection was there.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
     /// It never came, or is over: what is still given to it is not delivered.
@@ -53,25 +58,44 @@ final class StreamConnection: ChannelInboundHandler {
 
     // MARK: Sending
 
-    /// Writes a message, at once or as soon as the connection is there.
-    func send(_ bytes: [UInt8], token: DeliveryToken) {
-        guard let channel else {
+    /// Takes a message, to be written by `flush` or as soon as the connection is there; true when it is the first to wait
+    /// for `flush`.
+    func send(_ bytes: [UInt8], token: DeliveryToken) -> Bool {
+        guard channel != nil else {
             // What fails at once, for want of a route or a descriptor, has failed before the first message is given.
-            if isGone { return hub.fail(token, on: number) }
-            early.append((bytes, token))
-            return
+            if isGone { hub.fail(token, on: number) } else { early.append((bytes, token)) }
+            return false
+        }
+        guard waitingBytes + bytes.count <= hub.limits.waiting else {
+            hub.fail(token, on: number)
+            close(.closedFull)
+            return false
         }
         waitingBytes += bytes.count
-        guard waitingBytes <= hub.limits.waiting else {
-            hub.fail(token, on: number)
-            return close(.closedFull)
-        }
+        collected.writeBytes(bytes)
+        // In a piece of which it is the last: what was not written as a whole was not delivered.
+        if token != .none { write(for: token) }
+        defer { hasUnflushed = true }
+        return !hasUnflushed
+    }
+
+    /// Gives the system what was taken since the last time; each message by itself would be a call into it.
+    func flush() {
+        if collected.readableBytes > 0 { write(for: .none) }
+        hasUnflushed = false
+        channel?.flush()
+    }
+
+    private func write(for token: DeliveryToken) {
+        guard let channel else { return }
+        let bytes = collected
+        collected = ByteBuffer()
         let promise = channel.eventLoop.makePromise(of: Void.self)
         promise.futureResult.assumeIsolated().whenComplete { result in
-            self.waitingBytes -= bytes.count
+            self.waitingBytes -= bytes.readableBytes
             if case .failure = result { self.hub.fail(token, on: self.number) }
         }
-        channel.writeAndFlush(channel.allocator.buffer(bytes: bytes), promise: promise)
+        channel.write(bytes, promise: promise)
     }
 
     /// Gives up on a connection that never came.
@@ -89,14 +113,20 @@ final class StreamConnection: ChannelInboundHandler {
         hub.opened(self)
         let waiting = early
         early = []
-        for message in waiting { send(message.bytes, token: message.token) }
+        for message in waiting { _ = send(message.bytes, token: message.token) }
+        flush()
         context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         lastByte = .now()
         framer.append(unwrapInboundIn(data).readableBytesView)
-        handOn(context.channel)
+        gather(context.channel)
+    }
+
+    func channelReadComplete(context: ChannelHandlerContext) {
+        if !isRefused { offer() }
+        context.fireChannelReadComplete()
     }
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
@@ -111,6 +141,8 @@ final class StreamConnection: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
+        // What came before the end counts; there is no second try.
+        if !isRefused { offer() }
         hub.closed(self)
         channel = nil
         failEarly()
@@ -122,19 +154,19 @@ final class StreamConnection: ChannelInboundHandler {
         context.close(promise: nil)
     }
 
-    /// Hands on what is complete, until there is no more or no room for it.
-    private func handOn(_ channel: any Channel) {
-        while refused == nil, let frame = framer.next() {
+    /// Cuts off what is complete.
+    private func gather(_ channel: any Channel) {
+        while let frame = framer.next() {
             // What follows has as long as the one before it.
             unfinishedSince = nil
             switch frame {
-            case .message(let bytes): offer(bytes, fault: nil, channel)
+            case .message(let bytes): gathered.append(.message(bytes, flow(nil)))
             // Who reads nothing gets none: each would wait in memory.
             case .keepAlive where !channel.isWritable: break
             case .keepAlive: channel.writeAndFlush(channel.allocator.buffer(bytes: [13, 10]), promise: nil)
             case .broken(let fault, let bytes):
                 hub.counters.add(.closedBroken)
-                offer(bytes, fault: fault, channel)
+                gathered.append(.message(bytes, flow(fault)))
                 // Long enough for the answer to get out, which comes from another thread.
                 channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { self.close(nil) }
             }
@@ -143,31 +175,30 @@ final class StreamConnection: ChannelInboundHandler {
         if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? .now() : nil }
     }
 
-    private func offer(_ bytes: [UInt8], fault: StreamFault?, _ channel: any Channel) {
-        let flow = Flow(
-            source: remote, socket: socket, connection: number, certificate: certificate, fault: fault)
-        guard !hub.inbox(for: number).offer(bytes, flow) else { return }
-        refused = (bytes, flow)
-        channel.setOption(.autoRead, value: false).assumeIsolated().whenComplete { _ in }
-        channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.offerAgain() }
+    private func flow(_ fault: StreamFault?) -> Flow {
+        Flow(source: remote, socket: socket, connection: number, certificate: certificate, fault: fault)
     }
 
-    private func offerAgain() {
-        guard let channel, let waiting = refused else { return }
-        guard hub.inbox(for: number).offer(waiting.bytes, waiting.flow) else {
-            channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.offerAgain() }
-            return
+    /// Hands on what was gathered, at once so that the worker is woken once; reads no more until there is room for it.
+    private func offer() {
+        guard !gathered.isEmpty else { return }
+        let wasRefused = isRefused
+        isRefused = !hub.inbox(for: number).offer(gathered)
+        if !isRefused { gathered.removeAll(keepingCapacity: true) }
+        guard let channel else { return }
+        if isRefused != wasRefused {
+            channel.setOption(.autoRead, value: !isRefused).assumeIsolated().whenComplete { _ in }
         }
-        refused = nil
-        handOn(channel)
-        if refused == nil { channel.setOption(.autoRead, value: true).assumeIsolated().whenComplete { _ in } }
+        if isRefused {
+            channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) { self.offer() }
+        }
     }
 
     // MARK: Ending
 
     /// Closes it if it has been silent or half a message for too long.
     func sweep(_ now: NIODeadline) {
-        if let since = unfinishedSince, refused == nil, now - since > hub.limits.unfinished.timeAmount {
+        if let since = unfinishedSince, !isRefused, now - since > hub.limits.unfinished.timeAmount {
             return close(.closedUnfinished)
         }
         if now - lastByte > hub.limits.idle.timeAmount { close(.closedIdle) }

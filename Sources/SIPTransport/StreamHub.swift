@@ -73,20 +73,27 @@ final class StreamHub {
         try channel.pipeline.syncOperations.addHandler(connection)
     }
 
-    /// Sends by the connection named, else by one that leads there, else by a new one.
-    func send(_ message: OutgoingMessage) {
-        if let connection = connections[message.connection] {
-            return connection.send(message.bytes, token: message.token)
+    /// Sends each by the connection named, else by one that leads there, else by a new one.
+    func send(_ messages: [OutgoingMessage]) {
+        var written: [StreamConnection] = []
+        for message in messages {
+            guard let connection = connection(for: message) else {
+                counters.add(.refused)
+                fail(message.token, on: 0)
+                continue
+            }
+            if connection.send(message.bytes, token: message.token) { written.append(connection) }
         }
+        // One call into the system for all that goes one way.
+        for connection in written { connection.flush() }
+    }
+
+    private func connection(for message: OutgoingMessage) -> StreamConnection? {
+        if let connection = connections[message.connection] { return connection }
         let way = Way(socket: message.socket, remote: message.destination)
-        if let number = byWay[way], let connection = connections[number] {
-            return connection.send(message.bytes, token: message.token)
-        }
-        guard let listener = listeners[message.socket], connections.count < limits.connections else {
-            counters.add(.refused)
-            return fail(message.token, on: 0)
-        }
-        connect(listener, way).send(message.bytes, token: message.token)
+        if let number = byWay[way], let connection = connections[number] { return connection }
+        guard let listener = listeners[message.socket], connections.count < limits.connections else { return nil }
+        return connect(listener, way)
     }
 
     private func connect(_ listener: StreamListener, _ way: Way) -> StreamConnection {

@@ -8,6 +8,9 @@ package enum StreamArrival: Sendable {
     case message([UInt8], Flow)
     /// A message sent with this token was not delivered.
     case sendFailed(token: DeliveryToken)
+
+    /// What it counts for in an inbox.
+    var bytes: Int { if case .message(let bytes, _) = self { bytes.count } else { 0 } }
 }
 
 /// The queue from the threads of streams to one worker, bounded; the worker is woken when it is no longer empty.
@@ -16,6 +19,7 @@ package enum StreamArrival: Sendable {
 package final class StreamInbox: Sendable {
     private struct State {
         var arrivals: [StreamArrival] = []
+        /// Of these, and of those the worker has taken and is not done with.
         var bytes = 0
     }
 
@@ -24,20 +28,22 @@ package final class StreamInbox: Sendable {
     private let mostBytes: Int
 
     /// - Parameters:
-    ///   - mostBytes: what may wait; a connection whose message does not fit is not read until it does.
+    ///   - mostBytes: what may wait; a connection whose messages do not fit is not read until they do.
     ///   - wake: wakes the worker; any thread.
     package init(mostBytes: Int = 16 << 20, wake: @escaping @Sendable () -> Void) {
         self.mostBytes = mostBytes
         self.wake = wake
     }
 
-    /// Adds a message; false when there is no room for it now.
-    func offer(_ bytes: [UInt8], _ flow: Flow) -> Bool {
+    /// Adds messages that came together, all or none; false when there is no room for them now.
+    func offer(_ messages: [StreamArrival]) -> Bool {
+        let bytes = messages.reduce(0) { $0 + $1.bytes }
         let taken: (isTaken: Bool, wasEmpty: Bool) = state.withLock { state in
-            guard state.bytes + bytes.count <= mostBytes || state.arrivals.isEmpty else { return (false, false) }
-            state.arrivals.append(.message(bytes, flow))
-            state.bytes += bytes.count
-            return (true, state.arrivals.count == 1)
+            guard state.bytes == 0 || state.bytes + bytes <= mostBytes else { return (false, false) }
+            let wasEmpty = state.arrivals.isEmpty
+            state.arrivals += messages
+            state.bytes += bytes
+            return (true, wasEmpty)
         }
         if taken.wasEmpty { wake() }
         return taken.isTaken
@@ -53,11 +59,16 @@ package final class StreamInbox: Sendable {
         if wasEmpty { wake() }
     }
 
-    /// Takes everything; the worker's thread.
-    package func drain() -> [StreamArrival] {
-        state.withLock { state in
-            defer { state = State() }
-            return state.arrivals
-        }
+    /// Gives everything for an empty list, whose room is used for the next; the worker's thread.
+    ///
+    /// It counts as waiting until it is released.
+    package func exchange(for list: inout [StreamArrival]) {
+        state.withLock { swap(&$0.arrivals, &list) }
     }
+
+    /// Hears that the worker is done with so many bytes of what it took.
+    package func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
+
+    /// Bytes of messages that wait, taken or not.
+    var waitingBytes: Int { state.withLock { $0.bytes } }
 }

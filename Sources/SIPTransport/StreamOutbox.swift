@@ -7,11 +7,11 @@ import Synchronization
 final class StreamOutbox: Sendable {
     private let messages = Mutex<[OutgoingMessage]>([])
 
-    /// Adds a message; true when it is the first, so that the event loop must be told.
-    func append(_ message: OutgoingMessage) -> Bool {
+    /// Adds messages; true when there were none, so that the event loop must be told.
+    func append(_ more: [OutgoingMessage]) -> Bool {
         messages.withLock { messages in
-            messages.append(message)
-            return messages.count == 1
+            messages += more
+            return messages.count == more.count
         }
     }
 

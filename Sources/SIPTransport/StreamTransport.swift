@@ -77,14 +77,14 @@ package final class StreamTransport: Sendable {
         return bound
     }
 
-    /// Sends a message; any thread, never waits.
+    /// Sends messages; any thread, never waits.
     ///
-    /// By the connection it names while that is open, else by one that leads there, else by a new one (RFC 3261 §18.1.1,
-    /// §18.2.2). One that cannot be delivered is reported to the inbox of a worker with its token.
-    package func send(_ message: OutgoingMessage) {
-        guard outbox.append(message) else { return }
+    /// Each by the connection it names while that is open, else by one that leads there, else by a new one (RFC 3261
+    /// §18.1.1, §18.2.2). One that cannot be delivered is reported to the inbox of a worker with its token.
+    package func send(_ messages: [OutgoingMessage]) {
+        guard outbox.append(messages) else { return }
         let (hub, outbox) = (hub, outbox)
-        loop.execute { for message in outbox.drain() { hub.value.send(message) } }
+        loop.execute { hub.value.send(outbox.drain()) }
     }
 
     /// Sets who is known, for connections that begin from now on; any thread.

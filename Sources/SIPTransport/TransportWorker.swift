@@ -87,6 +87,7 @@ package final class TransportWorker: Sendable {
 
     private func run(_ element: some SIPElement, _ priority: consuming CallThreadPriority) {
         var batch = DatagramBatch(capacity: 65_535)
+        var backlog = StreamBacklog(of: inbox)
         let streams = self.streams.withLock { $0 }
         // A negative descriptor is passed over by poll.
         var waiting = sockets.map { pollfd(fd: $0?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
@@ -94,35 +95,44 @@ package final class TransportWorker: Sendable {
         var deadline = element.nextDeadline
         while !stopping.load(ordering: .acquiring) {
             priority.beginsToWait()
-            let ready = poll(&waiting, nfds_t(waiting.count), timeout(until: deadline))
+            let ready = poll(&waiting, nfds_t(waiting.count), backlog.isEmpty ? timeout(until: deadline) : 0)
             priority.hasWaited(isAsked: goesFirst.load(ordering: .relaxed))
             let now = Moment.now()
             if ready > 0 {
                 for position in sockets.indices where waiting[position].revents != 0 {
                     receive(on: position, into: &batch, for: element, streams, at: now)
                 }
-                if waiting[sockets.count].revents != 0 { takeStreams(for: element, by: &batch, streams, at: now) }
+                if waiting[sockets.count].revents != 0 {
+                    herald_clear_wakeup(wake)
+                    backlog.renew()
+                }
             }
+            if !backlog.isEmpty { takeStreams(&backlog, for: element, by: &batch, streams, at: now) }
             deadline = element.nextDeadline
             if let due = deadline, due <= now.milliseconds {
                 element.fireTimers(at: now)
-                flush(element, by: &batch, streams, at: now)
+                flush(element, by: &batch, at: now)
+                handOver(&batch, to: streams)
                 deadline = element.nextDeadline
             }
         }
     }
 
     private func takeStreams(
-        for element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
+        _ backlog: inout StreamBacklog, for element: some SIPElement, by batch: inout DatagramBatch,
+        _ streams: StreamTransport?, at now: Moment
     ) {
-        herald_clear_wakeup(wake)
-        for arrival in inbox.drain() {
+        element.filling = backlog.filling
+        backlog.takeTurn { arrival in
             switch arrival {
             case .message(let bytes, let flow): element.receive(bytes, by: flow, at: now)
             case .sendFailed(let token): element.sendFailed(token, at: now)
             }
         }
-        flush(element, by: &batch, streams, at: now)
+        flush(element, by: &batch, at: now)
+        handOver(&batch, to: streams)
+        // A wake-up for what came meanwhile may have been taken already.
+        backlog.renew()
     }
 
     /// Milliseconds until the deadline, at least 0 and at most the longest wait.
@@ -155,45 +165,51 @@ package final class TransportWorker: Sendable {
                     element.receive([UInt8](room), by: Flow(source: PeerAddress(datagram), socket: position), at: now)
                 }
                 // Each before the next is read: the first of many is not to wait until the last is understood.
-                flush(element, by: &batch, streams, at: now)
+                flush(element, by: &batch, at: now)
             }
+            handOver(&batch, to: streams)
             if !isFull { return }
         }
     }
 
     /// Sends what waits; what a failed send makes the element send goes out in the same round.
-    private func flush(
-        _ element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?, at now: Moment
-    ) {
+    ///
+    /// What goes by streams is kept for `handOver`: each by itself would wake their thread each time.
+    private func flush(_ element: some SIPElement, by batch: inout DatagramBatch, at now: Moment) {
         // A request may fail at each of its targets at once; then its sender gets an answer.
         for _ in 0..<TargetGroup.mostTried + 2 {
             guard element.exchangeOutgoing(for: &batch.sending) else { return }
-            send(batch.sending, for: element, streams, at: now)
+            send(&batch, for: element, at: now)
             batch.sending.removeAll(keepingCapacity: true)
         }
     }
 
-    private func send(
-        _ messages: [OutgoingMessage], for element: some SIPElement, _ streams: StreamTransport?, at now: Moment
-    ) {
+    private func send(_ batch: inout DatagramBatch, for element: some SIPElement, at now: Moment) {
         var start = 0
-        while start < messages.count {
-            guard let socket = sockets[messages[start].socket] else {
-                streams?.send(messages[start])
+        while start < batch.sending.count {
+            let position = batch.sending[start].socket
+            guard let socket = sockets[position] else {
+                batch.streaming.append(batch.sending[start])
                 start += 1
                 continue
             }
             var end = start + 1
-            while end < messages.count, end - start < Int(HERALD_DATAGRAM_BATCH),
-                messages[end].socket == messages[start].socket
+            while end < batch.sending.count, end - start < Int(HERALD_DATAGRAM_BATCH),
+                batch.sending[end].socket == position
             {
                 end += 1
             }
-            start += DatagramBatch.send(messages[start..<end], on: socket.descriptor) { datagram, errno in
+            start += DatagramBatch.send(batch.sending[start..<end], on: socket.descriptor) { datagram, errno in
                 element.note(.unsent(errno: errno))
                 if datagram.token != .none, errno != EAGAIN { element.sendFailed(datagram.token, at: now) }
             }
         }
+    }
+
+    private func handOver(_ batch: inout DatagramBatch, to streams: StreamTransport?) {
+        guard !batch.streaming.isEmpty else { return }
+        streams?.send(batch.streaming)
+        batch.streaming.removeAll(keepingCapacity: true)
     }
 }
 

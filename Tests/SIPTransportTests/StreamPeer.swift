@@ -3,8 +3,9 @@
 import Foundation
 import Glibc
 import SIPCore
-import SIPTransport
 import Synchronization
+
+@testable import SIPTransport
 
 /// What the streams of a test handed to their worker, kept in order.
 final class StreamObserver: Sendable {
@@ -38,8 +39,9 @@ final class StreamObserver: Sendable {
     }
 
     private func take() {
-        let arrivals = inbox.drain()
-        kept.withLock { $0 += arrivals }
+        var backlog = StreamBacklog(of: inbox)
+        backlog.renew()
+        kept.withLock { kept in while !backlog.isEmpty { backlog.takeTurn { kept.append($0) } } }
     }
 }
 

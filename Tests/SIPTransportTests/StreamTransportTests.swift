@@ -30,9 +30,10 @@ struct StreamTransportTests {
         }
 
         func send(_ text: String, to destination: PeerAddress, connection: UInt64 = 0, token: DeliveryToken = .none) {
-            streams.send(
+            streams.send([
                 OutgoingMessage(
-                    bytes: Array(text.utf8), destination: destination, socket: 3, connection: connection, token: token))
+                    bytes: Array(text.utf8), destination: destination, socket: 3, connection: connection, token: token)
+            ])
         }
     }
 
@@ -213,6 +214,51 @@ struct StreamTransportTests {
         #expect(try await waits { observer.messages.count == 500 })
         #expect(observer.messages.map(\.text) == (0..<500).map { Self.message("m\($0)") })
         await streams.stop()
+    }
+
+    @Test func `what is given at once arrives in order on each connection, with and without a token`() async throws {
+        let house = try await House()
+        let others = [try await House(), try await House()]
+        house.streams.send(
+            (0..<400).map { number in
+                OutgoingMessage(
+                    bytes: Array(Self.message("m\(number)").utf8), destination: others[number % 2].address, socket: 3,
+                    token: number % 3 == 0 ? DeliveryToken(branch: Branch(token: 9), attempt: 0) : .none)
+            })
+        for (place, other) in others.enumerated() {
+            #expect(try await waits { other.observer.messages.count == 200 })
+            #expect(other.observer.messages.map(\.text) == (0..<200).map { Self.message("m\($0 * 2 + place)") })
+        }
+        #expect(house.observer.failures.isEmpty)
+        for each in others + [house] { await each.streams.stop() }
+    }
+
+    @Test func `a far end that reads nothing loses its connection, and each request that did not get there is told`()
+        async throws
+    {
+        let house = try await House { $0.waiting = 200_000 }
+        let peer = try #require(RawStream(port: house.address.port))
+        peer.send(Self.message("a"))
+        #expect(try await waits { house.observer.messages.count == 1 })
+        let flow = try #require(house.observer.messages.first).flow
+        // More than the buffers of the system for both ends.
+        let large = [UInt8](repeating: 0x61, count: 40_000)
+        for number in 0..<2_000 {
+            let token = DeliveryToken(branch: Branch(token: UInt64(number + 1)), attempt: 0)
+            house.streams.send([
+                OutgoingMessage(
+                    bytes: large, destination: flow.source, socket: 3, connection: flow.connection,
+                    token: number % 2 == 0 ? token : .none)
+            ])
+        }
+        #expect(try await waits { house.streams.counters.count(.closedFull) > 0 })
+        #expect(try await waits { house.observer.failures.last?.branch == Branch(token: 1_999) })
+        // Each once, and of those before the first none.
+        let failed = house.observer.failures.map(\.branch)
+        #expect(Set(failed).count == failed.count)
+        #expect(Set(failed).isSubset(of: (0..<1_000).map { Branch(token: UInt64(2 * $0 + 1)) }))
+        withExtendedLifetime(peer) {}
+        await house.streams.stop()
     }
 
     @Test func `a taken port is named with what to do`() async throws {

@@ -62,10 +62,11 @@ struct TLSTests {
         /// Sends one message to another house that is to prove a name.
         func send(to other: House, named name: String) {
             streams.setPeers(StreamPeers(serverNames: [other.address: name]))
-            streams.send(
+            streams.send([
                 OutgoingMessage(
                     bytes: Array(text.utf8), destination: other.address, socket: 0,
-                    token: DeliveryToken(branch: Branch(token: 5), attempt: 0)))
+                    token: DeliveryToken(branch: Branch(token: 5), attempt: 0))
+            ])
         }
     }
 
@@ -100,7 +101,9 @@ struct TLSTests {
         let target = try #require(house.observer.messages.first).flow.source
         house.streams.setPeers(StreamPeers(serverNames: [target: "pbx.example"]))
         let token = DeliveryToken(branch: Branch(token: 5), attempt: 0)
-        house.streams.send(OutgoingMessage(bytes: Array(Self.text.utf8), destination: target, socket: 0, token: token))
+        house.streams.send([
+            OutgoingMessage(bytes: Array(Self.text.utf8), destination: target, socket: 0, token: token)
+        ])
         // Nothing listens where it comes from.
         #expect(try await waits { house.observer.failures == [token] })
         #expect(other.observer.messages.isEmpty)

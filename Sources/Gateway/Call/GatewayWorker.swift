@@ -11,7 +11,7 @@ package import SIPCore
 package final class GatewayWorker: SIPElement {
     package var outgoing: [OutgoingMessage] = []
     package var filling = 0.0
-    /// By the position of the socket: an empty queue says nothing of a full one.
+    /// By the position of the local address: an empty queue says nothing of a full one.
     private var overload: [OverloadGuard] = []
     private var refusalTags = RefusalTags()
     private let shards: GatewayShards
@@ -103,7 +103,7 @@ package final class GatewayWorker: SIPElement {
 
     /// Whether the queue an INVITE was read from asks for its refusal.
     private func isShed(_ arrival: Arrival) -> Bool {
-        guard arrival.message.method == .invite, arrival.flow.connection == 0 else { return false }
+        guard arrival.message.method == .invite else { return false }
         let socket = arrival.flow.socket
         while overload.count <= socket { overload.append(OverloadGuard()) }
         return overload[socket].sheds(at: filling, now: arrival.now.milliseconds)

@@ -129,6 +129,29 @@ struct AdmissionStoryTests {
         #expect(!quiet.to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
     }
 
+    @Test func `calls that come by a connection are shed like those of datagrams, and what is in a dialog is not`()
+        throws
+    {
+        var options = GatewayUnderTest.Options()
+        options.hasStream = true
+        let gateway = try GatewayUnderTest(numbers: [], options: options)
+        let own = trunk.with(port: 40_000)
+        func receive(_ text: String) -> [OutgoingMessage] {
+            gateway.receive(text.replacing("SIP/2.0/UDP", with: "SIP/2.0/TCP"), from: own, on: 1, connection: 7)
+        }
+        #expect(receive(invite(1)).to(GatewayUnderTest.pbx).count == 1)
+        gateway.gateway.filling = 1
+        for number in 0..<100 {
+            _ = gateway.pass(.milliseconds(10))
+            _ = receive(invite(1_000 + number))
+        }
+        let refused = receive(invite(2))
+        #expect(refused.count == 1 && refused[0].connection == 7)
+        #expect(String(decoding: refused[0].bytes, as: UTF8.self).hasPrefix("SIP/2.0 503"))
+        let bye = request("BYE", toTag: ";tag=p", branch: "bye", sequence: 2)
+        #expect(receive(bye).to(GatewayUnderTest.pbx).count == 1)
+    }
+
     @Test func `a repetition of a call that was taken is absorbed in a flood, not refused`() throws {
         let gateway = try gateway()
         #expect(gateway.receive(invite(1), from: trunk).to(GatewayUnderTest.pbx).count == 1)

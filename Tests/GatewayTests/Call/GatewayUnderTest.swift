@@ -81,9 +81,11 @@ final class GatewayUnderTest {
         return sent()
     }
 
-    func receive(_ text: String, from source: PeerAddress, on socket: Int = 0) -> [OutgoingMessage] {
+    func receive(
+        _ text: String, from source: PeerAddress, on socket: Int = 0, connection: UInt64 = 0
+    ) -> [OutgoingMessage] {
         let bytes = Array(text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n").utf8)
-        gateway.receive(bytes, by: Flow(source: source, socket: socket), at: now)
+        gateway.receive(bytes, by: Flow(source: source, socket: socket, connection: connection), at: now)
         return sent()
     }
 
