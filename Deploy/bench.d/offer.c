@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Carrier and PBX of calls in one light process, for more of them than SIPp can make on one core.
 //
-//     offer CALLERS-FILE SUBJECT-PORT CARRIER-PORT PBX-PORT RATE:SECONDS:TALK-MS...
+//     offer CALLERS-FILE udp|tcp SUBJECT-PORT CARRIER-PORT PBX-PORT RATE:SECONDS:TALK-MS...
 //
 // One step after the other: RATE calls a second whose INVITE rings at once, is answered after 100 ms and ended TALK-MS
-// later; messages are sent again as RFC 3261 says for UDP. Each tenth of a second a line of JSON tells what happened in
+// later; over UDP messages are sent again as RFC 3261 says. Each tenth of a second a line of JSON tells what happened in
 // it, and a last line, 5 s after the last step, what is left open.
 #define _GNU_SOURCE
-#include "offer_messages.h"
-#include <arpa/inet.h>
+#include "offer_wires.h"
 #include <poll.h>
 #include <stdint.h>
-#include <sys/socket.h>
 #include <time.h>
 
-enum { SLOTS = 1 << 18, BATCH = 64, RING_MS = 100, T1 = 500, T2 = 4000, LAST_MS = 5000, TRIES = 7 };
+enum { SLOTS = 1 << 18, RING_MS = 100, T1 = 500, T2 = 4000, LAST_MS = 5000, TRIES = 7 };
 enum kind { ASK_AGAIN, ANSWER, HANG_UP, HANG_UP_AGAIN };
 enum state { UNSENT, ASKED, RINGING, TALKING, ENDING, ENDED, REFUSED };
 
@@ -38,7 +36,7 @@ static uint32_t wheel[SLOTS], free_timer, timer_count;
 static int64_t ticked;
 static struct span span;
 static struct sockaddr_in subject;
-static int carrier, pbx;
+static struct wire carrier, pbx;
 static char (*callers)[20];
 static uint32_t caller_count, call_count;
 static uint64_t strayed; // ACKs of refused calls that came to the PBX
@@ -47,19 +45,6 @@ static int64_t microseconds(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     return now.tv_sec * 1000000ll + now.tv_nsec / 1000;
-}
-
-static int port(int number) {
-    int wire = socket(AF_INET, SOCK_DGRAM, 0), size = 8 << 20;
-    struct sockaddr_in own = subject;
-    own.sin_port = htons((uint16_t)number);
-    if (setsockopt(wire, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size))
-        setsockopt(wire, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
-    if (wire < 0 || bind(wire, (struct sockaddr *)&own, sizeof own) < 0) {
-        perror("offer: bind");
-        exit(1);
-    }
-    return wire;
 }
 
 static void after(int64_t milliseconds, enum kind kind, uint32_t call) {
@@ -75,27 +60,23 @@ static void after(int64_t milliseconds, enum kind kind, uint32_t call) {
     *slot = place;
 }
 
-static void say(int wire, const char *text, size_t length) {
-    sendto(wire, text, length, 0, (struct sockaddr *)&subject, sizeof subject);
-}
-
 static void request(
     const char *method, const char *uri, int cseq, uint32_t call, const char *route, const char *tag) {
     static char text[SPACE];
     const char *caller = callers[call % caller_count];
-    say(carrier, text, (size_t)write_request(text, method, uri, cseq, call, caller, route, tag));
+    say(&carrier, &subject, text, (size_t)write_request(text, method, uri, cseq, call, caller, route, tag));
 }
 
 static void ask(uint32_t number) {
     request("INVITE", "sip:+12025550142@127.0.0.1:5070;user=phone", 1, number, NULL, "");
-    after(T1 << calls[number].asked++, ASK_AGAIN, number);
+    if (!carrier.is_stream) after(T1 << calls[number].asked++, ASK_AGAIN, number);
 }
 
 static void hang_up(uint32_t number) {
     struct call *call = &calls[number];
     int64_t wait = T1 << call->hung_up++;
     request("BYE", "sip:office@127.0.0.1:5080", 2, number, call->route, ";tag=p");
-    after(wait < T2 ? wait : T2, HANG_UP_AGAIN, number);
+    if (!carrier.is_stream) after(wait < T2 ? wait : T2, HANG_UP_AGAIN, number);
 }
 
 static void fire(struct timer timer) {
@@ -109,7 +90,7 @@ static void fire(struct timer timer) {
     case ANSWER:
         if (call->confirmed || !call->answer || call->answered >= TRIES) return;
         if (call->answered) span.resent++;
-        say(pbx, call->answer, strlen(call->answer));
+        say(&pbx, &subject, call->answer, strlen(call->answer));
         after(T1 << call->answered++, ANSWER, timer.call);
         return;
     case HANG_UP:
@@ -152,7 +133,7 @@ static void at_pbx(const char *message) {
     struct call *call = call_of(message, &number);
     if (!call) return;
     if (!strncmp(message, "INVITE ", 7)) {
-        say(pbx, text, reply(text, "180 Ringing", message, 0, CONTACT "Content-Length: 0\r\n\r\n"));
+        say(&pbx, &subject, text, reply(text, "180 Ringing", message, 0, CONTACT "Content-Length: 0\r\n\r\n"));
         if (call->answer || call->confirmed) return;
         char rest[1024];
         snprintf(rest, sizeof rest, CONTACT "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS\r\n"
@@ -166,7 +147,7 @@ static void at_pbx(const char *message) {
         free(call->answer);
         call->answer = NULL;
     } else if (!strncmp(message, "BYE ", 4)) {
-        say(pbx, text, reply(text, "200 OK", message, 1, "Content-Length: 0\r\n\r\n"));
+        say(&pbx, &subject, text, reply(text, "200 OK", message, 1, "Content-Length: 0\r\n\r\n"));
     }
 }
 
@@ -207,24 +188,6 @@ static void at_carrier(const char *message) {
     }
 }
 
-static int take(int wire, void (*handle)(const char *)) {
-    static char space[BATCH][SPACE];
-    struct mmsghdr heads[BATCH];
-    struct iovec parts[BATCH];
-    memset(heads, 0, sizeof heads);
-    for (int place = 0; place < BATCH; place++) {
-        parts[place] = (struct iovec){space[place], SPACE - 1};
-        heads[place].msg_hdr.msg_iov = &parts[place];
-        heads[place].msg_hdr.msg_iovlen = 1;
-    }
-    int count = recvmmsg(wire, heads, BATCH, MSG_DONTWAIT, NULL);
-    for (int place = 0; place < count; place++) {
-        space[place][heads[place].msg_len] = 0;
-        handle(space[place]);
-    }
-    return count > 0 ? count : 0;
-}
-
 static void read_callers(const char *path) {
     FILE *file = fopen(path, "r");
     char line[64];
@@ -248,19 +211,20 @@ static void tell(double second, int step) {
 }
 
 int main(int count, char **arguments) {
-    if (count < 6) return 2;
-    int steps = count - 5, step = 0;
+    if (count < 7) return 2;
+    int steps = count - 6, step = 0;
     double rate[steps], seconds[steps], total = 0;
     uint32_t talk[steps], next = 0;
     for (int place = 0; place < steps; place++) {
-        if (sscanf(arguments[5 + place], "%lf:%lf:%u", &rate[place], &seconds[place], &talk[place]) != 3) return 2;
+        if (sscanf(arguments[6 + place], "%lf:%lf:%u", &rate[place], &seconds[place], &talk[place]) != 3) return 2;
         total += rate[place] * seconds[place] + 1;
     }
     read_callers(arguments[1]);
-    subject = (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-    carrier = port(atoi(arguments[3]));
-    pbx = port(atoi(arguments[4]));
-    subject.sin_port = htons((uint16_t)atoi(arguments[2]));
+    subject = loopback(1, atoi(arguments[3]));
+    int is_stream = !strcmp(arguments[2], "tcp");
+    if (is_stream) carrier_is("TCP", "127.0.0.2:5060");
+    carrier = is_stream ? stream(&subject) : datagrams(atoi(arguments[4]));
+    pbx = datagrams(atoi(arguments[5]));
     call_count = (uint32_t)total;
     calls = calloc(call_count, sizeof *calls);
     timers = calloc(2, sizeof *timers);
@@ -286,8 +250,9 @@ int main(int count, char **arguments) {
             span.offered++;
             ask(next++);
         }
-        if (take(carrier, at_carrier) + take(pbx, at_pbx) == 0) {
-            struct pollfd both[] = {{carrier, POLLIN, 0}, {pbx, POLLIN, 0}};
+        if (carrier.is_stream) write_waiting(&carrier);
+        if (take(&carrier, at_carrier) + take(&pbx, at_pbx) == 0) {
+            struct pollfd both[] = {{carrier.descriptor, POLLIN, 0}, {pbx.descriptor, POLLIN, 0}};
             struct timespec wait = {0, 200000};
             ppoll(both, 2, &wait, NULL);
         }

@@ -12,6 +12,14 @@ static const char sdp[] = "v=0\r\no=border 4711 4711 IN IP4 203.0.113.17\r\ns=-\
                           "m=audio 30412 RTP/AVP 8 0 101\r\na=rtpmap:8 PCMA/8000\r\na=rtpmap:0 PCMU/8000\r\n"
                           "a=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-15\r\na=ptime:20\r\na=sendrecv\r\n";
 
+// What its requests say of the carrier: over what, and where it is.
+static const char *carrier_transport = "UDP", *carrier_place = "127.0.0.1:5060";
+
+static void carrier_is(const char *transport, const char *place) {
+    carrier_transport = transport;
+    carrier_place = place;
+}
+
 #define CONTACT "Contact: <sip:office@127.0.0.1:5080>\r\n"
 
 // A request of call number `call`; `route` is none outside a dialog, `tag` what follows the address in To. Its length.
@@ -22,19 +30,19 @@ static int write_request(
     const char *branch = invite || !route ? "i" : method;
     int length = snprintf(
         text, SPACE,
-        "%s %s SIP/2.0\r\nVia: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bKo%u-%d%s\r\n%sMax-Forwards: 69\r\n"
+        "%s %s SIP/2.0\r\nVia: SIP/2.0/%s %s;branch=z9hG4bKo%u-%d%s\r\n%sMax-Forwards: 69\r\n"
         "From: \"WIRELESS CALLER\" <sip:%s@carrier.example;user=phone>;tag=f%u\r\n"
         "To: <sip:+12025550142@office.example;user=phone>%s\r\nCall-ID: o%u-%d\r\nCSeq: %d %s\r\n",
-        method, uri, call, run, branch, route ? route : "", caller, call, tag, call, run, cseq, method);
+        method, uri, carrier_transport, carrier_place, call, run, branch, route ? route : "", caller, call, tag, call, run, cseq, method);
     if (invite)
         length += snprintf(
             text + length, SPACE - (size_t)length,
-            "Contact: <sip:%s@127.0.0.1:5060;transport=udp>\r\n"
+            "Contact: <sip:%s@%s;transport=%s>\r\n"
             "P-Asserted-Identity: \"WIRELESS CALLER\" <sip:%s@carrier.example;user=phone>\r\n"
             "P-Charging-Vector: icid-value=c41b07%ue9d2;icid-generated-at=203.0.113.17;orig-ioi=carrier.example\r\n"
             "Privacy: none\r\nAllow: INVITE, ACK, CANCEL, BYE, OPTIONS, PRACK, UPDATE, INFO, NOTIFY, REFER\r\n"
             "Supported: replaces, timer\r\nUser-Agent: Carrier border 4.2\r\nContent-Type: application/sdp\r\n"
-            "Content-Length: %zu\r\n\r\n%s", caller, caller, call, sizeof sdp - 1, sdp);
+            "Content-Length: %zu\r\n\r\n%s", caller, carrier_place, carrier_transport, caller, call, sizeof sdp - 1, sdp);
     else
         length += snprintf(text + length, SPACE - (size_t)length, "Content-Length: 0\r\n\r\n");
     return length;

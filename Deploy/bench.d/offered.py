@@ -11,14 +11,14 @@ from subjects import CARRIER, PBX, SUBJECT
 class Offer:
     """Steps of (calls a second, seconds, milliseconds of talk); `lines` has a dictionary for each tenth of a second."""
 
-    def __init__(self, options, steps, core=None):
+    def __init__(self, options, steps, core=None, over="udp"):
         pinned = ["taskset", "-c", str(core)] if core is not None else []
         self.seconds = sum(seconds for _, seconds, _ in steps)
         self.path = os.path.join(options.cache, "offer.log")
         ports = [str(port) for port in (SUBJECT, CARRIER, PBX)]
         with open(self.path, "w", encoding="ascii") as log:
             self.process = subprocess.Popen(
-                [*pinned, os.path.join(options.cache, "offer"), options.data.callers, *ports,
+                [*pinned, os.path.join(options.cache, "offer"), options.data.callers, over, *ports,
                  *(f"{rate}:{seconds}:{talk}" for rate, seconds, talk in steps)], stdout=log)
 
     def __enter__(self):

@@ -12,6 +12,11 @@ from processes import Process, session_of, total
 HOST = "127.0.0.1"
 CARRIER, SUBJECT, PBX = 5060, 5070, 5080
 ADMIN = f"{HOST}:9470"
+TRUSTED = """\
+    region: US
+    trusted: true
+    policy: standard
+    limits: {calls_per_second: 100000, calls: 1000000}"""
 
 
 class Subject:
@@ -92,14 +97,16 @@ class Herald(Subject):
 gateway: {{state: {self.folder}, runtime: {self.runtime}, workers: {self.workers}, drain: 0s}}
 listen:
   - {{name: sip, address: "{HOST}:{SUBJECT}"}}
+  - {{name: stream, address: "{HOST}:{SUBJECT}", transport: tcp}}
 trunks:
   - name: carrier
     sources: ["{HOST}:{CARRIER}"]
     next_hop: {HOST}:{CARRIER}
-    region: US
-    trusted: true
-    policy: standard
-    limits: {{calls_per_second: 100000, calls: 1000000}}
+{TRUSTED}
+  - name: stream-carrier
+    listen: stream
+    sources: [127.0.0.2]
+{TRUSTED}
 pbx:
   - {{name: office, address: "{HOST}:{PBX}", sources: ["{HOST}:{PBX}"]}}
 {self.source()}
