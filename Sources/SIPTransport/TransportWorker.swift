@@ -125,7 +125,8 @@ package final class TransportWorker: Sendable {
         element.filling = backlog.filling
         backlog.takeTurn { arrival in
             switch arrival {
-            case .message(let bytes, let flow): element.receive(bytes, by: flow, at: now)
+            case .message(let bytes, let flow):
+                if !element.absorbs(bytes.span) { element.receive(bytes, by: flow, at: now) }
             case .sendFailed(let token): element.sendFailed(token, at: now)
             }
         }

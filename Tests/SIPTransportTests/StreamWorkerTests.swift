@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+import Synchronization
+import Testing
+
+@testable import SIPTransport
+
+/// Absorbs each ACK, keeps all else with how full the queue was said to be.
+private final class GlancingElement: SIPElement {
+    let nextDeadline: UInt64? = nil
+    var filling = 0.0
+    private let observed: Observed
+    private let fillings: Fillings
+
+    /// What the test may read.
+    final class Fillings: Sendable {
+        let kept = Mutex<[Double]>([])
+    }
+
+    init(_ observed: Observed, _ fillings: Fillings) { (self.observed, self.fillings) = (observed, fillings) }
+
+    func absorbs(_ datagram: Span<UInt8>) -> Bool { datagram[0] == UInt8(ascii: "A") }
+
+    func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {
+        fillings.kept.withLock { $0.append(filling) }
+        observed.received.withLock { $0.append(datagram) }
+    }
+
+    func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool { false }
+    func note(_ trouble: TransportTrouble) {}
+    func sendFailed(_ token: DeliveryToken, at now: Moment) {}
+    func fireTimers(at now: Moment) {}
+}
+
+@Suite("Worker with streams", .timeLimit(.minutes(8)))
+struct StreamWorkerTests {
+    private let observed = Observed()
+    private let fillings = GlancingElement.Fillings()
+    private let flow = Flow(source: UDPSocketTests.loopback, socket: 0, connection: 1)
+
+    /// What a worker without sockets makes of messages that were there before it.
+    private func handle(_ messages: [[UInt8]], expecting count: Int) async throws -> [[UInt8]] {
+        let worker = TransportWorker(sockets: [nil])
+        defer { worker.stop() }
+        #expect(worker.inbox.offer(messages.map { .message($0, flow) }))
+        let (observed, fillings) = (observed, fillings)
+        worker.start { GlancingElement(observed, fillings) }
+        let isDone = try await observed.wait { $0.received.withLock { $0.count } >= count }
+        #expect(isDone)
+        return observed.received.withLock { $0 }
+    }
+
+    @Test func `what a glance absorbs of a datagram it absorbs of a stream`() async throws {
+        let texts = ["ACK 1", "BYE 2", "ACK 3", "BYE 4"].map { Array($0.utf8) }
+        #expect(try await handle(texts, expecting: 2) == [texts[1], texts[3]])
+    }
+
+    @Test func `its element is told how much waits, turn by turn`() async throws {
+        let each = StreamBacklog.fullBytes / (2 * StreamBacklog.turn)
+        let messages = (0..<2 * StreamBacklog.turn).map { [UInt8](repeating: UInt8($0), count: each) }
+        #expect(try await handle(messages, expecting: messages.count) == messages)
+        let told = fillings.kept.withLock { $0 }
+        #expect(told[..<StreamBacklog.turn].allSatisfy { $0 == 1 })
+        #expect(told[StreamBacklog.turn...].allSatisfy { $0 == 0.5 })
+    }
+}
