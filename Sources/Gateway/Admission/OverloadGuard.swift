@@ -1,22 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Glibc
+
 /// Decides which new calls are turned away while more comes in than the worker can carry, so that calls in progress do
 /// not suffer (the idea of RFC 7339: shed at the door what would only fail later).
 ///
-/// Told how full the receive queue is. The share of new calls that is shed follows what a while has shown (`held`) and, at
-/// once, how far the queue is from `wanted`: a controller with a proportional and an integral part. The share alone that
-/// the queue asks for at a moment is not enough: a call that is taken brings most of its messages later, so the worker took
-/// all while the queue was empty and lost messages of calls in progress some 100 ms later (docs/performance-overload.md).
-/// While the queue is empty the share falls to nothing within `release`. Pure; one worker owns one for each of its sockets.
+/// Told how full the receive queue is. Of new calls e^-p are taken, where the pressure p follows what a while has shown
+/// (`held`) and, at once, how far the queue is from `wanted`: a controller with an integral and a proportional part. The
+/// share that the queue asks for at a moment is not enough: a call that is taken brings most of its messages later, so the
+/// worker took all while the queue was empty and lost messages of calls in progress some 100 ms later. A share that is
+/// added to instead of multiplied is not either: at three times what can be carried a tenth more shed is a third less
+/// taken, and the calls taken swung between none and twice what could be carried (docs/performance-overload.md).
+/// Pure; one worker owns one for each of its sockets.
 package struct OverloadGuard: Sendable {
     /// Filling of the queue, 0 to 1, that is kept up while calls are shed: so little that bursts find room.
-    package static let wanted = 0.1
-    /// How much the held share grows in a millisecond for a queue that is full instead of as wanted.
-    package static let gain = 0.01
-    /// Milliseconds in which the held share falls from all to none while the queue is empty.
-    package static let release = 667.0
+    package static let wanted = 0.15
+    /// How much pressure a queue that is full instead of as wanted adds in a millisecond.
+    package static let gain = 0.005
+    /// Pressure of a queue that is full instead of as wanted, at once.
+    package static let pull = 3.0
+    /// Filling above which the pressure grows faster, and how much: a flood that begins is not known yet.
+    ///
+    /// One that is, from the pressure `known` on, fills the queue only where the worker was held up for a moment.
+    package static let (crowded, haste, known) = (0.3, 12.0, 2.0)
+    /// The most that is held: one call in 55 is taken then.
+    package static let most = 4.0
+    /// Milliseconds in which an empty queue takes away as much as sheds two of three calls; one below `wanted` takes away
+    /// the slower the fuller it is.
+    package static let release = 100.0
 
-    /// The share of new calls to shed as far as the past tells, 0 to 1.
+    /// The pressure as far as the past tells.
     private var held = 0.0
     private var updated: UInt64 = 0
     /// Share of a shed call that is owed, so that shares come out exactly without chance.
@@ -38,11 +51,18 @@ package struct OverloadGuard: Sendable {
         // A long silence says nothing of a queue that is full now.
         let passed = Double(min(now &- updated, filling > 0 ? 10 : 10_000))
         updated = now
-        held += filling > 0 ? Self.gain * (filling - Self.wanted) * passed : -passed / Self.release
-        held = min(max(held, 0), 1)
-        owed += min(max(held + (filling > 0 ? filling - Self.wanted : 0), 0), 1)
+        let excess = filling - Self.wanted
+        held = min(max(held + passed * change(excess, filling), 0), Self.most)
+        owed += 1 - exp(-max(held + (filling > 0 ? Self.pull * excess : 0), 0))
         guard owed >= 1 else { return false }
         owed -= 1
         return true
+    }
+
+    /// What a millisecond adds to the pressure that is held.
+    private func change(_ excess: Double, _ filling: Double) -> Double {
+        guard excess > 0 else { return excess / Self.wanted / Self.release }
+        let haste = Self.haste * max(filling - Self.crowded, 0) * max(1 - held / Self.known, 0)
+        return Self.gain * (excess + haste)
     }
 }
