@@ -126,7 +126,7 @@ package final class TransportWorker: Sendable {
         backlog.takeTurn { arrival in
             switch arrival {
             case .message(let bytes, let flow):
-                if !element.absorbs(bytes.span) { element.receive(bytes, by: flow, at: now) }
+                element.receive(bytes.span, by: flow, at: now)
             case .sendFailed(let token): element.sendFailed(token, at: now)
             }
         }
@@ -159,11 +159,8 @@ package final class TransportWorker: Sendable {
                 let room = UnsafeBufferPointer(start: UnsafePointer(datagram.data), count: Int(datagram.length))
                 if datagram.truncated != 0 {
                     element.note(.truncated)
-                } else if element.absorbs(room.span) {
-                    continue
                 } else {
-                    // The one copy, kept for the transaction.
-                    element.receive([UInt8](room), by: Flow(source: PeerAddress(datagram), socket: position), at: now)
+                    element.receive(room.span, by: Flow(source: PeerAddress(datagram), socket: position), at: now)
                 }
                 // Each before the next is read: the first of many is not to wait until the last is understood.
                 flush(element, by: &batch, at: now)

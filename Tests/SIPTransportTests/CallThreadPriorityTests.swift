@@ -103,7 +103,7 @@ private final class BusyElement: SIPElement {
         thread.id.store(path.flatMap { Int32($0.split(separator: "/").last ?? "") } ?? -1, ordering: .releasing)
     }
 
-    func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {}
+    func receive(_ datagram: Span<UInt8>, by flow: Flow, at now: Moment) {}
 
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool { false }
 

@@ -22,6 +22,11 @@ final class Observed: Sendable {
     }
 }
 
+extension [UInt8] {
+    /// The bytes of a message, to be kept.
+    init(copying message: Span<UInt8>) { self = message.withUnsafeBufferPointer { Array($0) } }
+}
+
 /// Sends every datagram back where it came from.
 final class EchoElement: SIPElement {
     var outgoing: [OutgoingMessage] = []
@@ -31,10 +36,11 @@ final class EchoElement: SIPElement {
 
     init(_ observed: Observed) { self.observed = observed }
 
-    func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {
-        observed.received.withLock { $0.append(datagram) }
+    func receive(_ datagram: Span<UInt8>, by flow: Flow, at now: Moment) {
+        let bytes = [UInt8](copying: datagram)
+        observed.received.withLock { $0.append(bytes) }
         if !outgoing.isEmpty { observed.unsent.add(1, ordering: .relaxed) }
-        outgoing.append(OutgoingMessage(bytes: datagram, destination: flow.source, socket: flow.socket))
+        outgoing.append(OutgoingMessage(bytes: bytes, destination: flow.source, socket: flow.socket))
     }
 
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {
@@ -62,8 +68,9 @@ final class CallerElement: SIPElement {
         self.observed = observed
     }
 
-    func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {
-        observed.received.withLock { $0.append(datagram) }
+    func receive(_ datagram: Span<UInt8>, by flow: Flow, at now: Moment) {
+        let bytes = [UInt8](copying: datagram)
+        observed.received.withLock { $0.append(bytes) }
     }
 
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {

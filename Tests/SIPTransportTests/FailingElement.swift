@@ -15,8 +15,8 @@ final class FailingElement: SIPElement {
 
     init(_ observed: Observed) { self.observed = observed }
 
-    func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {
-        (self.datagram, source) = (datagram, flow.source)
+    func receive(_ datagram: Span<UInt8>, by flow: Flow, at now: Moment) {
+        (self.datagram, source) = ([UInt8](copying: datagram), flow.source)
         attempt(0)
     }
 

@@ -93,9 +93,10 @@ final class NameServer: Sendable {
             self.observed = observed
         }
 
-        func receive(_ datagram: [UInt8], by flow: Flow, at now: Moment) {
-            observed.received.withLock { $0.append(datagram) }
-            outgoing += script(NameQuestionBytes(datagram)).map {
+        func receive(_ datagram: Span<UInt8>, by flow: Flow, at now: Moment) {
+            let bytes = [UInt8](copying: datagram)
+            observed.received.withLock { $0.append(bytes) }
+            outgoing += script(NameQuestionBytes(bytes)).map {
                 OutgoingMessage(bytes: $0, destination: flow.source, socket: flow.socket)
             }
         }

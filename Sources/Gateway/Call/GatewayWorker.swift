@@ -81,32 +81,49 @@ package final class GatewayWorker: SIPElement {
         shards.shard(of: token.branch).perform(into: &outgoing) { $0.sendFailed(token, at: now) }
     }
 
-    package func absorbs(_ datagram: Span<UInt8>) -> Bool {
-        guard !refusalTags.isEmpty, let tag = LocalMessages.ownTag(ofAcknowledgement: datagram),
-            refusalTags.takes(tag)
-        else { return false }
+    package func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment) {
         shared.counters.add(.datagramsReceived)
-        return true
-    }
-
-    package func receive(_ bytes: consuming [UInt8], by flow: Flow, at now: Moment) {
-        shared.counters.add(.datagramsReceived)
+        if isAcknowledgedRefusal(bytes) { return }
         shared.settings.renew(&held)
+        let settings = held.settings
+        // Asked once an INVITE, so that shares come out as they are meant.
+        let isInvite = InviteGlance.isInvite(bytes)
+        var isShed = isInvite && asksForRefusal(of: flow, at: now)
+        if isShed, shedsAtAGlance(bytes, by: flow, settings) { return }
         do {
-            let message = try SIPMessage.index(bytes, limits: held.settings.limits)
-            let arrival = Arrival(message: message, flow: flow, now: now)
-            handle(arrival, isShed: isShed(arrival), held.settings)
+            // The one copy, kept for the transaction.
+            let copy = bytes.withUnsafeBufferPointer { [UInt8]($0) }
+            let message = try SIPMessage.index(copy, limits: settings.limits)
+            if !isInvite, message.method == .invite { isShed = asksForRefusal(of: flow, at: now) }
+            handle(Arrival(message: message, flow: flow, now: now), isShed: isShed, settings)
         } catch {
             shared.counters.add(error)
         }
     }
 
+    /// Whether a message is the ACK of one of the latest refusals of a flood, which ends here.
+    private func isAcknowledgedRefusal(_ bytes: Span<UInt8>) -> Bool {
+        guard !refusalTags.isEmpty, let tag = LocalMessages.ownTag(ofAcknowledgement: bytes) else { return false }
+        return refusalTags.takes(tag)
+    }
+
     /// Whether the queue an INVITE was read from asks for its refusal.
-    private func isShed(_ arrival: Arrival) -> Bool {
-        guard arrival.message.method == .invite else { return false }
-        let socket = arrival.flow.socket
-        while overload.count <= socket { overload.append(OverloadGuard()) }
-        return overload[socket].sheds(at: filling, now: arrival.now.milliseconds)
+    private func asksForRefusal(of flow: Flow, at now: Moment) -> Bool {
+        while overload.count <= flow.socket { overload.append(OverloadGuard()) }
+        return overload[flow.socket].sheds(at: filling, now: now.milliseconds)
+    }
+
+    /// Turns a new call away without indexing it, where a glance tells that `sheds` would; false where it must be asked.
+    private func shedsAtAGlance(_ bytes: Span<UInt8>, by flow: Flow, _ settings: GatewaySettings) -> Bool {
+        guard flow.fault == nil, settings.topology.peer(of: flow) != nil,
+            let invite = InviteGlance(bytes, limits: settings.limits),
+            !isKnown(Branch(of: invite, in: bytes, secret: settings.secret))
+        else { return false }
+        let tag = OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret)
+        refuseShed(
+            OwnAnswer.message(
+                to: invite, in: bytes, by: flow, status: 503, phrase: "Service Unavailable", tag: tag), tag)
+        return true
     }
 
     /// - Parameter isShed: more comes in than can be carried; if it is a new call, it is refused.
@@ -137,12 +154,18 @@ package final class GatewayWorker: SIPElement {
         guard !arrival.message.isInDialog, RequestValidity.canBeAnswered(arrival.message),
             !CallFacts.isProtected(arrival.message, isTrusted: peer.isTrusted), !isKnown(branch)
         else { return false }
-        shared.counters.add(.callsShed)
         let tag = OwnAnswer.tag(for: arrival.message, secret: settings.secret)
-        refusalTags.note(tag)
-        // No Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
-        outgoing.append(OwnAnswer.message(to: arrival, status: 503, phrase: "Service Unavailable", tag: tag))
+        refuseShed(OwnAnswer.message(to: arrival, status: 503, phrase: "Service Unavailable", tag: tag), tag)
         return true
+    }
+
+    /// Sends the answer to a shed call, whose ACK is known by its tag.
+    ///
+    /// It has no Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
+    private func refuseShed(_ answer: OutgoingMessage, _ tag: UInt64) {
+        shared.counters.add(.callsShed)
+        refusalTags.note(tag)
+        outgoing.append(answer)
     }
 
     /// Whether a transaction of that branch is in memory.

@@ -23,16 +23,32 @@ enum OwnAnswer {
         let request = arrival.message
         let bytes = LocalMessages.response(
             to: request, status: status, phrase: phrase, toTag: tag, field: field, source: arrival.flow.source)
+        let asked = request.bytes
+        return message(bytes, answering: request.topVia?.value, in: asked.span, by: arrival.flow)
+    }
+
+    /// The refusal of a new call of which no more is known than a glance tells; with its To tag, it is the same as that of
+    /// the message.
+    static func message(
+        to invite: InviteGlance, in bytes: Span<UInt8>, by flow: Flow, status: Int, phrase: StaticString, tag: UInt64
+    ) -> OutgoingMessage {
+        let answer = LocalMessages.response(
+            to: invite, in: bytes, status: status, phrase: phrase, toTag: tag, source: flow.source)
+        return message(answer, answering: invite.topVia, in: bytes, by: flow)
+    }
+
+    private static func message(
+        _ answer: [UInt8], answering via: ViaValue?, in bytes: Span<UInt8>, by flow: Flow
+    ) -> OutgoingMessage {
+        var destination = flow.source
         // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
-        let destination =
-            request.topVia.map { top in
-                // What a Via claims to speak does not matter to a datagram.
-                let transport = arrival.flow.connection == 0 ? .udp : top.value.transport(in: request) ?? .tcp
-                return ResponseForwarding.destination(
-                    ofAnswersTo: top.value, from: arrival.flow.source, by: transport)
-            } ?? arrival.flow.source
+        if let via {
+            // What a Via claims to speak does not matter to a datagram.
+            let transport = flow.connection == 0 ? .udp : via.transport(in: bytes) ?? .tcp
+            destination = ResponseForwarding.destination(ofAnswersTo: via, from: flow.source, by: transport)
+        }
         return OutgoingMessage(
-            bytes: bytes, destination: destination, socket: arrival.flow.socket, connection: arrival.flow.connection)
+            bytes: answer, destination: destination, socket: flow.socket, connection: flow.connection)
     }
 
     /// The To tag of the gateway's own answers: the same for every retransmission (RFC 3261 §8.2.6.2, §8.2.7).
@@ -41,6 +57,15 @@ enum OwnAnswer {
         if let callID = request.first(.callID) { hash.combine(callID.value, of: request) }
         if let tag = request.fromTag { hash.combine(tag, of: request) }
         hash.combine(UInt64(request.sequence?.number ?? 0))
+        return hash.finish()
+    }
+
+    /// The same tag for an INVITE looked at in `bytes`.
+    static func tag(for invite: InviteGlance, in bytes: Span<UInt8>, secret: Secret) -> UInt64 {
+        var hash = secret.hash()
+        hash.combine(invite.callID, of: bytes)
+        if let tag = invite.fromTag { hash.combine(tag, of: bytes) }
+        hash.combine(UInt64(invite.sequence))
         return hash.finish()
     }
 

@@ -23,21 +23,17 @@ struct MessageLandmarks: Sendable {
             if firsts[name] == 0 { firsts[name] = UInt16(truncatingIfNeeded: min(position + 1, Int(UInt16.max))) }
         }
         if let position = position(of: .via) {
-            let field = headers[position].value
-            var start = field.lowerBound
-            if let value = HeaderValues.next(in: bytes, from: &start, to: field.upperBound) {
-                topVia = ViaValue(bytes, value)
-            }
+            topVia = Self.topVia(bytes, headers[position].value)
         }
         if let position = position(of: .from) {
             let extent = NameAddressExtent.scan(bytes, headers[position].value)
             from = extent
-            fromTag = HeaderParameters.find("tag", in: bytes, extent.parameters).map(Extent.init)
+            fromTag = Self.tag(bytes, extent)
         }
         if let position = position(of: .to) {
             let extent = NameAddressExtent.scan(bytes, headers[position].value)
             to = extent
-            toTag = HeaderParameters.find("tag", in: bytes, extent.parameters).map(Extent.init)
+            toTag = Self.tag(bytes, extent)
         }
         if let position = position(of: .cseq) { sequence = Self.sequence(bytes, headers[position].value) }
     }
@@ -48,7 +44,19 @@ struct MessageLandmarks: Sendable {
         return first == 0 ? nil : Int(first) - 1
     }
 
-    private static func sequence(_ bytes: Span<UInt8>, _ value: Range<Int>) -> (number: UInt32, method: Extent)? {
+    /// The first value of a Via field; nil when it cannot be read.
+    static func topVia(_ bytes: Span<UInt8>, _ field: Range<Int>) -> ViaValue? {
+        var start = field.lowerBound
+        return HeaderValues.next(in: bytes, from: &start, to: field.upperBound).flatMap { ViaValue(bytes, $0) }
+    }
+
+    /// The tag of From or To.
+    static func tag(_ bytes: Span<UInt8>, _ extent: NameAddressExtent) -> Extent? {
+        HeaderParameters.find("tag", in: bytes, extent.parameters).map(Extent.init)
+    }
+
+    /// CSeq taken apart; nil when malformed.
+    static func sequence(_ bytes: Span<UInt8>, _ value: Range<Int>) -> (number: UInt32, method: Extent)? {
         let blank = bytes.position(in: value) { $0.blankMarks }
         guard blank < value.upperBound, let number = DecimalNumber.read(bytes, value.lowerBound..<blank) else {
             return nil

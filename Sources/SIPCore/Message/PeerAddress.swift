@@ -27,15 +27,23 @@ package struct PeerAddress: Hashable, Sendable {
     }
 
     /// Reads an address literal, IPv6 with or without brackets; nil for host names.
-    package init?(host: ArraySlice<UInt8>, port: UInt16) {
+    package init?(host: ArraySlice<UInt8>, port: UInt16) { self.init(host: host.span, port: port) }
+
+    /// Reads an address literal, IPv6 with or without brackets; nil for host names.
+    init?(host: Span<UInt8>, port: UInt16) {
         var text = host
-        if text.first == UInt8(ascii: "["), text.last == UInt8(ascii: "]") { text = text.dropFirst().dropLast() }
+        if text.count > 1, text[0] == UInt8(ascii: "["), text[text.count - 1] == UInt8(ascii: "]") {
+            text = text.extracting(1..<(text.count - 1))
+        }
         if let four = Self.dottedQuad(text) {
             self.init(ipv4: four, port: port)
             return
         }
-        guard text.count <= 45, text.contains(UInt8(ascii: ":")), !text.contains(0) else { return nil }
-        let string = text.map { CChar(bitPattern: $0) } + [0]
+        let all = 0..<text.count
+        guard text.count <= 45, text.firstIndex(of: UInt8(ascii: ":"), in: all) != nil,
+            text.firstIndex(of: 0, in: all) == nil
+        else { return nil }
+        let string = text.withUnsafeBufferPointer { $0.map { CChar(bitPattern: $0) } } + [0]
         var six = in6_addr()
         guard inet_pton(AF_INET6, string, &six) == 1 else { return nil }
         let halves = withUnsafeBytes(of: six) { raw in
@@ -45,13 +53,14 @@ package struct PeerAddress: Hashable, Sendable {
     }
 
     /// Four decimal octets without leading zeros, as inet_pton reads them; nil for anything else.
-    private static func dottedQuad(_ text: ArraySlice<UInt8>) -> UInt32? {
+    private static func dottedQuad(_ text: Span<UInt8>) -> UInt32? {
         guard text.count >= 7, text.count <= 15 else { return nil }
         var address: UInt32 = 0
         var octet: UInt32 = 0
         var digits = 0
         var dots = 0
-        for byte in text {
+        for place in text.indices {
+            let byte = text[place]
             if byte == UInt8(ascii: ".") {
                 guard digits > 0, dots < 3 else { return nil }
                 address = address << 8 | octet

@@ -41,13 +41,19 @@ package struct ViaValue: Hashable, Sendable {
 
     /// What the hop it names speaks; nil for a transport Herald does not.
     package func transport(in message: SIPMessage) -> SIPTransportKind? {
-        let end = message.bytes.firstIndex(of: UInt8(ascii: ";"), in: extent) ?? extent.upperBound
-        guard let first = message.bytes.firstIndex(of: UInt8(ascii: "/"), in: extent.lowerBound..<end),
-            let second = message.bytes.firstIndex(of: UInt8(ascii: "/"), in: (first + 1)..<end)
+        let bytes = message.bytes
+        return transport(in: bytes.span)
+    }
+
+    /// The same of the bytes of a message.
+    package func transport(in bytes: Span<UInt8>) -> SIPTransportKind? {
+        let end = bytes.firstIndex(of: UInt8(ascii: ";"), in: extent) ?? extent.upperBound
+        guard let first = bytes.firstIndex(of: UInt8(ascii: "/"), in: extent.lowerBound..<end),
+            let second = bytes.firstIndex(of: UInt8(ascii: "/"), in: (first + 1)..<end)
         else { return nil }
-        let rest = Blank.trimmed(message.bytes, (second + 1)..<end)
-        let tokenEnd = message.bytes[rest].firstIndex(where: Blank.contains) ?? rest.upperBound
-        return SIPTransportKind(message.bytes[rest.lowerBound..<tokenEnd])
+        let rest = Blank.trimmed(bytes, (second + 1)..<end)
+        let tokenEnd = bytes.position(in: rest) { $0.blankMarks }
+        return SIPTransportKind(bytes.bytes.extracting(rest.lowerBound..<tokenEnd))
     }
 
     /// Reads `SIP/2.0/UDP host:port;parameters`, white space allowed around the slashes; nil when malformed.

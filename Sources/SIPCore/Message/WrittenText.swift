@@ -34,6 +34,11 @@ extension [UInt8] {
         message.bytes.withUnsafeBytes { append(UnsafeRawBufferPointer(rebasing: $0[part])) }
     }
 
+    /// Appends a part of the bytes of a message.
+    package mutating func append(_ part: Range<Int>, of bytes: Span<UInt8>) {
+        bytes.bytes.extracting(part).withUnsafeBytes { append($0) }
+    }
+
     /// Appends bytes, in three quarters of the instructions that `append(contentsOf:)` takes for some ten of them.
     @inline(never)
     mutating func append(_ text: UnsafeRawBufferPointer) {

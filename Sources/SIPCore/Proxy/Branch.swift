@@ -18,7 +18,8 @@ package struct Branch: Hashable, Sendable {
     /// Computes the branch of a request from its topmost Via; `via` must belong to `message`.
     package init(of message: SIPMessage, via: ViaValue, secret: Secret) {
         var hash = secret.hash()
-        if let branch = via.branch, message[branch].prefix(7).equals("z9hG4bK") {
+        let bytes = message.bytes
+        if let branch = via.branch, Self.hasCookie(branch, in: bytes.span) {
             hash.combine(branch, of: message)
             hash.combine(via.host, of: message)
             hash.combine(UInt64(via.port ?? 5060))
@@ -30,6 +31,23 @@ package struct Branch: Hashable, Sendable {
         if let callID = message.first(.callID) { hash.combine(callID.value, of: message) }
         hash.combine(UInt64(message.sequence?.number ?? 0))
         value = hash.finish()
+    }
+
+    /// Computes the branch of an INVITE looked at in `bytes`: the same as that of the message.
+    package init(of invite: InviteGlance, in bytes: Span<UInt8>, secret: Secret) {
+        var hash = secret.hash()
+        let via = invite.topVia
+        if let branch = via.branch { hash.combine(branch, of: bytes) }
+        hash.combine(via.host, of: bytes)
+        hash.combine(UInt64(via.port ?? 5060))
+        hash.combine(invite.callID, of: bytes)
+        hash.combine(UInt64(invite.sequence))
+        value = hash.finish()
+    }
+
+    /// Whether a branch parameter begins with the cookie of RFC 3261 §8.1.1.7.
+    static func hasCookie(_ branch: Range<Int>, in bytes: Span<UInt8>) -> Bool {
+        bytes.bytes.extracting(branch).extracting(first: 7).equals("z9hG4bK")
     }
 
     /// Reads a branch that `append(attempt:to:)` wrote; nil for anybody else's.
@@ -90,6 +108,13 @@ package struct KeyedHash {
     package mutating func combine(_ part: Range<Int>, of message: SIPMessage) {
         combine(UInt64(part.count))
         message.bytes.withUnsafeBufferPointer { hash.combine(UnsafeBufferPointer(rebasing: $0[part]).span) }
+    }
+
+    /// Adds a part of the bytes of a message.
+    @inline(never)
+    package mutating func combine(_ part: Range<Int>, of bytes: Span<UInt8>) {
+        combine(UInt64(part.count))
+        hash.combine(bytes.extracting(part))
     }
 
     /// Adds a number.

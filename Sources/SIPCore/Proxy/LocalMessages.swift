@@ -11,12 +11,7 @@ package enum LocalMessages {
         to request: SIPMessage, status: Int, phrase: StaticString, toTag: UInt64?, field: AnswerField? = nil,
         source: PeerAddress
     ) -> [UInt8] {
-        var out: [UInt8] = []
-        out.reserveCapacity(512)
-        out.append("SIP/2.0 ")
-        out.append(decimal: status)
-        out.append(" ")
-        out.append(phrase)
+        var out = statusLine(status, phrase)
         appendVias(of: request, source: source, to: &out)
         appendField("\r\nFrom: ", request.first(.from), of: request, to: &out)
         appendTo(of: request, tag: toTag, to: &out)
@@ -26,6 +21,40 @@ package enum LocalMessages {
         if status == 100 { appendField("\r\nTimestamp: ", request.first(.timestamp), of: request, to: &out) }
         field?.append(to: &out)
         out.append("\r\nContent-Length: 0\r\n\r\n")
+        return out
+    }
+
+    /// The answer to an INVITE looked at in `bytes`: the same as that to the message.
+    package static func response(
+        to invite: InviteGlance, in bytes: Span<UInt8>, status: Int, phrase: StaticString, toTag: UInt64,
+        source: PeerAddress
+    ) -> [UInt8] {
+        var out = statusLine(status, phrase)
+        appendTopVia(invite.via(0), invite.topVia, of: bytes, source: source, to: &out)
+        for place in 1..<invite.viaCount {
+            out.append("\r\nVia: ")
+            out.append(invite.via(place), of: bytes)
+        }
+        out.append("\r\nFrom: ")
+        out.append(invite.from, of: bytes)
+        out.append("\r\nTo: ")
+        out.append(invite.to, of: bytes)
+        append(toTag: toTag, to: &out)
+        out.append("\r\nCall-ID: ")
+        out.append(invite.callID, of: bytes)
+        out.append("\r\nCSeq: ")
+        out.append(invite.cseq, of: bytes)
+        out.append("\r\nContent-Length: 0\r\n\r\n")
+        return out
+    }
+
+    private static func statusLine(_ status: Int, _ phrase: StaticString) -> [UInt8] {
+        var out: [UInt8] = []
+        out.reserveCapacity(512)
+        out.append("SIP/2.0 ")
+        out.append(decimal: status)
+        out.append(" ")
+        out.append(phrase)
         return out
     }
 
@@ -110,29 +139,42 @@ package enum LocalMessages {
             appendField("\r\nVia: ", request.first(.via), of: request, to: &out)
             return
         }
+        let bytes = request.bytes
         for field in request.headers where field.name == .via {
-            out.append("\r\nVia: ")
-            var position = field.value.lowerBound
             if field.start == top.field.start {
-                let note = SourceNote(of: source, in: request, via: top.value)
-                note.forEachPart { part in
-                    out.append(position..<part.range.lowerBound, of: request)
-                    note.append(part, to: &out)
-                    position = part.range.upperBound
-                }
+                appendTopVia(field.value, top.value, of: bytes.span, source: source, to: &out)
+            } else {
+                out.append("\r\nVia: ")
+                out.append(field.value, of: request)
             }
-            out.append(position..<field.value.upperBound, of: request)
         }
+    }
+
+    /// The topmost Via field, whose first value is `top`.
+    private static func appendTopVia(
+        _ field: Range<Int>, _ top: ViaValue, of bytes: Span<UInt8>, source: PeerAddress, to out: inout [UInt8]
+    ) {
+        out.append("\r\nVia: ")
+        var position = field.lowerBound
+        let note = SourceNote(of: source, in: bytes, via: top)
+        note.forEachPart { part in
+            out.append(position..<part.range.lowerBound, of: bytes)
+            note.append(part, to: &out)
+            position = part.range.upperBound
+        }
+        out.append(position..<field.upperBound, of: bytes)
     }
 
     private static func appendTo(of request: SIPMessage, tag: UInt64?, to out: inout [UInt8]) {
         guard let field = request.first(.to) else { return }
         out.append("\r\nTo: ")
         out.append(field.value, of: request)
-        if let tag, request.toTag == nil {
-            out.append(";tag=hd")
-            out.append(hex: tag)
-        }
+        if let tag, request.toTag == nil { append(toTag: tag, to: &out) }
+    }
+
+    private static func append(toTag tag: UInt64, to out: inout [UInt8]) {
+        out.append(";tag=hd")
+        out.append(hex: tag)
     }
 
     /// Begins a line, whose end comes with the next one.

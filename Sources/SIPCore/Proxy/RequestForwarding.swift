@@ -6,7 +6,8 @@ package enum RequestForwarding {
     package static func noteSource(
         _ source: PeerAddress, in message: SIPMessage, via: ViaValue, into splices: inout Splices
     ) {
-        let note = SourceNote(of: source, in: message, via: via)
+        let bytes = message.bytes
+        let note = SourceNote(of: source, in: bytes.span, via: via)
         note.forEachPart { part in splices.replace(part.range) { note.append(part, to: &$0) } }
     }
 

@@ -61,10 +61,8 @@ package protocol SIPElement: AnyObject {
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool
     /// When `fireTimers` is wanted next, in monotonic milliseconds; nil when no timer runs.
     var nextDeadline: UInt64? { get }
-    /// Whether a datagram needs nothing more, as far as a glance at it tells; it is not copied then.
-    func absorbs(_ datagram: Span<UInt8>) -> Bool
-    /// Takes one received message.
-    func receive(_ bytes: consuming [UInt8], by flow: Flow, at now: Moment)
+    /// Takes one received message; its bytes are there until this returns.
+    func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment)
     /// How full the queue is that messages come from, 0 to 1; told before a batch of them.
     var filling: Double { get set }
     /// Notes that the kernel cut a datagram, or that one could not be sent.
@@ -73,10 +71,6 @@ package protocol SIPElement: AnyObject {
     func sendFailed(_ token: DeliveryToken, at now: Moment)
     /// Runs every timer that is due.
     func fireTimers(at now: Moment)
-}
-
-extension SIPElement {
-    package func absorbs(_ datagram: Span<UInt8>) -> Bool { false }
 }
 
 /// Trouble of the transport that no message shows.

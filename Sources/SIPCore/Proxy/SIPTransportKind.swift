@@ -20,12 +20,14 @@ package enum SIPTransportKind: UInt8, Hashable, Sendable, CaseIterable {
     package var isReliable: Bool { self != .udp }
 
     /// Reads the transport token of a Via or the transport parameter of a URI, in any case; nil for others.
-    package init?(_ text: ArraySlice<UInt8>) {
-        if text.equalsIgnoringCase("udp") {
+    package init?(_ text: ArraySlice<UInt8>) { self.init(text.span.bytes) }
+
+    init?(_ text: RawSpan) {
+        if text.matches("udp") {
             self = .udp
-        } else if text.equalsIgnoringCase("tcp") {
+        } else if text.matches("tcp") {
             self = .tcp
-        } else if text.equalsIgnoringCase("tls") {
+        } else if text.matches("tls") {
             self = .tls
         } else {
             return nil

@@ -14,15 +14,15 @@ struct SourceNote {
     private var port: Part?
     private var host: Part?
 
-    init(of source: PeerAddress, in message: SIPMessage, via: ViaValue) {
+    init(of source: PeerAddress, in bytes: Span<UInt8>, via: ViaValue) {
         self.source = source
-        let claimed = PeerAddress(host: message[via.host], port: via.port ?? 5060)
+        let claimed = PeerAddress(host: bytes.extracting(via.host), port: via.port ?? 5060)
         let differs = claimed.map { !$0.hasSameHost(as: source) } ?? true
         if let rport = via.rport, rport.isEmpty {
-            port = Part(range: rport, lead: Self.equals(rport, in: message), isPort: true)
+            port = Part(range: rport, lead: Self.equals(rport, in: bytes), isPort: true)
         }
         if let received = via.received {
-            host = Part(range: received, lead: Self.equals(received, in: message), isPort: false)
+            host = Part(range: received, lead: Self.equals(received, in: bytes), isPort: false)
         } else if differs || port != nil {
             let end = via.extent.upperBound
             host = Part(range: end..<end, lead: ";received=", isPort: false)
@@ -30,8 +30,8 @@ struct SourceNote {
     }
 
     /// The equals sign of a value, where a flag had none.
-    private static func equals(_ value: Range<Int>, in message: SIPMessage) -> StaticString {
-        value.isEmpty && message.bytes[value.lowerBound - 1] != UInt8(ascii: "=") ? "=" : ""
+    private static func equals(_ value: Range<Int>, in bytes: Span<UInt8>) -> StaticString {
+        value.isEmpty && bytes[value.lowerBound - 1] != UInt8(ascii: "=") ? "=" : ""
     }
 
     /// Does something with each addition, in the order in which they stand.

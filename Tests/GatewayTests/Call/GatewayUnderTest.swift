@@ -77,7 +77,7 @@ final class GatewayUnderTest {
 
     /// Hands a datagram in and gives what the gateway sends for it.
     func receive(_ bytes: [UInt8], from source: PeerAddress) -> [OutgoingMessage] {
-        gateway.receive(bytes, by: Flow(source: source, socket: 0), at: now)
+        gateway.receive(bytes.span, by: Flow(source: source, socket: 0), at: now)
         return sent()
     }
 
@@ -85,7 +85,7 @@ final class GatewayUnderTest {
         _ text: String, from source: PeerAddress, on socket: Int = 0, connection: UInt64 = 0
     ) -> [OutgoingMessage] {
         let bytes = Array(text.replacing("\r\n", with: "\n").replacing("\n", with: "\r\n").utf8)
-        gateway.receive(bytes, by: Flow(source: source, socket: socket, connection: connection), at: now)
+        gateway.receive(bytes.span, by: Flow(source: source, socket: socket, connection: connection), at: now)
         return sent()
     }
 

@@ -35,7 +35,7 @@ struct MutatedMessageTests {
         var indexed = 0
         for round in 0..<2500 {
             var bytes = Self.samples[round % Self.samples.count]
-            for _ in 0...(random.next() % 6) { mutate(&bytes, &random) }
+            for _ in 0...(random.next() % 6) { Self.mutate(&bytes, &random) }
             if let message = try? SIPMessage.index(bytes) {
                 indexed += 1
                 read(message)
@@ -71,7 +71,7 @@ struct MutatedMessageTests {
         read(message)
     }
 
-    private func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+    static func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix) {
         guard !bytes.isEmpty else { return }
         let position = Int(random.next() % UInt64(bytes.count))
         let telling = Array("\r\n\t \0\"\\<>;,:@=/?[]&%0\u{ff}".utf8)
