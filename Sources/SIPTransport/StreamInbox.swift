@@ -5,7 +5,8 @@ import Synchronization
 
 /// What streams hand to a worker.
 package enum StreamArrival: Sendable {
-    case message([UInt8], Flow)
+    /// A message, which may share its room with others.
+    case message(ArraySlice<UInt8>, Flow)
     /// A message sent with this token was not delivered.
     case sendFailed(token: DeliveryToken)
 

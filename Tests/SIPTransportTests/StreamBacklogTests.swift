@@ -10,13 +10,14 @@ import Testing
 struct StreamBacklogTests {
     private func message(_ bytes: Int, _ number: UInt8 = 0) -> StreamArrival {
         .message(
-            [UInt8](repeating: number, count: bytes), Flow(source: UDPSocketTests.loopback, socket: 0, connection: 1))
+            [UInt8](repeating: number, count: bytes)[...],
+            Flow(source: UDPSocketTests.loopback, socket: 0, connection: 1))
     }
 
     /// The first byte of each message of a turn.
     private func turn(_ backlog: inout StreamBacklog) -> [UInt8] {
         var numbers: [UInt8] = []
-        backlog.takeTurn { if case .message(let bytes, _) = $0 { numbers.append(bytes[0]) } }
+        backlog.takeTurn { if case .message(let bytes, _) = $0 { numbers += bytes.prefix(1) } }
         return numbers
     }
 

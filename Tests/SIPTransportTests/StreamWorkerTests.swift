@@ -42,7 +42,7 @@ struct StreamWorkerTests {
     private func handle(_ messages: [[UInt8]], expecting count: Int) async throws -> [[UInt8]] {
         let worker = TransportWorker(sockets: [nil])
         defer { worker.stop() }
-        #expect(worker.inbox.offer(messages.map { .message($0, flow) }))
+        #expect(worker.inbox.offer(messages.map { .message($0[...], flow) }))
         let (observed, fillings) = (observed, fillings)
         worker.start { KeepingElement(observed, fillings) }
         let isDone = try await observed.wait { $0.received.withLock { $0.count } >= count }

@@ -2,12 +2,12 @@
 
 /// What a byte stream holds next (RFC 3261 §7.5, §18.3; RFC 5626 §3.5.1).
 package enum StreamFrame: Hashable, Sendable {
-    /// One whole message.
-    case message([UInt8])
+    /// One whole message, a part of what was received at once.
+    case message(ArraySlice<UInt8>)
     /// A double CRLF, to be answered with one.
     case keepAlive
     /// Nothing more can be told apart on this stream; the header part of what came last, to be answered if it can be.
-    case broken(StreamFault, [UInt8])
+    case broken(StreamFault, ArraySlice<UInt8>)
 }
 
 /// Why a stream cannot be read on.
@@ -21,14 +21,14 @@ package enum StreamFault: String, Hashable, Sendable, CaseIterable {
 
 /// Cuts a byte stream into SIP messages by Content-Length; pure.
 ///
-/// Holds at most one unfinished message, never more than its limit. Bytes are looked at once however they trickle in.
+/// Holds at most one unfinished message, never more than its limit. Bytes are looked at once however they trickle in, and
+/// copied once: messages share the room they were received into.
 package struct StreamFramer: Sendable {
     private let largestMessage: Int
     private var buffer: [UInt8] = []
-    /// Where the unread bytes begin.
+    /// Where the unread bytes begin; what lies before may be shared with messages.
     private var start = 0
-    /// Up to where the end of the header part was looked for.
-    private var scanned = 0
+    private var header = HeaderEnd(from: 0)
     /// Length of the whole message, once its header part is read.
     private var length: Int?
     private var isBroken = false
@@ -42,7 +42,14 @@ package struct StreamFramer: Sendable {
     /// Adds what was received.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         guard !isBroken else { return }
-        if start == buffer.count { clear() }
+        if start > 0 {
+            // Room of its own: the old one belongs to the messages that were cut from it.
+            var rest: [UInt8] = []
+            rest.reserveCapacity(buffer.count - start + bytes.count)
+            rest += buffer[start...]
+            header.move(by: start)
+            (buffer, start) = (rest, 0)
+        }
         buffer.append(contentsOf: bytes)
     }
 
@@ -51,11 +58,13 @@ package struct StreamFramer: Sendable {
         guard !isBroken else { return nil }
         if length == nil {
             if let frame = skipLineEnds() { return frame }
+            // Nothing, or half a double line end whose other half may come.
+            guard start < buffer.count, buffer[start] != 13, buffer[start] != 10 else { return nil }
             guard let headerEnd = findHeaderEnd() else {
                 return buffer.count - start > largestMessage ? breakOff(.tooLong, end: buffer.count) : nil
             }
             guard headerEnd - start <= largestMessage else { return breakOff(.tooLong, end: headerEnd) }
-            switch contentLength(headerEnd) {
+            switch header.contentLength {
             case .success(let body) where body <= largestMessage - (headerEnd - start):
                 length = headerEnd - start + body
             case .success: return breakOff(.tooLong, end: headerEnd)
@@ -63,12 +72,19 @@ package struct StreamFramer: Sendable {
             }
         }
         guard let whole = length, buffer.count - start >= whole else { return nil }
-        let message = Array(buffer[start..<(start + whole)])
+        let message = buffer[start..<(start + whole)]
         consume(whole)
         return .message(message)
     }
 
-    /// Line ends before a message are skipped (RFC 3261 §7.5); two in a row ask for a sign of life.
+    private mutating func findHeaderEnd() -> Int? {
+        var search = header
+        let end = search.find(in: buffer.span)
+        header = search
+        return end
+    }
+
+    /// Skips line ends before a message (RFC 3261 §7.5), but the first half of two in a row, which ask for a sign of life.
     private mutating func skipLineEnds() -> StreamFrame? {
         while start < buffer.count {
             guard buffer[start] == 13 || buffer[start] == 10 else { return nil }
@@ -84,45 +100,14 @@ package struct StreamFramer: Sendable {
         return nil
     }
 
-    /// The position behind the empty line; line ends may be bare line feeds.
-    private mutating func findHeaderEnd() -> Int? {
-        let (end, next) = Self.headerEnd(in: buffer.span, from: max(scanned, start))
-        scanned = next
-        return end
-    }
-
-    /// The position behind the empty line, or else where to look on when there is more.
-    private static func headerEnd(in bytes: Span<UInt8>, from start: Int) -> (end: Int?, next: Int) {
-        var position = start
-        while true {
-            position = bytes.position(in: position..<bytes.count) { $0.marks(10) }
-            if position + 1 < bytes.count, bytes[position + 1] == 10 { return (position + 2, position) }
-            // The next two bytes decide; look here again when they are there.
-            guard position + 2 < bytes.count else { return (nil, position) }
-            if bytes[position + 1] == 13, bytes[position + 2] == 10 { return (position + 3, position) }
-            position += 1
-        }
-    }
-
     private mutating func consume(_ count: Int) {
         start += count
-        scanned = start
+        header = HeaderEnd(from: start)
         length = nil
-        // Moving the rest down each time would cost time in the square of what came at once.
-        if start > 65_536 || start == buffer.count {
-            buffer.removeFirst(start)
-            clear(keeping: true)
-        }
-    }
-
-    private mutating func clear(keeping: Bool = false) {
-        if !keeping { buffer.removeAll(keepingCapacity: true) }
-        start = 0
-        scanned = 0
     }
 
     private mutating func breakOff(_ fault: StreamFault, end: Int) -> StreamFrame {
-        let header = Array(buffer[start..<min(end, start + largestMessage)])
+        let header = buffer[start..<min(end, start + largestMessage)]
         isBroken = true
         buffer = []
         start = 0
@@ -132,56 +117,76 @@ package struct StreamFramer: Sendable {
 
 extension StreamFault: Error {}
 
-extension StreamFramer {
-    /// Reads Content-Length, long or compact, in any case and folded, out of a header part.
-    private func contentLength(_ headerEnd: Int) -> Result<Int, StreamFault> {
-        let bytes = buffer.span
-        var found: Int?
-        var line = start
-        while line < headerEnd {
-            let end = lineEnd(from: line, headerEnd)
-            // No other line is looked at any further.
-            if bytes[line] | 0x20 == UInt8(ascii: "c") || bytes[line] | 0x20 == UInt8(ascii: "l"),
-                let value = lengthValue(line..<end)
-            {
-                guard let number = Self.number(buffer[value]), found == nil || found == number else {
-                    return .failure(.badContentLength)
-                }
-                found = number
-            }
-            line = end + 1
-        }
-        return found.map { .success($0) } ?? .failure(.noContentLength)
+/// The search for the end of a header part, line by line, and what it says of the body's length on the way.
+///
+/// Lines end with CRLF or a bare line feed.
+private struct HeaderEnd: Sendable {
+    /// Where the line begins whose end is looked for, and up to where it was.
+    private var line: Int
+    private var scanned: Int
+    /// Where the field begins that the lines before it belong to, if it may be Content-Length; no other is looked at.
+    private var field: Int?
+    private var length: Int?
+    private var isBad = false
+
+    init(from start: Int) { (line, scanned) = (start, start) }
+
+    /// Content-Length, once the end was found.
+    var contentLength: Result<Int, StreamFault> {
+        isBad ? .failure(.badContentLength) : length.map { .success($0) } ?? .failure(.noContentLength)
     }
 
-    /// The line feed that ends a header line, continuation lines included (RFC 3261 §7.3.1).
-    private func lineEnd(from position: Int, _ limit: Int) -> Int {
-        let bytes = buffer.span
-        var position = position
+    /// Hears that the bytes begin so much later.
+    mutating func move(by distance: Int) {
+        line -= distance
+        scanned -= distance
+        field = field.map { $0 - distance }
+    }
+
+    /// The position behind the empty line; nil while it has not come.
+    mutating func find(in bytes: Span<UInt8>) -> Int? {
         while true {
-            position = bytes.position(in: position..<limit) { $0.marks(10) }
-            guard position + 1 < limit, bytes[position + 1] == 32 || bytes[position + 1] == 9 else { return position }
-            position += 1
+            let feed = bytes.position(in: scanned..<bytes.count) { $0.marks(10) }
+            guard feed < bytes.count else {
+                scanned = feed
+                return nil
+            }
+            let first = bytes[line]
+            // RFC 3261 §7.3.1: a line that begins with SP or HTAB continues the field.
+            if first != 32, first != 9 {
+                if let field { read(bytes, field..<(line - 1)) }
+                let letter = first | 0x20
+                field = letter == UInt8(ascii: "c") || letter == UInt8(ascii: "l") ? line : nil
+            }
+            let isEmpty = feed == line || feed == line + 1 && first == 13
+            (line, scanned) = (feed + 1, feed + 1)
+            if isEmpty { return line }
         }
     }
 
-    /// The value of a line when it is Content-Length; nil for every other line.
-    private func lengthValue(_ line: Range<Int>) -> Range<Int>? {
-        guard let colon = buffer[line].firstIndex(of: UInt8(ascii: ":")) else { return nil }
-        var nameEnd = colon
-        while nameEnd > line.lowerBound, buffer[nameEnd - 1] == 32 || buffer[nameEnd - 1] == 9 { nameEnd -= 1 }
-        let name = buffer[line.lowerBound..<nameEnd]
-        guard name.equalsIgnoringCase("content-length") || name.equalsIgnoringCase("l") else { return nil }
-        return (colon + 1)..<line.upperBound
+    /// Reads a field that may be Content-Length, long or compact, in any case and folded.
+    private mutating func read(_ bytes: Span<UInt8>, _ field: Range<Int>) {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: field) else { return }
+        var name = field.lowerBound..<colon
+        while let last = name.last, bytes[last] == 32 || bytes[last] == 9 { name.removeLast() }
+        guard bytes.matches(name, "content-length") || bytes.matches(name, "l") else { return }
+        let number = Self.number(bytes, (colon + 1)..<field.upperBound)
+        if number == nil || length != nil && length != number { isBad = true }
+        length = number
     }
 
     /// Digits with white space around them; nil for anything else, and for what no memory could hold.
-    private static func number(_ value: ArraySlice<UInt8>) -> Int? {
-        let trimmed = value.drop { $0 <= 32 }
-        let digits = trimmed.prefix { (48...57).contains($0) }
-        guard !digits.isEmpty, digits.count <= 10, trimmed.dropFirst(digits.count).allSatisfy({ $0 <= 32 }) else {
-            return nil
+    private static func number(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Int? {
+        var digits = value
+        while let first = digits.first, bytes[first] <= 32 { digits.removeFirst() }
+        while let last = digits.last, bytes[last] <= 32 { digits.removeLast() }
+        guard (1...10).contains(digits.count) else { return nil }
+        var number = 0
+        for place in digits {
+            let digit = bytes[place] &- UInt8(ascii: "0")
+            guard digit <= 9 else { return nil }
+            number = number * 10 + Int(digit)
         }
-        return digits.reduce(0) { $0 * 10 + Int($1 - 48) }
+        return number
     }
 }

@@ -22,7 +22,7 @@ struct StreamFramerTests {
         return frames
     }
 
-    private func bytes(_ text: String) -> StreamFrame { .message(Array(text.utf8)) }
+    private func bytes(_ text: String) -> StreamFrame { .message(Array(text.utf8)[...]) }
 
     static let lengths = [
         "Content-Length: 4\r\n", "content-length:4\r\n", "CONTENT-LENGTH  :  4  \r\n", "l: 4\r\n", "L :4\r\n",
@@ -51,7 +51,7 @@ struct StreamFramerTests {
         row: (line: String, fault: StreamFault)
     ) {
         let one = Self.message(row.line)
-        #expect(frames(one + "more") == [.broken(row.fault, Array(one.utf8))])
+        #expect(frames(one + "more") == [.broken(row.fault, Array(one.utf8)[...])])
     }
 
     @Test func `a double line end asks for a sign of life, RFC 5626 §3.5.1`() {
