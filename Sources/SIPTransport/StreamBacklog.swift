@@ -27,10 +27,10 @@ struct StreamBacklog {
     /// Whether nothing of it waits; of what does, no wake-up tells.
     var isEmpty: Bool { taken.isEmpty }
 
-    /// How full it is, 0 to 1.
+    /// How full it is; above 1 connections are held back soon.
     var filling: Double {
         let waiting = inbox.waitingBytes
-        return waiting > Self.emptyBytes ? min(Double(waiting) / Double(Self.fullBytes), 1) : 0
+        return waiting > Self.emptyBytes ? Double(waiting) / Double(Self.fullBytes) : 0
     }
 
     /// Takes what is new, once what was taken is done.

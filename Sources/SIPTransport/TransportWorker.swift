@@ -153,7 +153,7 @@ package final class TransportWorker: Sendable {
             let count = batch.receive(on: socket.descriptor)
             // Only a full batch can leave anything behind; the system is asked only then.
             let isFull = count == Int(HERALD_DATAGRAM_BATCH)
-            element.filling = isFull ? Double(herald_receive_filling(socket.descriptor)) / 1000 : 0
+            element.filling = isFull ? socket.filling : 0
             for index in 0..<count {
                 let datagram = batch.received(index)
                 let room = UnsafeBufferPointer(start: UnsafePointer(datagram.data), count: Int(datagram.length))

@@ -14,11 +14,24 @@ package final class UDPSocket: Sendable {
 
     /// Bytes of receive and of send buffer a socket asks for.
     ///
-    /// The kernel doubles it and counts 2.3 kB for a message of 1 kB (measured): room for about 3,600.
-    package static let wantedBuffer: Int32 = 4 << 20
+    /// Twice `fullBuffer`, so that what comes while the worker is held up for some 30 ms in a flood is not lost.
+    package static let wantedBuffer: Int32 = 2 * fullBuffer
+
+    /// Bytes of a queue that counts as full.
+    ///
+    /// The kernel doubles it and counts 2.3 kB for a message of 1 kB (measured): about 3,600 of them.
+    package static let fullBuffer: Int32 = 4 << 20
 
     /// Bytes of receive buffer the system granted; what comes while it is full is lost.
-    package var receiveBuffer: Int { Int(max(herald_receive_buffer(descriptor), 0)) }
+    package let receiveBuffer: Int
+
+    /// How full the queue is: 1 where `fullBuffer` waits, or all that a smaller buffer holds.
+    package var filling: Double {
+        Self.filling(of: Double(herald_receive_filling(descriptor)) / 1000, in: receiveBuffer)
+    }
+
+    /// How full a buffer of so many bytes is of which a part is taken.
+    static func filling(of part: Double, in room: Int) -> Double { part * max(Double(room) / Double(fullBuffer), 1) }
 
     /// Binds an address.
     ///
@@ -33,6 +46,7 @@ package final class UDPSocket: Sendable {
             &octets, address.isIPv6 ? 1 : 0, address.port, sharesPort ? 1 : 0, bufferBytes)
         guard descriptor >= 0 else { throw .cannotBind(address: address, errno: -descriptor) }
         self.descriptor = descriptor
+        receiveBuffer = Int(max(herald_receive_buffer(descriptor), 0))
         let port = herald_bound_port(descriptor)
         self.address = address.with(port: UInt16(truncatingIfNeeded: max(port, 0)))
     }

@@ -48,13 +48,13 @@ struct StreamBacklogTests {
         }
     }
 
-    @Test func `as much as a turn may leave is no queue, and more than it holds is full`() {
+    @Test func `as much as a turn may leave is no queue, and more than it holds is more than full`() {
         let inbox = StreamInbox {}
         let backlog = StreamBacklog(of: inbox)
         #expect(inbox.offer([message(StreamBacklog.emptyBytes)]))
         #expect(backlog.filling == 0)
         #expect(inbox.offer([message(StreamBacklog.fullBytes)]))
-        #expect(backlog.filling == 1)
+        #expect(backlog.filling > 1)
     }
 
     @Test func `messages there is no room for are refused as a whole until there is`() {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import SIPCore
-import SIPTransport
 import Testing
+
+@testable import SIPTransport
 
 @Suite("UDP sockets")
 struct UDPSocketTests {
@@ -38,6 +39,11 @@ struct UDPSocketTests {
     @Test(arguments: [16_384, 65_536, 131_072])
     func `a receive buffer is as large as was asked for`(bytes: Int) throws {
         #expect(try UDPSocket(address: Self.loopback, bufferBytes: Int32(bytes)).receiveBuffer == bytes)
+    }
+
+    @Test(arguments: [(0.5, 4 << 20, 0.5), (1, 16_384, 1), (0.5, 8 << 20, 1), (1, 8 << 20, 2)])
+    func `a queue is full where 4 MB wait, or all of a smaller buffer`(part: Double, room: Int, filling: Double) {
+        #expect(UDPSocket.filling(of: part, in: room) == filling)
     }
 
     @Test func `a released socket frees its address`() throws {

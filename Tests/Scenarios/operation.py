@@ -16,7 +16,7 @@ from situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, bra
 NOBODY = 15089
 
 # Bytes of a receive buffer (UDPSocket.wantedBuffer).
-WANTED_BUFFER = 4 << 20
+WANTED_BUFFER = 8 << 20
 
 
 def restart(house, **changes):

@@ -63,7 +63,9 @@ package protocol SIPElement: AnyObject {
     var nextDeadline: UInt64? { get }
     /// Takes one received message; its bytes are there until this returns.
     func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment)
-    /// How full the queue is that messages come from, 0 to 1; told before a batch of them.
+    /// How full the queue is that messages come from; told before a batch of them.
+    ///
+    /// 1 is as much as may wait; some more may find room.
     var filling: Double { get set }
     /// Notes that the kernel cut a datagram, or that one could not be sent.
     func note(_ trouble: TransportTrouble)

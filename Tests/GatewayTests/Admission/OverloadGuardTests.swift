@@ -59,8 +59,8 @@ private struct Worker {
     /// Microseconds of work for a new call that is carried, and for each of the five messages that follow it: 83 for a
     /// whole call, as measured (docs/performance-overload.md).
     static let (carried, inDialog) = (23.0, 12.0)
-    /// Datagrams in a receive buffer of 4 MB, which the kernel counts twice.
-    static let room = 3500
+    /// Datagrams in a receive buffer of 8 MB, which the kernel counts twice, and those that count as full.
+    static let (room, full) = (7000, 3500.0)
     /// Microseconds of work for a new call that is shed, with its ACK; some 9 to 10 as measured (docs/performance-overload.md).
     private let shed: Double
     private var guarding = OverloadGuard()
@@ -95,7 +95,7 @@ private struct Worker {
         while left > 0, taken < queue.count {
             // A read takes 32; where less is left nothing is asked.
             let waiting = queue.count - taken
-            let filling = waiting < 32 ? 0 : Double(waiting) / Double(Self.room)
+            let filling = waiting < 32 ? 0 : Double(waiting) / Self.full
             if !queue[taken] {
                 left -= Self.inDialog
             } else if guarding.sheds(at: filling, now: UInt64(time)) {
