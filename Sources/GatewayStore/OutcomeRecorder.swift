@@ -139,6 +139,9 @@ package final class OutcomeRecorder: Sendable {
     /// Signals shed by the full ring since its file was made.
     package var shed: SignalRing.Shed { ring.shed }
 
+    /// The part of the ring that waits to be kept or stored, 0 to 1.
+    var waiting: Double { ring.filling }
+
     /// Keeps what the ring holds, at most `limit` signals, as it is: safe from now on, calls and events of it come later.
     ///
     /// - Returns: how many signals were kept; nil when `drain` must come first: at start, without room in the log or without

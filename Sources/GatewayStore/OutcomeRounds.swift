@@ -20,6 +20,8 @@ struct OutcomeRounds {
     private let recorder: OutcomeRecorder
     /// Whether what takes long is to end.
     private let isStopping: () -> Bool
+    /// Hears before each step which part of the ring waits.
+    private let pace: (Double) -> Void
     /// Microseconds since 1970; nil where it is due at once.
     private var lastStored: Int64?
     private var lastShrink: Int64?
@@ -27,9 +29,13 @@ struct OutcomeRounds {
     private var lastPrune: Int64?
     private var lastShed: SignalRing.Shed
 
-    init(_ recorder: OutcomeRecorder, isStopping: @escaping () -> Bool = { false }) {
+    init(
+        _ recorder: OutcomeRecorder, isStopping: @escaping () -> Bool = { false },
+        pace: @escaping (Double) -> Void = { _ in }
+    ) {
         self.recorder = recorder
         self.isStopping = isStopping
+        self.pace = pace
         lastShed = recorder.shed
     }
 
@@ -89,6 +95,7 @@ struct OutcomeRounds {
         let isStored = report {
             var stored = 0
             repeat {
+                pace(recorder.waiting)
                 stored = try recorder.drain(limit: Self.step).signals
                 signals += stored
             } while stored >= Self.step
@@ -102,7 +109,10 @@ struct OutcomeRounds {
     /// Keeps what the ring holds; false where it must be stored instead.
     private func keepAll() -> Bool {
         var kept: Int?
-        repeat { kept = recorder.keep(limit: Self.keptAtOnce) } while kept == Self.keptAtOnce
+        repeat {
+            pace(recorder.waiting)
+            kept = recorder.keep(limit: Self.keptAtOnce)
+        } while kept == Self.keptAtOnce
         return kept != nil
     }
 
@@ -167,7 +177,9 @@ extension OutcomeRecorder {
     }
 
     private func work(until stop: RecorderStop) {
-        var rounds = OutcomeRounds(self) { stop.isWanted.load(ordering: .relaxed) }
+        var priority = RecorderPriority()
+        var rounds = OutcomeRounds(
+            self, isStopping: { stop.isWanted.load(ordering: .relaxed) }, pace: { priority.follow($0) })
         let (seconds, attoseconds) = settings.interval.components
         let pause = DispatchTimeInterval.nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
         repeat { rounds.round() } while stop.rung.wait(timeout: .now() + pause) == .timedOut

@@ -33,6 +33,17 @@ struct OutcomeRoundsTests {
         #expect(try ledger.calls().count == 2)
     }
 
+    @Test func `before each step it is told which part of the ring waits`() throws {
+        var told: [Double] = []
+        var rounds = OutcomeRounds(ledger.recorder, pace: { told.append($0) })
+        for number in 1...4 { play(UInt64(number)) }
+        let waiting = ledger.ring.filling
+        #expect(waiting > 0 && waiting < 1)
+        rounds.round()
+        #expect(told.first == waiting)
+        #expect(told.dropFirst().allSatisfy { $0 == 0 })
+    }
+
     @Test func `within a second signals are kept, their slots are free, and rows come after it`() throws {
         var rounds = try begun()
         play(2)

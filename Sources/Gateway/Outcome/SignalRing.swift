@@ -119,6 +119,14 @@ package final class SignalRing: Sendable {
     /// Sequence number of the last slot that was claimed.
     package var claimed: UInt64 { consuming.withLock { $0.claimed.load(ordering: .acquiring) } }
 
+    /// The part of the slots that waits to be released, 0 to 1.
+    package var filling: Double {
+        consuming.withLock { ring in
+            let released = ring.released.load(ordering: .acquiring)
+            return Double(ring.claimed.load(ordering: .acquiring) &- released) / Double(capacity)
+        }
+    }
+
     /// Signals shed so far.
     package var shed: Shed {
         consuming.withLock { ring in
