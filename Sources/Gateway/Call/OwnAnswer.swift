@@ -53,19 +53,24 @@ enum OwnAnswer {
 
     /// The To tag of the gateway's own answers: the same for every retransmission (RFC 3261 §8.2.6.2, §8.2.7).
     static func tag(for request: SIPMessage, secret: Secret) -> UInt64 {
-        var hash = secret.hash()
-        if let callID = request.first(.callID) { hash.combine(callID.value, of: request) }
-        if let tag = request.fromTag { hash.combine(tag, of: request) }
-        hash.combine(UInt64(request.sequence?.number ?? 0))
-        return hash.finish()
+        let bytes = request.bytes
+        return tag(
+            callID: request.first(.callID)?.value, fromTag: request.fromTag, sequence: request.sequence?.number ?? 0,
+            in: bytes.span, secret: secret)
     }
 
     /// The same tag for an INVITE looked at in `bytes`.
     static func tag(for invite: InviteGlance, in bytes: Span<UInt8>, secret: Secret) -> UInt64 {
+        tag(callID: invite.callID, fromTag: invite.fromTag, sequence: invite.sequence, in: bytes, secret: secret)
+    }
+
+    private static func tag(
+        callID: Range<Int>?, fromTag: Range<Int>?, sequence: Int, in bytes: Span<UInt8>, secret: Secret
+    ) -> UInt64 {
         var hash = secret.hash()
-        hash.combine(invite.callID, of: bytes)
-        if let tag = invite.fromTag { hash.combine(tag, of: bytes) }
-        hash.combine(UInt64(invite.sequence))
+        if let callID { hash.combine(callID, of: bytes) }
+        if let fromTag { hash.combine(fromTag, of: bytes) }
+        hash.combine(UInt64(sequence))
         return hash.finish()
     }
 

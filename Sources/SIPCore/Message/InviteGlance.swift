@@ -6,14 +6,14 @@
 /// form, and finds in them what `SIPMessage.index` finds; all others are left to the index. That it finds the same is
 /// tested over mutated messages. Extents belong to the bytes it was made of. No allocation.
 package struct InviteGlance {
-    /// Via fields it can tell of.
-    private static let mostVias = 4
-
+    /// Has room for as many as it can tell of.
     private var viaFields = InlineArray<4, Extent>(repeating: Extent(0..<0))
     /// Number of Via fields, at least 1.
     package private(set) var viaCount = 0
     /// The topmost Via, whose branch has the cookie of RFC 3261 §8.1.1.7.
     package let topVia: ViaValue
+    /// The value of that branch.
+    package let branch: Range<Int>
     /// The values of From, To, Call-ID and CSeq.
     package let from: Range<Int>
     package let to: Range<Int>
@@ -45,7 +45,7 @@ package struct InviteGlance {
             guard fields <= limits.headerFields else { return nil }
             switch line.name {
             case .via:
-                guard viaCount < Self.mostVias else { return nil }
+                guard viaCount < viaFields.count else { return nil }
                 viaFields[viaCount] = line.value
                 viaCount += 1
             case .from where found.from == nil: found.from = line.value
@@ -62,7 +62,8 @@ package struct InviteGlance {
             let branch = topVia.branch, Branch.hasCookie(branch, in: bytes),
             let sequence = MessageLandmarks.sequence(bytes, cseq), MessageLandmarks.tag(bytes, .scan(bytes, to)) == nil
         else { return nil }
-        (self.topVia, self.from, self.to, self.callID, self.cseq) = (topVia, from, to, callID, cseq)
+        (self.topVia, self.branch) = (topVia, branch)
+        (self.from, self.to, self.callID, self.cseq) = (from, to, callID, cseq)
         fromTag = MessageLandmarks.tag(bytes, .scan(bytes, from))?.range
         self.sequence = Int(sequence.number)
     }

@@ -17,32 +17,36 @@ package struct Branch: Hashable, Sendable {
 
     /// Computes the branch of a request from its topmost Via; `via` must belong to `message`.
     package init(of message: SIPMessage, via: ViaValue, secret: Secret) {
-        var hash = secret.hash()
         let bytes = message.bytes
+        let (callID, sequence) = (message.first(.callID)?.value, message.sequence?.number ?? 0)
         if let branch = via.branch, Self.hasCookie(branch, in: bytes.span) {
-            hash.combine(branch, of: message)
-            hash.combine(via.host, of: message)
-            hash.combine(UInt64(via.port ?? 5060))
-        } else {
-            hash.combine(via.extent, of: message)
-            if let tag = message.fromTag { hash.combine(tag, of: message) }
-            hash.combine(message.requestURI, of: message)
+            self.init(branch, of: via, callID: callID, sequence: sequence, in: bytes.span, secret: secret)
+            return
         }
-        if let callID = message.first(.callID) { hash.combine(callID.value, of: message) }
-        hash.combine(UInt64(message.sequence?.number ?? 0))
-        value = hash.finish()
+        var hash = secret.hash()
+        hash.combine(via.extent, of: message)
+        if let tag = message.fromTag { hash.combine(tag, of: message) }
+        hash.combine(message.requestURI, of: message)
+        self.init(token: hash.finish(callID: callID, sequence: sequence, in: bytes.span))
     }
 
     /// Computes the branch of an INVITE looked at in `bytes`: the same as that of the message.
     package init(of invite: InviteGlance, in bytes: Span<UInt8>, secret: Secret) {
+        self.init(
+            invite.branch, of: invite.topVia, callID: invite.callID, sequence: invite.sequence, in: bytes,
+            secret: secret)
+    }
+
+    /// Computes the branch of a request from a branch parameter with the cookie.
+    private init(
+        _ branch: Range<Int>, of via: ViaValue, callID: Range<Int>?, sequence: Int, in bytes: Span<UInt8>,
+        secret: Secret
+    ) {
         var hash = secret.hash()
-        let via = invite.topVia
-        if let branch = via.branch { hash.combine(branch, of: bytes) }
+        hash.combine(branch, of: bytes)
         hash.combine(via.host, of: bytes)
         hash.combine(UInt64(via.port ?? 5060))
-        hash.combine(invite.callID, of: bytes)
-        hash.combine(UInt64(invite.sequence))
-        value = hash.finish()
+        value = hash.finish(callID: callID, sequence: sequence, in: bytes)
     }
 
     /// Whether a branch parameter begins with the cookie of RFC 3261 §8.1.1.7.
@@ -119,6 +123,13 @@ package struct KeyedHash {
 
     /// Adds a number.
     package mutating func combine(_ number: UInt64) { hash.combine(number) }
+
+    /// The 64-bit result, with what tells one request of a call from another.
+    fileprivate consuming func finish(callID: Range<Int>?, sequence: Int, in bytes: Span<UInt8>) -> UInt64 {
+        if let callID { combine(callID, of: bytes) }
+        combine(UInt64(sequence))
+        return finish()
+    }
 
     /// The 64-bit result.
     package consuming func finish() -> UInt64 { hash.finalize().first }

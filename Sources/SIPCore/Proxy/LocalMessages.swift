@@ -13,10 +13,10 @@ package enum LocalMessages {
     ) -> [UInt8] {
         var out = statusLine(status, phrase)
         appendVias(of: request, source: source, to: &out)
-        appendField("\r\nFrom: ", request.first(.from), of: request, to: &out)
-        appendTo(of: request, tag: toTag, to: &out)
-        appendField("\r\nCall-ID: ", request.first(.callID), of: request, to: &out)
-        appendField("\r\nCSeq: ", request.first(.cseq), of: request, to: &out)
+        let bytes = request.bytes
+        appendNames(
+            from: request.first(.from)?.value, to: request.first(.to)?.value, tag: request.toTag == nil ? toTag : nil,
+            callID: request.first(.callID)?.value, cseq: request.first(.cseq)?.value, of: bytes.span, into: &out)
         // RFC 3261 §8.2.6.1: the sender measures the way to the next hop with it.
         if status == 100 { appendField("\r\nTimestamp: ", request.first(.timestamp), of: request, to: &out) }
         field?.append(to: &out)
@@ -24,7 +24,7 @@ package enum LocalMessages {
         return out
     }
 
-    /// The answer to an INVITE looked at in `bytes`: the same as that to the message.
+    /// The answer to a new INVITE looked at in `bytes`: the same as that to the message.
     package static func response(
         to invite: InviteGlance, in bytes: Span<UInt8>, status: Int, phrase: StaticString, toTag: UInt64,
         source: PeerAddress
@@ -35,15 +35,9 @@ package enum LocalMessages {
             out.append("\r\nVia: ")
             out.append(invite.via(place), of: bytes)
         }
-        out.append("\r\nFrom: ")
-        out.append(invite.from, of: bytes)
-        out.append("\r\nTo: ")
-        out.append(invite.to, of: bytes)
-        append(toTag: toTag, to: &out)
-        out.append("\r\nCall-ID: ")
-        out.append(invite.callID, of: bytes)
-        out.append("\r\nCSeq: ")
-        out.append(invite.cseq, of: bytes)
+        appendNames(
+            from: invite.from, to: invite.to, tag: toTag, callID: invite.callID, cseq: invite.cseq, of: bytes,
+            into: &out)
         out.append("\r\nContent-Length: 0\r\n\r\n")
         return out
     }
@@ -165,24 +159,36 @@ package enum LocalMessages {
         out.append(position..<field.upperBound, of: bytes)
     }
 
-    private static func appendTo(of request: SIPMessage, tag: UInt64?, to out: inout [UInt8]) {
-        guard let field = request.first(.to) else { return }
-        out.append("\r\nTo: ")
-        out.append(field.value, of: request)
-        if let tag, request.toTag == nil { append(toTag: tag, to: &out) }
-    }
-
-    private static func append(toTag tag: UInt64, to out: inout [UInt8]) {
-        out.append(";tag=hd")
-        out.append(hex: tag)
+    /// The fields that name the call and its transaction, as the request has them (RFC 3261 §8.2.6.2); nil for one it lacks.
+    ///
+    /// - Parameter tag: put on To.
+    private static func appendNames(
+        from: Range<Int>?, to: Range<Int>?, tag: UInt64?, callID: Range<Int>?, cseq: Range<Int>?, of bytes: Span<UInt8>,
+        into out: inout [UInt8]
+    ) {
+        appendField("\r\nFrom: ", from, of: bytes, to: &out)
+        appendField("\r\nTo: ", to, of: bytes, to: &out)
+        if let tag, to != nil {
+            out.append(";tag=hd")
+            out.append(hex: tag)
+        }
+        appendField("\r\nCall-ID: ", callID, of: bytes, to: &out)
+        appendField("\r\nCSeq: ", cseq, of: bytes, to: &out)
     }
 
     /// Begins a line, whose end comes with the next one.
     private static func appendField(
         _ start: StaticString, _ field: SIPMessage.HeaderField?, of message: SIPMessage, to out: inout [UInt8]
     ) {
-        guard let field else { return }
+        let bytes = message.bytes
+        appendField(start, field?.value, of: bytes.span, to: &out)
+    }
+
+    private static func appendField(
+        _ start: StaticString, _ value: Range<Int>?, of bytes: Span<UInt8>, to out: inout [UInt8]
+    ) {
+        guard let value else { return }
         out.append(start)
-        out.append(field.value, of: message)
+        out.append(value, of: bytes)
     }
 }
