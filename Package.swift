@@ -154,16 +154,20 @@ let package = Package(
             name: "CPhoneNumber",
             linkerSettings: [.linkedLibrary("phonenumber")]),
 
-        .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore"], swiftSettings: strict),
+        .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "RepeatableChance"], swiftSettings: strict),
         // Starts programs for tests; no test itself.
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
+        // Random numbers for tests, the same in every run.
+        .target(name: "RepeatableChance", path: "Tests/RepeatableChance", swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests", dependencies: ["SIPTransport", "SIPCore", "ChildPrograms"], swiftSettings: strict
         ),
-        .testTarget(name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber"], swiftSettings: strict),
+        .testTarget(
+            name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "RepeatableChance"], swiftSettings: strict
+        ),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(
-            name: "GatewayTests", dependencies: ["Gateway", "SIPCore", "Branding"],
+            name: "GatewayTests", dependencies: ["Gateway", "SIPCore", "Branding", "RepeatableChance"],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests", dependencies: ["GatewayStore", "Gateway", "Branding", grdb, log],
@@ -186,7 +190,8 @@ let package = Package(
         .testTarget(
             name: "DirectoryTests",
             dependencies: [
-                "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", grdb, crypto,
+                "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", "RepeatableChance", grdb,
+                crypto,
                 lifecycle, log, nio, nioEmbedded,
             ],
             swiftSettings: strict),

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import Testing
 
 @testable import Branding
@@ -29,7 +30,7 @@ struct BrandIndexChangeTests {
     /// Changes that go into the table at once, such that stay over it, and such that do so for a while.
     @Test(arguments: 1...8, [0, 1_200, .max])
     func `after any changes it says what an index built anew says`(seed: UInt64, room: Int) throws {
-        var random = SeededRandom(state: seed)
+        var random = RepeatableRandom(seed: seed)
         var records: [UInt64: BrandRecord] = [:]
         for _ in 0..<2000 {
             let digits = UInt64.random(in: 61_200_000_000..<61_200_006_000, using: &random)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import Testing
 
 @testable import Branding
@@ -20,7 +21,7 @@ struct BrandIndexTests {
     }
 
     @Test func `two hundred thousand random numbers are found and no others`() throws {
-        var random = SeededRandom(state: 1)
+        var random = RepeatableRandom(seed: 1)
         var model: [UInt64: String] = [:]
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1000)
         for _ in 0..<200_000 {
@@ -54,7 +55,7 @@ struct BrandIndexTests {
     }
 
     @Test func `additions and removals in any order agree with a dictionary`() throws {
-        var random = SeededRandom(state: 2)
+        var random = RepeatableRandom(seed: 2)
         var model: [UInt64: String] = [:]
         var change = BrandIndexChange(of: .empty(), generation: 1)
         for step in 0..<30_000 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import Testing
 
 @testable import Branding
@@ -102,7 +103,7 @@ struct DisplayNameTests {
     }
 
     @Test func `random text never leaves its quotes nor the line`() throws {
-        var random = SeededRandom(state: 7)
+        var random = RepeatableRandom(seed: 7)
         let alphabet = Array("ab \"\\\r\n\t\0%${}é👩\u{200D}👧\u{202E}\u{308}<>;,".unicodeScalars)
         for _ in 0..<3000 {
             var text = String.UnicodeScalarView()
@@ -129,18 +130,5 @@ struct DisplayNameTests {
             position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
         }
         return false
-    }
-}
-
-/// The same sequence in every run (SplitMix64).
-struct SeededRandom: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var value = state
-        value = (value ^ value >> 30) &* 0xBF58_476D_1CE4_E5B9
-        value = (value ^ value >> 27) &* 0x94D0_49BB_1331_11EB
-        return value ^ value >> 31
     }
 }

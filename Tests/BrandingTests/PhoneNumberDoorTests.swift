@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPhoneNumber
+import RepeatableChance
 import Testing
 
 @testable import Branding
@@ -46,7 +47,7 @@ struct PhoneNumberDoorTests {
     }
 
     @Test func `bytes that are no text at all do no harm`() {
-        var random = SeededRandom(state: 5)
+        var random = RepeatableRandom(seed: 5)
         for _ in 0..<2000 {
             let bytes = (0..<Int.random(in: 0...64, using: &random)).map { _ in
                 CChar(truncatingIfNeeded: Int.random(in: 0...255, using: &random))

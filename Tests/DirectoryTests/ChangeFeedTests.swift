@@ -5,6 +5,7 @@ import BrandingAPI
 import Foundation
 import GRDB
 import NIOCore
+import RepeatableChance
 import Synchronization
 import Testing
 
@@ -120,7 +121,7 @@ struct ChangeFeedTests {
                 for writer in 0..<4 {
                     group.addTask {
                         defer { writers.left.withLock { $0 -= 1 } }
-                        var generator = SeededGenerator(seed: UInt64(writer) + 1)
+                        var generator = RepeatableRandom(seed: UInt64(writer) + 1)
                         for version in 0..<60 {
                             try Self.change(directory, "writer \(writer), version \(version)", &generator)
                             await Task.yield()
@@ -142,7 +143,7 @@ struct ChangeFeedTests {
 
     /// Writes or removes one of twenty entries; the name tells versions apart.
     private static func change(
-        _ directory: RunningDirectory, _ name: String, _ generator: inout SeededGenerator
+        _ directory: RunningDirectory, _ name: String, _ generator: inout RepeatableRandom
     ) throws {
         let number = try #require(E164Number("+614915701\(Int.random(in: 10..<30, using: &generator))"))
         let entries = BrandEntries(directory.database)
@@ -197,19 +198,5 @@ private actor SyncedCopy {
             }
         }
         return answer.branding.count
-    }
-}
-
-/// The same numbers in every run (xorshift64).
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 }
-
-    mutating func next() -> UInt64 {
-        state ^= state << 13
-        state ^= state >> 7
-        state ^= state << 17
-        return state
     }
 }

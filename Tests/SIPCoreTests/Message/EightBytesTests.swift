@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import Testing
 
 @testable import SIPCore
@@ -11,17 +12,17 @@ struct EightBytesTests {
         0, 1, 8, 9, 10, 11, 12, 13, 14, 31, 32, 33, 34, 44, 58, 59, 60, 127, 128, 141, 255,
     ]
 
-    private static func text(_ random: inout SplitMix) -> [UInt8] {
+    private static func text(_ random: inout RepeatableRandom) -> [UInt8] {
         (0..<Int.random(in: 0...40, using: &random)).map { _ in near.randomElement(using: &random) ?? 0 }
     }
 
-    private static func range(of text: [UInt8], _ random: inout SplitMix) -> Range<Int> {
+    private static func range(of text: [UInt8], _ random: inout RepeatableRandom) -> Range<Int> {
         let lower = Int.random(in: 0...text.count, using: &random)
         return lower..<Int.random(in: lower...text.count, using: &random)
     }
 
     @Test func `the first of a byte, of several, of small ones and of white space, in any range of any text`() {
-        var random = SplitMix(state: 8)
+        var random = RepeatableRandom(seed: 8)
         for _ in 0..<20_000 {
             let text = Self.text(&random)
             let range = Self.range(of: text, &random)

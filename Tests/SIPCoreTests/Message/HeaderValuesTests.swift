@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import SIPCore
 import Testing
 
@@ -71,7 +72,7 @@ struct HeaderValuesTests {
     }
 
     @Test func `sixteen digits are written and read back, whatever the number`() {
-        var random = SplitMix(state: 16)
+        var random = RepeatableRandom(seed: 16)
         for _ in 0..<10_000 {
             let value = UInt64.random(in: .min ... .max, using: &random) >> UInt64.random(in: 0..<64, using: &random)
             var bytes: [UInt8] = []

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import SIPCore
 import Testing
 
@@ -63,7 +64,7 @@ struct InviteGlanceTests {
 
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `whatever it takes the index takes for the same`(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = RepeatableRandom(seed: seed)
         let samples = [WireMessage.bytes(WireMessage.invite), MutatedMessageTests.samples[1]]
         var taken = 0
         for round in 0..<2500 {

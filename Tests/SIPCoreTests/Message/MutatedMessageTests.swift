@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import SIPCore
 import Testing
 
@@ -31,7 +32,7 @@ struct MutatedMessageTests {
 
     @Test(arguments: 0..<8 as Range<UInt64>)
     func `no mutation of a message breaks a reader`(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = RepeatableRandom(seed: seed)
         var indexed = 0
         for round in 0..<2500 {
             var bytes = Self.samples[round % Self.samples.count]
@@ -71,7 +72,7 @@ struct MutatedMessageTests {
         read(message)
     }
 
-    static func mutate(_ bytes: inout [UInt8], _ random: inout SplitMix) {
+    static func mutate(_ bytes: inout [UInt8], _ random: inout RepeatableRandom) {
         guard !bytes.isEmpty else { return }
         let position = Int(random.next() % UInt64(bytes.count))
         let telling = Array("\r\n\t \0\"\\<>;,:@=/?[]&%0\u{ff}".utf8)

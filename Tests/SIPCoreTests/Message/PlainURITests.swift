@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import Testing
 
 @testable import SIPCore
@@ -13,7 +14,7 @@ struct PlainURITests {
         " ", "\"", "é", "~", "*", "@",
     ]
 
-    private static func text(_ random: inout SplitMix) -> [UInt8] {
+    private static func text(_ random: inout RepeatableRandom) -> [UInt8] {
         let text = (0..<Int.random(in: 1...7, using: &random)).map { _ in
             (Int.random(in: 0..<8, using: &random) == 0 ? odd : plain).randomElement(using: &random) ?? ""
         }
@@ -21,7 +22,7 @@ struct PlainURITests {
     }
 
     @Test func `what is read as plain, libosip2 reads the same`() throws {
-        var random = SplitMix(state: 4475)
+        var random = RepeatableRandom(seed: 4475)
         var plain = 0
         for _ in 0..<30_000 {
             let text = Self.text(&random)
@@ -36,7 +37,7 @@ struct PlainURITests {
     }
 
     @Test func `what is taken as a plain address, libosip2 accepts`() {
-        var random = SplitMix(state: 3261)
+        var random = RepeatableRandom(seed: 3261)
         var plain = 0
         for _ in 0..<30_000 {
             let text =

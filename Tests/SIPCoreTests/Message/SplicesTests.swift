@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import SIPCore
 import Testing
 
@@ -46,7 +47,7 @@ struct SplicesTests {
 
     @Test(arguments: 0..<40 as Range<UInt64>)
     func `any edits give what replacing from the back gives`(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = RepeatableRandom(seed: seed)
         var splices = Splices()
         var expected = Self.bytes
         var edits: [(Range<Int>, UInt8)] = []

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import SIPCore
 import Testing
 
@@ -283,7 +284,7 @@ struct ProxyTransactionsTests {
 
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `whatever happens, the table is empty in the end`(seed: UInt64) throws {
-        var random = SplitMix(state: seed)
+        var random = RepeatableRandom(seed: seed)
         var run = try ProxyRun(seed % 4 == 0 ? "INFO" : "INVITE")
         for _ in 0..<30 {
             switch random.next() % 5 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import SIPCore
 import Testing
 
@@ -24,7 +25,7 @@ struct TargetGroupTests {
 
     /// Keys as a hash of Call-IDs would give them.
     private let keys: [UInt64] = {
-        var random = SplitMix(state: 4711)
+        var random = RepeatableRandom(seed: 4711)
         return (0..<20_000).map { _ in random.next() }
     }()
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import SIPCore
 import Testing
 
@@ -111,7 +112,7 @@ struct TargetHealthTests {
 
     @Test(arguments: 0..<200 as Range<UInt64>)
     func `whatever happens, answered probes always bring it back`(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = RepeatableRandom(seed: seed)
         var (health, now) = after([])
         let events: [Event] = [
             .probeAnswered, .probeFailed, .answered, .refused(retryAfter: 5), .refused(retryAfter: nil), .silent,

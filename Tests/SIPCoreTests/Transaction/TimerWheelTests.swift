@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import SIPCore
 import Testing
 
@@ -108,7 +109,7 @@ struct TimerWheelTests {
     /// Compares the wheel with a plain sorted list under random scheduling, cancelling and waiting.
     @Test(arguments: 1...40)
     func `the wheel agrees with a sorted list`(seed: UInt64) {
-        var random = SplitMix(state: seed)
+        var random = RepeatableRandom(seed: seed)
         var now = random.next() >> (seed % 3 == 0 ? 2 : 30)
         var wheel = TimerWheel(now: now, capacity: seed % 2 == 0 ? 64 : 0)
         var reference: [(deadline: UInt64, id: UInt64, handle: TimerHandle)] = []

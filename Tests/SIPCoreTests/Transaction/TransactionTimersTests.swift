@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import RepeatableChance
 import SIPCore
 import Testing
 
@@ -39,7 +40,7 @@ struct TransactionTimersTests {
     }
 
     @Test func `no events ever run two timers of one transaction in one slot`() {
-        var random = SplitMix(state: 1)
+        var random = RepeatableRandom(seed: 1)
         for _ in 0..<2000 {
             let isReliable = random.next() % 2 == 0
             expectSlotsHold(
@@ -55,7 +56,7 @@ struct TransactionTimersTests {
 
     /// Drives a machine with random events, of which only running timers fire, and watches its timers.
     private func expectSlotsHold<Machine: TransactionMachine>(
-        _ fresh: Machine, _ events: [Machine.Event], _ random: inout SplitMix
+        _ fresh: Machine, _ events: [Machine.Event], _ random: inout RepeatableRandom
     ) {
         var machine = fresh
         var running: Set<TransactionTimer> = []
@@ -83,18 +84,5 @@ struct TransactionTimersTests {
             default: break
             }
         }
-    }
-}
-
-/// Random numbers that are the same in every run.
-struct SplitMix: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
     }
 }
