@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import RepeatableChance
 import Testing
 
 @Suite("Overload: new calls are shed before calls in progress suffer")
@@ -44,6 +45,15 @@ struct OverloadGuardTests {
         #expect(flooded.longestQueue < Worker.room)
     }
 
+    @Test(arguments: [1, 2, 3])
+    func `on a machine that others work on as well nine tenths of the rest go to calls`(seed: UInt64) {
+        // Messages come in bursts, the recorder needs the core, neighbours make it a quarter slower or faster.
+        let flooded = Worker.after(4000, calls: 36, shed: 6.5, restlessBy: seed)
+        let rest = flooded.given - 4000 * 36 * 6.5
+        #expect(Double(flooded.accepted) > 0.9 * rest / (Worker.carried + 5 * Worker.inDialog - 6.5))
+        #expect(flooded.lost == 0)
+    }
+
     @Test(arguments: [1, 3, 6])
     func `within a second after the flood everything is accepted again`(calls: Int) {
         var worker = Worker.after(2000, calls: 36, shed: 9)
@@ -73,12 +83,24 @@ private struct Worker {
     /// In-dialog messages by the millisecond in which they come.
     private var following: [Int] = []
     private var overdrawn = 0.0
+    private let isRestless: Bool
+    private var chance: RepeatableRandom
+    private var speed = 1.0
+    /// Microseconds it has had.
+    private(set) var given = 0.0
+    /// Messages of a burst that is not complete.
+    private var held: [Bool] = []
 
-    private init(shed: Double) { self.shed = shed }
+    /// - Parameter seed: of a machine on which others work too; nil for a calm one.
+    private init(shed: Double, restlessBy seed: UInt64?) {
+        self.shed = shed
+        isRestless = seed != nil
+        chance = RepeatableRandom(seed: seed ?? 0)
+    }
 
     /// What a time with so many new calls a millisecond made of it.
-    static func after(_ milliseconds: Int, calls: Int, shed: Double) -> Worker {
-        var worker = Worker(shed: shed)
+    static func after(_ milliseconds: Int, calls: Int, shed: Double, restlessBy seed: UInt64? = nil) -> Worker {
+        var worker = Worker(shed: shed, restlessBy: seed)
         for _ in 0..<milliseconds { worker.millisecond(calls: calls) }
         return worker
     }
@@ -86,11 +108,15 @@ private struct Worker {
     mutating func millisecond(calls: Int) {
         time += 1
         if following.count <= time + 301 { following += Array(repeating: 0, count: 1000) }
-        let came = Array(repeating: true, count: calls) + Array(repeating: false, count: following[time])
+        held += Array(repeating: true, count: calls) + Array(repeating: false, count: following[time])
+        let came = !isRestless || time % 5 == 0 ? held : []
+        if !came.isEmpty { held = [] }
         lost += max(0, queue.count + came.count - Self.room)
         queue += came.prefix(Self.room - queue.count)
         longestQueue = max(longestQueue, queue.count)
-        var left = 1000 - overdrawn
+        let millisecond = microsecondsGiven()
+        given += millisecond
+        var left = millisecond - overdrawn
         var taken = 0
         while left > 0, taken < queue.count {
             // A read takes 32; where less is left nothing is asked.
@@ -111,5 +137,13 @@ private struct Worker {
         }
         overdrawn = max(0, -left)
         queue.removeFirst(taken)
+    }
+
+    /// What the worker has of a millisecond.
+    private mutating func microsecondsGiven() -> Double {
+        guard isRestless else { return 1000 }
+        if Double.random(in: 0..<1, using: &chance) < 0.02 { speed = .random(in: 0.75...1.25, using: &chance) }
+        // The recorder's round.
+        return 1000 * speed * (time % 45 < 6 ? 0.4 : 1)
     }
 }
