@@ -172,17 +172,21 @@ def measure(name, binary, options):
         os.remove(path)
 
 
-def lines(result):
-    """The result as text."""
-    yield f"{result['name']}: {result['calls']} calls answered, {result['failed']} failed"
-    yield f"  {'thread':18} {'allocations':>12} {'frees':>10} {'bytes':>11} {'resized':>9}   a call"
-    threads = sorted(result["threads"].items(), key=lambda item: -item[1][0])
-    for name, row in [*threads, ("all", [sum(column) for column in zip(*result["threads"].values())])]:
-        yield f"  {name:18} {row[0]:12.2f} {row[1]:10.2f} {row[2]:11.0f} {row[3]:9.2f}"
+def rows(results):
+    """A row for each thread of each program, and one for all of them."""
+    found = [["", "allocations a call", "frees", "bytes", "resized", "calls", "failed"]]
+    for result in results:
+        threads = sorted(result["threads"].items(), key=lambda item: -item[1][0])
+        for name, row in [*threads, ("all", [sum(column) for column in zip(*result["threads"].values())])]:
+            found.append([f"{result['name']}, {name}", f"{row[0]:.2f}", f"{row[1]:.2f}", f"{row[2]:.0f}", f"{row[3]:.2f}",
+                         str(result["calls"]), str(result["failed"])])
+    return found
+
+
+def print_callers(result):
     for times, size, names in result["callers"]:
-        yield f"  {times:8.2f} a call, {size:7.0f} bytes"
-        for name in names:
-            yield f"           {name[:150]}"
+        print(f"{result['name']}: {times:.2f} a call, {size:.0f} bytes")
+        print("\n".join(f"           {name[:150]}" for name in names), flush=True)
 
 
 def add_options(words):
@@ -199,5 +203,6 @@ def run(options):
     results = []
     for name, binary in options.herald:
         results.append(measure(name, binary, options))
-        print("\n".join(lines(results[-1])), flush=True)
-    report.write(options, "allocations", {"machine": machine.description(), "results": results}, [])
+        print_callers(results[-1])
+    report.write(options, "allocations", {"machine": machine.description(), "results": results},
+                 [("Allocations in the whole process", rows(results))])

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends events or polls to a directory at a fixed rate, and prints one line of JSON with what came back.
 //
-//     directory_sender events HOST PORT KEYS SECONDS CONNECTIONS RATE BATCH REPEAT PREFIX
+//     directory_sender events HOST PORT KEYS SECONDS CONNECTIONS RATE BATCH REPEAT PREFIX ANSWERED
 //     directory_sender polls  HOST PORT KEYS SECONDS CLIENTS INTERVAL CURSOR
 //
 // KEYS is a file with an API key a line. Requests are due at fixed times whether or not earlier ones were answered, and
 // latency is counted from then: a server that stalls cannot hide it. Events: every REPEAT-th request is an earlier one
-// once more, with the same event key. Polls: as a gateway does, an empty answer leaves the cursor, and the same question
-// is asked again with the entity tag.
+// once more, with the same event key; those that were answered 200 are written to the file ANSWERED, one a line. Polls: as
+// a gateway does, an empty answer leaves the cursor, and the same question is asked again with the entity tag.
 #define _GNU_SOURCE
 #include "directory_connection.h"
 
@@ -28,7 +28,7 @@ static int port;
 static char (*keys)[80];
 static size_t key_count, connection_count, batch, repeat;
 static double seconds, rate, interval;
-static const char *prefix;
+static const char *prefix, *answered_path;
 
 static struct connection *connections;
 static struct client *clients;
@@ -69,6 +69,13 @@ static uint64_t hash(const char *text, size_t length) {
     return h | 1;
 }
 
+static const char *event_key(size_t number) {
+    static char key[64];
+    snprintf(key, sizeof key, "%s-%016llx%016llx", prefix, (unsigned long long)mixed(number * 2 + 77),
+             (unsigned long long)number);
+    return key;
+}
+
 // An event as a gateway reports it: nine in ten of a listed number.
 static int write_event(char *to, size_t number) {
     uint64_t chance = mixed(number + 1);
@@ -78,12 +85,11 @@ static int write_event(char *to, size_t number) {
     return sprintf(
         to,
         "{\"phone_number_e164\":\"+44%010llu\",\"outcome\":\"%s\",\"surface\":\"sip_gateway\",\"device_id\":\"bench-%zu\","
-        "\"displayed_at\":\"%s\",\"event_key\":\"%s-%016llx%016llx\",\"meta\":{\"call_event_id\":\"%016llx\","
+        "\"displayed_at\":\"%s\",\"event_key\":\"%s\",\"meta\":{\"call_event_id\":\"%016llx\","
         "\"destination_number_e164\":\"+4930%07llu\",\"branding_applied\":true,\"identity_type\":\"branded\","
         "\"observed_at\":\"%s\",\"trunk\":\"carrier\",\"sip_status\":200}}",
-        7000000000ull + chance % 1111111, chance % 4 ? "displayed" : "call_seen", number % 200, day, prefix,
-        (unsigned long long)mixed(number * 2 + 77), (unsigned long long)number, (unsigned long long)chance,
-        (unsigned long long)(chance >> 40), day);
+        7000000000ull + chance % 1111111, chance % 4 ? "displayed" : "call_seen", number % 200, day,
+        event_key(number), (unsigned long long)chance, (unsigned long long)(chance >> 40), day);
 }
 
 static void write_request(struct connection *c, const char *method, const char *path, size_t key, const char *more) {
@@ -192,6 +198,15 @@ static void report(double took, size_t asked) {
            contradictions, entries);
 }
 
+static void write_answered(size_t events) {
+    FILE *file = fopen(answered_path, "w");
+    if (!file) fail("the file of answered keys cannot be written");
+    for (size_t number = 0; number < events; number++) {
+        if (answered[number]) fprintf(file, "%s\n", event_key(number));
+    }
+    if (fclose(file)) fail("the file of answered keys was not written to its end");
+}
+
 static void start(int poll, size_t index, double due, size_t number, bool is_polling) {
     struct connection *c = &connections[index];
     (c->busy = true, c->due = due, c->owner = index);
@@ -257,11 +272,12 @@ static void drive(bool is_polling) {
         }
     }
     report(now() - begin, asked);
+    if (!is_polling) write_answered(total * batch);
 }
 
 int main(int count, char **words) {
     bool is_polling = count == 9 && strcmp(words[1], "polls") == 0;
-    if (!is_polling && (count != 11 || strcmp(words[1], "events") != 0)) fail("usage: see the top of directory_sender.c");
+    if (!is_polling && (count != 12 || strcmp(words[1], "events") != 0)) fail("usage: see the top of directory_sender.c");
     (host = words[2], port = atoi(words[3]), seconds = atof(words[5]), connection_count = (size_t)atol(words[6]));
     read_keys(words[4]);
     connections = calloc(connection_count, sizeof *connections);
@@ -271,7 +287,8 @@ int main(int count, char **words) {
         for (size_t i = 0; i < connection_count; i++)
             snprintf(clients[i].cursor, sizeof clients[i].cursor, "%s", words[8]);
     } else {
-        (rate = atof(words[7]), batch = (size_t)atol(words[8]), repeat = (size_t)atol(words[9]), prefix = words[10]);
+        (rate = atof(words[7]), batch = (size_t)atol(words[8]), repeat = (size_t)atol(words[9]));
+        (prefix = words[10], answered_path = words[11]);
         rate /= (double)batch;
     }
     drive(is_polling);
