@@ -75,8 +75,8 @@ build() {
 # Builds a release with Swift's libraries inside: it runs where there is no Swift, and a call costs less
 # (docs/performance.md).
 build_release() {
-    # SwiftPM does not link again for a new order of the code alone.
-    if [ "$ROOT/Deploy/herald.order" -nt "$ROOT/.build/release/herald" ]; then
+    # SwiftPM does not link the gateway again for a new order of its code alone.
+    if [[ " $* " == *" herald "* && "$ROOT/Deploy/herald.order" -nt "$ROOT/.build/release/herald" ]]; then
         rm -f "$ROOT/.build/release/herald"
     fi
     build -c release --static-swift-stdlib "$@"
