@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the bench works out itself. `python3 -m unittest discover Deploy/bench.d` runs it."""
 import array
+import contextlib
+import io
 import os
+import sqlite3
 import sys
 import tempfile
+import types
 import unittest
 from xml.dom import minidom
 
@@ -136,6 +140,48 @@ class Figures(unittest.TestCase):
         self.assertEqual(index.table(results), [
             ["", "10", "20"], ["start, s, best", "0.500", "0.250"], ["peak, MB", "7", "–"]])
         self.assertEqual(directory_load.table({"polls": {"asked": 3}}), [["", "measured"], ["polls: asked", "3"]])
+
+    def test_allocations_have_a_row_for_each_thread_and_one_for_all(self):
+        result = {"name": "herald", "calls": 2, "failed": 0, "threads": {"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}}
+        self.assertEqual(allocations.rows([result])[1:], [
+            ["herald, b", "5.00", "6.00", "7", "8.00", "2", "0"], ["herald, a", "1.00", "2.00", "3", "4.00", "2", "0"],
+            ["herald, all", "6.00", "8.00", "10", "12.00", "2", "0"]])
+
+
+class EventsOfARun(unittest.TestCase):
+    """What the ledger of a directory must hold of a run whose keys begin with 0001."""
+
+    def judge(self, events, answered, counted=None):
+        """(keys, missing, failures)"""
+        database = sqlite3.connect(":memory:")
+        database.executescript("""
+            CREATE TABLE event (event_key TEXT, counted INT);
+            CREATE TABLE month_usage (counted INT);
+            CREATE TABLE day_outcome (events INT, reason TEXT)""")
+        database.executemany("INSERT INTO event VALUES (?, 1)", [(key,) for key in events])
+        for table in ("month_usage VALUES (?)", "day_outcome VALUES (?, '')"):
+            database.execute(f"INSERT INTO {table}", (len(events) if counted is None else counted,))
+        directory = types.SimpleNamespace(query=lambda sql: database.execute(sql).fetchall())
+        with tempfile.TemporaryDirectory() as cache:
+            bench = directory_load.Bench(types.SimpleNamespace(cache=cache), directory)
+            bench.prefix = "0001"
+            with open(bench.answered, "w", encoding="ascii") as file:
+                file.write("".join(f"{key}\n" for key in answered))
+            with contextlib.redirect_stdout(io.StringIO()):
+                return *bench.ledger(), len(bench.failures)
+
+    def test_a_key_that_was_answered_and_is_not_there_is_named_though_the_number_fits(self):
+        self.assertEqual(self.judge(["0001-a", "0001-c"], ["0001-a", "0001-b"]),
+                         ({"0001-a", "0001-c"}, ["0001-b"], 0))
+
+    def test_events_of_other_runs_are_none_of_this_one(self):
+        self.assertEqual(self.judge(["0001-a", "0000-b"], ["0001-a"]), ({"0001-a"}, [], 0))
+
+    def test_a_key_that_is_there_twice_is_a_failure(self):
+        self.assertEqual(self.judge(["0001-a", "0001-a"], ["0001-a"])[2], 1)
+
+    def test_counters_that_do_not_fit_are_a_failure(self):
+        self.assertEqual(self.judge(["0001-a"], ["0001-a"], counted=2)[2], 1)
 
 
 class Programs(unittest.TestCase):
