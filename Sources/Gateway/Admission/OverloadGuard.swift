@@ -6,7 +6,8 @@ import Glibc
 /// not suffer (the idea of RFC 7339: shed at the door what would only fail later).
 ///
 /// Told how full the receive queue is. Of new calls e^-p are taken, where the pressure p follows what a while has shown
-/// (`held`) and, at once, how far the queue is from `wanted`: a controller with an integral and a proportional part. The
+/// (`held`) and, at once, how far the queue is from `wanted`: a controller with an integral and a proportional part, both
+/// deaf to a queue that comes and goes within some ten milliseconds, as one does whenever the thread finds no core. The
 /// share that the queue asks for at a moment is not enough: a call that is taken brings most of its messages later, so the
 /// worker took all while the queue was empty and lost messages of calls in progress some 100 ms later. A share that is
 /// added to instead of multiplied is not either: at three times what can be carried a tenth more shed is a third less
@@ -19,11 +20,16 @@ package struct OverloadGuard: Sendable {
     package static let gain = 0.005
     /// Pressure of a queue that is full instead of as wanted, at once.
     package static let pull = 3.0
+    /// What is held before a call is shed, a queue a third full for a tenth of a second, say; from twice of it on the queue
+    /// counts at once, whole.
+    ///
+    /// One that is only a burst is worked off without a refusal: it is the standing queue that is the trouble (RFC 8289).
+    package static let patience = 0.1
     /// Filling above which the pressure grows faster, and how much: a flood that begins is not known yet.
     ///
     /// One that is, from the pressure `known` on, fills the queue only where the worker was held up for a moment.
-    package static let (crowded, haste, known) = (0.3, 12.0, 2.0)
-    /// The most that is held: one call in 55 is taken then.
+    package static let (crowded, haste, known) = (0.5, 12.0, 2.0)
+    /// The most that is held: one call in 50 is taken then.
     package static let most = 4.0
     /// Milliseconds in which an empty queue takes away as much as sheds two of three calls; one below `wanted` takes away
     /// the slower the fuller it is.
@@ -53,16 +59,25 @@ package struct OverloadGuard: Sendable {
         updated = now
         let excess = filling - Self.wanted
         held = min(max(held + passed * change(excess, filling), 0), Self.most)
-        owed += 1 - exp(-max(held + (filling > 0 ? Self.pull * excess : 0), 0))
+        owed += 1 - exp(-pressure(excess, filling))
         guard owed >= 1 else { return false }
         owed -= 1
         return true
     }
 
+    /// What is held beyond patience.
+    private var firm: Double { max(held - Self.patience, 0) }
+
+    private func pressure(_ excess: Double, _ filling: Double) -> Double {
+        guard filling > 0, firm > 0 else { return firm }
+        let counts = excess > 0 ? min(firm / Self.patience, 1) : 1
+        return max(firm + Self.pull * counts * excess, 0)
+    }
+
     /// What a millisecond adds to the pressure that is held.
     private func change(_ excess: Double, _ filling: Double) -> Double {
         guard excess > 0 else { return excess / Self.wanted / Self.release }
-        let haste = Self.haste * max(filling - Self.crowded, 0) * max(1 - held / Self.known, 0)
+        let haste = Self.haste * max(filling - Self.crowded, 0) * max(1 - firm / Self.known, 0)
         return Self.gain * (excess + haste)
     }
 }

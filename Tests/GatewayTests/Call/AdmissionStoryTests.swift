@@ -123,7 +123,7 @@ struct AdmissionStoryTests {
             _ = gateway.pass(.milliseconds(1))
             gateway.gateway.filling = 0
             _ = gateway.receive(invite(10_000 + number), from: trunk, on: 1)
-            gateway.gateway.filling = 0.5
+            gateway.gateway.filling = 0.8
             _ = gateway.receive(invite(1_000 + number), from: trunk)
         }
         let answers = (0..<20).flatMap { gateway.receive(invite($0), from: trunk).to(trunk) }
