@@ -66,11 +66,11 @@ struct LedgerJournal {
     var trunks: [UInt16: String]
     private var nextCall: Int64
     private var nextEvent: Int64
-    /// Calls that ended lately: a late repetition of their INVITE begins no new call.
-    private var ended: [CallIdentifier: Int64] = [:]
+    private var ended: EndedCalls
     /// Calls that ended before any phone rang, which the carrier may try again under another Call-ID.
     private var failed: [RedialPair: LedgerCall] = [:]
-    private var lastSweep: Int64 = 0
+    /// When all open calls were looked at last, and when those of `failed`.
+    private var (lastSweep, lastSweepOfFailed) = (Int64(0), Int64(0))
 
     /// Goes on with the calls and row numbers the ledger was left with.
     init(
@@ -85,7 +85,7 @@ struct LedgerJournal {
         keptThrough = position
         nextCall = state.nextCall
         nextEvent = state.nextEvent
-        ended = state.ended
+        ended = EndedCalls(state.ended)
         self.minter = minter
         self.limits = limits
         self.trunks = trunks
@@ -97,7 +97,7 @@ struct LedgerJournal {
         let isEither = signal.kind == .bye || signal.kind == .refreshed
         if let call = open[signal.call] ?? (isEither ? open[signal.alternative] : nil) {
             note(call.machine.receive(signal), of: call)
-        } else if signal.kind == .invite, ended[signal.call] == nil {
+        } else if signal.kind == .invite, !ended.contains(signal.call) {
             begin(signal, texts: texts)
         } else {
             unclaimed += 1
@@ -113,16 +113,25 @@ struct LedgerJournal {
     /// Notes how far the signals of the log reached in a ring that is gone.
     mutating func replayed(_ earlier: (ringID: Int64, position: UInt64)) { batch.earlier = earlier }
 
-    /// Closes calls whose end will not be told any more, every five seconds of `now` (microseconds since 1970), and
-    /// every second while some wait for another try by the carrier.
+    /// Closes calls whose end will not be told any more, every five seconds of `now` (microseconds since 1970), and those
+    /// that wait for another try by the carrier every second.
+    ///
+    /// Where there are many calls some always wait so, and a look at all takes the longer the more there are.
     mutating func sweep(now: Int64) {
-        let pause: Int64 = failed.isEmpty ? 5_000_000 : 1_000_000
-        guard now - lastSweep >= pause || now < lastSweep else { return }
-        lastSweep = now
+        if !failed.isEmpty, Self.isDue(now, every: 1_000_000, since: &lastSweepOfFailed) {
+            for call in failed.values { note(call.machine.expire(now: now, limits: limits), of: call) }
+            failed = failed.filter { $0.value.machine.isOpenToRedial }
+        }
+        guard Self.isDue(now, every: 5_000_000, since: &lastSweep) else { return }
         for call in open.values { note(call.machine.expire(now: now, limits: limits), of: call) }
-        failed = failed.filter { $0.value.machine.isOpenToRedial }
-        // What ended "in the future", before the clock was set back, waits as long as what ends now.
-        ended = ended.compactMapValues { now - $0 < OutcomeMachine.Limits.repetition ? min($0, now) : nil }
+        ended.forget(at: now)
+    }
+
+    /// Whether so much time has passed, or the clock was set back.
+    private static func isDue(_ now: Int64, every pause: Int64, since last: inout Int64) -> Bool {
+        guard now - last >= pause || now < last else { return false }
+        last = now
+        return true
     }
 
     /// Notes that the database refuses.
@@ -170,7 +179,7 @@ struct LedgerJournal {
         guard !step.isEmpty else { return false }
         // What is still said of the earlier attempt, such as its repeated answer, is not about this one.
         open[earlier] = nil
-        ended[earlier] = refusedAt
+        ended.note(earlier, endedAt: refusedAt)
         open[record.call] = call
         note(step, of: call)
         return true
@@ -199,7 +208,7 @@ struct LedgerJournal {
                 batch.unknownCallers.append(caller)
             }
             open[call.name] = nil
-            ended[call.name] = call.machine.record.endedAt
+            if let endedAt = record.endedAt { ended.note(call.name, endedAt: endedAt) }
         }
     }
 
