@@ -9,7 +9,7 @@ struct OverloadGuardTests {
     @Test(
         arguments: [
             (0.0, 0...0), (0.05, 0...0), (0.15, 0...0), (0.2, 85...100), (0.3, 430...445), (0.6, 925...940),
-            (1.0, 980...1000),
+            (1.0, 985...995),
         ] as [(Double, ClosedRange<Int>)])
     func `the fuller the queue and the longer it is, the larger the share that is shed`(
         filling: Double, shed: ClosedRange<Int>
