@@ -16,6 +16,9 @@ package struct TimerHandle: Hashable, Sendable {
 /// differs from the present, and moves down as that time comes near, at most ten times. All timers live in one array
 /// that grows to the most ever running at once, then nothing is allocated. Time is milliseconds of a monotonic clock
 /// that the owner reads. Owned by one thread.
+///
+/// Nothing is done for all timers at once: at 2,000 calls/s 24,000 move down together, which took 2.2 ms, at 10,000 11.7
+/// (a loop of nothing but that, an EPYC beside other work). A step moves `movedAtOnce`.
 package struct TimerWheel: Sendable {
     /// A timer that has run out.
     package struct Timer: Hashable, Sendable {
@@ -35,7 +38,10 @@ package struct TimerWheel: Sendable {
     private var slots: [Slot]
     private var occupied: InlineArray<11, UInt64> = .init(repeating: 0)  // one bit for each slot that holds timers
     private var present: UInt64
+    /// The slot whose timers move to finer levels, some at each step; `Node.nowhere` for none.
+    private var moving = Node.nowhere
 
+    private static let movedAtOnce = 256
     private static let levels = 11  // 11 × 6 bits hold every UInt64
     private static let slotsPerLevel = 64
 
@@ -52,7 +58,7 @@ package struct TimerWheel: Sendable {
 
     /// Starts a timer; a deadline in the past makes it due at once.
     ///
-    /// Timers of one deadline fire in the order in which they were scheduled.
+    /// Timers of one deadline fire in the order in which they were scheduled, but for one scheduled while many move.
     /// - Parameters:
     ///   - deadline: in milliseconds of the same clock as `now`.
     ///   - id: what the timer belongs to.
@@ -78,17 +84,22 @@ package struct TimerWheel: Sendable {
         return true
     }
 
-    /// A time before which no timer is due; nil without timers.
+    /// A time before which no timer is due and nothing is to be done; nil without timers.
     ///
-    /// For a timer far away this is a little early: waking then moves it to a finer level. Constant time.
+    /// For a timer far away this is a little early: waking then moves it to a finer level. While timers move it is the
+    /// present. Constant time.
     package var nextDeadline: UInt64? {
-        nextSlot.map { max($0.time, present) }
+        if moving != Node.nowhere, count > 0 { return present }
+        return nextSlot.map { max($0.time, present) }
     }
 
-    /// Takes out the next timer due by `now`, earliest first, and moves the present on; nil when none is left.
+    /// Takes out the next timer due by `now`, earliest first, and moves the present on; nil when none is left, or when so
+    /// many timers moved to a finer level that what else waits should have its turn.
     ///
-    /// Timers may be scheduled and cancelled between two calls. A clock that runs backwards is ignored.
+    /// `nextDeadline` is later than `now` once none is left. Timers may be scheduled and cancelled between two calls. A
+    /// clock that runs backwards is ignored.
     package mutating func popDue(by now: UInt64) -> Timer? {
+        guard moving == Node.nowhere || moveSome() else { return nil }
         while let next = nextSlot, next.time <= max(now, present) {
             present = max(present, next.time)
             if next.level == 0 {
@@ -98,22 +109,11 @@ package struct TimerWheel: Sendable {
                 release(index)
                 return timer
             }
-            spread(next.slot)
+            moving = next.slot
+            guard moveSome() else { return nil }
         }
         present = max(present, now)
         return nil
-    }
-
-    /// Fires every timer due by `now`, earliest first.
-    ///
-    /// - Parameters:
-    ///   - now: the present, in milliseconds.
-    ///   - fire: gets each timer, and the wheel to schedule and cancel in; one scheduled there that is due fires
-    ///     too, so a timer must not restart itself without a delay.
-    package mutating func advance(to now: UInt64, fire: (Timer, inout TimerWheel) -> Void) {
-        while let timer = popDue(by: now) {
-            fire(timer, &self)
-        }
     }
 }
 
@@ -151,15 +151,19 @@ extension TimerWheel {
         return level * Self.slotsPerLevel + Int((due >> UInt64(6 * level)) & 63)
     }
 
-    private mutating func spread(_ slot: Int) {
-        var index = slots[slot].head
-        slots[slot] = Slot()
-        occupied[slot / Self.slotsPerLevel] &= ~(1 << UInt64(slot % Self.slotsPerLevel))
-        while index != Node.nowhere {
-            let following = nodes[index].next
+    /// Moves timers of the slot whose time has come to finer levels; false while some are left.
+    ///
+    /// None is added to it meanwhile: the present lies in it, so what comes due there goes to a finer level at once.
+    private mutating func moveSome() -> Bool {
+        for _ in 0..<Self.movedAtOnce {
+            let index = slots[moving].head
+            guard index != Node.nowhere else { break }
+            unlink(index)
             link(index)
-            index = following
         }
+        guard slots[moving].head == Node.nowhere else { return false }
+        moving = Node.nowhere
+        return true
     }
 
     private mutating func link(_ index: Int) {

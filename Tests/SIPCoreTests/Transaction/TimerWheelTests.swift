@@ -8,8 +8,17 @@ import Testing
 struct TimerWheelTests {
     func drain(_ wheel: inout TimerWheel, to now: UInt64) -> [UInt64] {
         var fired: [UInt64] = []
-        wheel.advance(to: now) { timer, _ in fired.append(timer.id) }
+        advance(&wheel, to: now) { timer, _ in fired.append(timer.id) }
         return fired
+    }
+
+    /// Fires every timer due by a time, step by step as the worker does.
+    private func advance(
+        _ wheel: inout TimerWheel, to now: UInt64, fire: (TimerWheel.Timer, inout TimerWheel) -> Void
+    ) {
+        while let deadline = wheel.nextDeadline, deadline <= now {
+            while let timer = wheel.popDue(by: now) { fire(timer, &wheel) }
+        }
     }
 
     @Test func `timers fire by deadline and not before`() {
@@ -83,7 +92,7 @@ struct TimerWheelTests {
         var wheel = TimerWheel(now: 0)
         _ = wheel.schedule(at: 500, id: 1, kind: 0)
         var fired: [UInt64] = []
-        wheel.advance(to: 4000) { timer, wheel in
+        advance(&wheel, to: 4000) { timer, wheel in
             fired.append(timer.deadline)
             _ = wheel.schedule(at: timer.deadline * 2, id: timer.id, kind: timer.kind)
         }
@@ -104,6 +113,30 @@ struct TimerWheelTests {
         _ = wheel.schedule(at: deadline, id: 1, kind: 0)
         #expect(drain(&wheel, to: deadline - 1).isEmpty)
         #expect(drain(&wheel, to: deadline) == [1])
+    }
+
+    @Test func `many timers of one time move down in steps, between which others are scheduled and cancelled`() {
+        var wheel = TimerWheel(now: 0)
+        var handles: [TimerHandle] = []
+        for id in 0..<2_000 as Range<UInt64> { handles.append(wheel.schedule(at: 5_000 + id % 7, id: id, kind: 0)) }
+        var (steps, fired) = (0, [UInt64]())
+        while let deadline = wheel.nextDeadline, deadline <= 4_500 {
+            let due = wheel.popDue(by: 4_500)
+            #expect(due == nil)
+            steps += 1
+            if steps == 3 {
+                for id in stride(from: 0, to: 2_000, by: 3) { wheel.cancel(handles[id]) }
+                _ = wheel.schedule(at: 5_003, id: 9_000, kind: 0)
+                _ = wheel.schedule(at: 4_400, id: 9_001, kind: 0)
+            }
+            if steps > 3 { fired += drain(&wheel, to: 4_500) }
+        }
+        #expect(steps > 3)
+        #expect(fired == [9_001])
+        let rest = drain(&wheel, to: 6_000)
+        #expect(Set(rest) == Set((0..<2_000).filter { $0 % 3 != 0 } + [9_000]))
+        #expect(rest.count == Set(rest).count)
+        #expect(wheel.count == 0)
     }
 
     /// Compares the wheel with a plain sorted list under random scheduling, cancelling and waiting.
