@@ -25,7 +25,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     private let capacity: Int
     /// Bytes of the messages of all transactions.
     package private(set) var heldBytes = 0
-    var byBranch: [Branch: ProxyTransaction] = [:]
+    var byBranch = BranchTable()
     var wheel: TimerWheel
     var now: Moment
 
@@ -38,7 +38,8 @@ package final class ProxyTransactions<User: TransactionUser> {
         timing = timers
         self.capacity = capacity
         self.now = now
-        wheel = TimerWheel(now: now.milliseconds)
+        // Address space alone: the array takes memory as it fills, and a larger one would be filled on the call path.
+        wheel = TimerWheel(now: now.milliseconds, capacity: min(4 * capacity, 1 << 20))
         outgoing.reserveCapacity(64)
     }
 
@@ -205,10 +206,16 @@ package final class ProxyTransactions<User: TransactionUser> {
         }
     }
 
-    /// Runs every timer that is due.
+    /// Timers that run out together wait for the messages that came meanwhile after so many.
+    private static var timersAtOnce: Int { 128 }
+
+    /// Runs timers that are due, a hundred or so; `nextDeadline` is not later than `now` while there are more.
+    ///
+    /// At 2,000 calls/s some 500 only forget at the same time, which takes half a millisecond.
     package func fireTimers(at now: Moment) {
         self.now = now
-        while let due = wheel.popDue(by: now.milliseconds) {
+        for _ in 0..<Self.timersAtOnce {
+            guard let due = wheel.popDue(by: now.milliseconds) else { return }
             guard let transaction = byBranch[Branch(token: due.id)],
                 let role = TransactionRole(rawValue: due.kind >> 6),
                 let timer = TransactionTimer(rawValue: due.kind & 63)
