@@ -30,18 +30,40 @@ package struct NameAddressExtent: Hashable, Sendable {
     package static func scan(_ bytes: [UInt8], _ value: Range<Int>) -> NameAddressExtent { scan(bytes.span, value) }
 
     static func scan(_ bytes: Span<UInt8>, _ value: Range<Int>) -> NameAddressExtent {
-        var position = value.lowerBound
-        if position < value.upperBound, bytes[position] == UInt8(ascii: "\"") {
-            position = QuotedString.end(bytes, openingAt: position, limit: value.upperBound)
-        }
-        guard let open = bytes.firstIndex(of: UInt8(ascii: "<"), in: position..<value.upperBound) else {
-            return bare(bytes, value)
-        }
+        guard let open = bracket(bytes, value) else { return bare(bytes, value) }
         let close = bytes.firstIndex(of: UInt8(ascii: ">"), in: open..<value.upperBound) ?? value.upperBound
         let name = Blank.trimmed(bytes, value.lowerBound..<open)
         return NameAddressExtent(
             displayName: name.isEmpty ? open..<open : name, hasBrackets: true, uri: (open + 1)..<close,
             parameters: min(close + 1, value.upperBound)..<value.upperBound)
+    }
+
+    /// The bracket in which the URI stands; nil when it has none.
+    ///
+    /// A bracket inside a quoted string is text, and one behind the semicolon of a bare URI is its parameter's: it would be
+    /// another number than the one everybody else reads (RFC 3261 §25.1). A quote that never closes and a semicolon in a
+    /// name without quotes are borne, for phones write them.
+    private static func bracket(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Int? {
+        var position = value.lowerBound
+        while position < value.upperBound {
+            position = bytes.position(in: position..<value.upperBound) {
+                $0.marks(UInt8(ascii: "<")) | $0.marks(UInt8(ascii: "\"")) | $0.marks(UInt8(ascii: ";"))
+            }
+            guard position < value.upperBound else { return nil }
+            switch bytes[position] {
+            case UInt8(ascii: "<"): return position
+            case UInt8(ascii: "\""):
+                let isOfName = position == value.lowerBound
+                let end = QuotedString.end(bytes, openingAt: position, limit: value.upperBound)
+                let isClosed = end < value.upperBound || end > position + 1 && bytes[end - 1] == UInt8(ascii: "\"")
+                position = isOfName || isClosed ? end : position + 1
+            default:
+                let hasScheme = bytes.firstIndex(of: UInt8(ascii: ":"), in: value.lowerBound..<position) != nil
+                if hasScheme, bytes[value.lowerBound] != UInt8(ascii: "\"") { return nil }
+                position += 1
+            }
+        }
+        return nil
     }
 
     /// RFC 3261 §20: without brackets, everything from the first semicolon on belongs to the header, not to the URI.

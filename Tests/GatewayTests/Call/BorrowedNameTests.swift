@@ -39,6 +39,13 @@ struct BorrowedNameTests {
 
     static let claims = [
         Claim(testDescription: "nothing is said", reason: nil),
+        // RFC 3261 §25.1: what stands in quotes is text, not the caller's URI.
+        Claim(
+            testDescription: "a bracket in a quoted parameter",
+            from: "sip:+61400000001@c.example;x=\"<sip:+61491570156@c.example>\";tag=a", reason: .noMatch),
+        Claim(
+            testDescription: "a bracket in a quoted word of the name",
+            from: "x \"<sip:+61491570156@c.example>\" <sip:+61400000001@c.example>;tag=a", reason: .noMatch),
         // RFC 3261 §20: without brackets, parameters are the header's.
         Claim(
             testDescription: "failed, behind a bare tel URI in PAI",

@@ -37,6 +37,16 @@ struct NameAddressTests {
         Row("tel:+4930123", "", "tel:+4930123", "", brackets: false),
         Row("\"A\"\r\n <sip:a@b>\r\n ;tag=1", "\"A\"", "sip:a@b", "\r\n ;tag=1"),
         Row("\"never closed <sip:a@b>", "", "\"never closed <sip:a@b>", "", brackets: false),
+        // A bracket in a quoted string is text, wherever that stands (RFC 3261 §25.1).
+        Row(
+            "sip:a@b;x=\"<sip:c@d>\";tag=1", "", "sip:a@b", ";x=\"<sip:c@d>\";tag=1", brackets: false),
+        Row("x \"<sip:c@d>\" <sip:a@b>", "x \"<sip:c@d>\"", "sip:a@b", ""),
+        Row("sip:a@b;x=<sip:c@d>;tag=1", "", "sip:a@b", ";x=<sip:c@d>;tag=1", brackets: false),
+        Row("sip:a@b;x=\"<sip:c@d>;tag=1", "", "sip:a@b", ";x=\"<sip:c@d>;tag=1", brackets: false),
+        // What phones write against it.
+        Row("O\"Neil <sip:a@b>;tag=1", "O\"Neil", "sip:a@b", ";tag=1"),
+        Row("Bell; A <sip:a@b>;tag=1", "Bell; A", "sip:a@b", ";tag=1"),
+        Row("\"Bell: A; B\" <sip:a@b>;tag=1", "\"Bell: A; B\"", "sip:a@b", ";tag=1"),
         Row("<sip:a@b", "", "sip:a@b", ""), Row("<", "", "", ""), Row("<>", "", "", ""),
         Row("\"", "", "\"", "", brackets: false), Row("\"\\", "", "\"\\", "", brackets: false),
         Row("", "", "", "", brackets: false), Row(";", "", "", ";", brackets: false),
