@@ -62,7 +62,7 @@ extension SIPGateway {
         let note = transaction.note
         let wanted = note.isInbound ? settings.topology.trunk(mark: note.trunk, at: now)?.pbxSocket : nil
         while let target = transaction.targets.next() {
-            guard target.standing.isUp(at: now.milliseconds) else { continue }
+            guard transaction.targets.holdsDown || target.standing.isUp(at: now.milliseconds) else { continue }
             counters.add(.failovers)
             transaction.standing = target.standing
             return transactions.retry(

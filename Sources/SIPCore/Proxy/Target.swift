@@ -86,6 +86,7 @@ package struct TargetGroup: Sendable {
             order.append(target, score: target.score(for: key))
         }
         if orDown, order.isEmpty {
+            order.holdsDown = true
             for target in targets { order.append(target, score: target.score(for: key)) }
         }
         return order
@@ -95,6 +96,8 @@ package struct TargetGroup: Sendable {
 /// The targets one call has still to try.
 package struct TargetOrder: Sendable {
     private var rest: [(target: Target, score: Double)] = []
+    /// True where all are down and each is to be asked all the same.
+    package fileprivate(set) var holdsDown = false
 
     /// Nothing to try.
     package init() {}
@@ -105,13 +108,13 @@ package struct TargetOrder: Sendable {
     /// Takes the next target: lowest priority, highest score.
     package mutating func next() -> Target? { rest.popLast()?.target }
 
-    /// Puts a target at its place; the last element is the next to try.
+    /// Puts a target at its place; the last element is the next to try, and the worst goes when there are too many.
     fileprivate mutating func append(_ target: Target, score: Double) {
-        guard rest.count < TargetGroup.mostTried else { return }
         let place =
             rest.firstIndex { other in
                 (other.target.priority, -other.score) < (target.priority, -score)
             } ?? rest.count
         rest.insert((target, score), at: place)
+        if rest.count > TargetGroup.mostTried { rest.removeFirst() }
     }
 }

@@ -53,6 +53,20 @@ struct FailoverTests {
         #expect(two.replacing(branch(two), with: branch(one)) == one)
     }
 
+    @Test func `an emergency call asks each target before it is given up, those that are down too`() throws {
+        let (gateway, standings) = try gateway()
+        for standing in standings { for _ in 0..<2 { standing.note(.silent, at: gateway.now.milliseconds) } }
+        #expect(gateway.receive(request("INVITE"), from: trunk).to(Self.first).isEmpty)
+        let emergency = request("INVITE", branch: "sos")
+            .replacing("INVITE sip:100@192.0.2.20", with: "INVITE urn:service:sos")
+            .replacing("story@", with: "sos@")
+        #expect(!gateway.receive(emergency, from: trunk).to(Self.first).isEmpty)
+        var sent: [OutgoingMessage] = []
+        for _ in 0..<50 { sent += gateway.pass(.milliseconds(100)) }
+        #expect(sent.to(Self.second).contains { $0.hasPrefix("INVITE ") })
+        #expect(!sent.to(trunk).contains { $0.contains("sos@") && !$0.hasPrefix("SIP/2.0 100") })
+    }
+
     @Test func `silence moves the call to the next target after the configured patience`() throws {
         let (gateway, _) = try gateway()
         _ = gateway.receive(request("INVITE"), from: trunk)

@@ -73,4 +73,15 @@ struct TargetGroupTests {
         let group = TargetGroup(name: "g", targets: (0..<40).map { target("t\($0)") })
         #expect(order(group, 7).count == 16)
     }
+
+    @Test func `the sixteen that are tried are the best, RFC 2782, wherever they stand in the list`() {
+        let spare = (0..<16).map { target("t\($0)", priority: 1) }
+        for place in [0, 7, 16] {
+            var targets = spare
+            targets.insert(target("best"), at: place)
+            let names = order(TargetGroup(name: "g", targets: targets), 7)
+            #expect(names.first == "best")
+            #expect(names.count == 16)
+        }
+    }
 }
