@@ -29,8 +29,11 @@ package final class CallsInProgress: Sendable {
     package var count: Int { total.load(ordering: .relaxed) }
 
     /// Counts a call that begins at a monotonic time in milliseconds; one that is known already stays as it is.
-    package func begin(_ call: CallIdentifier, on trunk: TrunkCalls?, at milliseconds: UInt64) {
-        guard count < capacity else { return }
+    ///
+    /// - Returns: false for one that is known already.
+    @discardableResult
+    package func begin(_ call: CallIdentifier, on trunk: TrunkCalls?, at milliseconds: UInt64) -> Bool {
+        guard count < capacity else { return true }
         let entry = Entry(trunk: trunk, began: UInt32(truncatingIfNeeded: milliseconds / 1000))
         let isNew = shard(of: call).calls.withLock { calls in
             guard calls[call] == nil else { return false }
@@ -38,6 +41,7 @@ package final class CallsInProgress: Sendable {
             return true
         }
         if isNew { add(1, trunk) }
+        return isNew
     }
 
     /// Counts a call that has ended; one that is not known means nothing.
@@ -87,21 +91,4 @@ package final class TrunkCalls: Sendable {
     package var count: Int { value.load(ordering: .relaxed) }
 
     fileprivate func add(_ difference: Int) { value.add(difference, ordering: .relaxed) }
-}
-
-/// The counts of all trunks by name, so that a reload of the configuration keeps them.
-package final class TrunkRegister: Sendable {
-    private let trunks = Mutex<[String: TrunkCalls]>([:])
-
-    package init() {}
-
-    /// The count of a trunk, made at its first mention.
-    package func calls(of name: String) -> TrunkCalls {
-        trunks.withLock { trunks in
-            if let known = trunks[name] { return known }
-            let calls = TrunkCalls()
-            trunks[name] = calls
-            return calls
-        }
-    }
 }

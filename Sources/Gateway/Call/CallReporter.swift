@@ -71,7 +71,7 @@ struct CallReporter {
             if status / 100 == 2 { refreshed(response, transaction.note, at: now) }
             return
         }
-        guard isNew(status, transaction) else { return }
+        guard isNew(status, transaction), status < 300 || !transaction.isCopy else { return }
         answered(
             response, status: status, call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
             direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded,
@@ -129,7 +129,7 @@ struct CallReporter {
     func unreachable(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 503, at: now) }
 
     private func failed(_ transaction: ProxyTransaction, _ status: UInt16, at now: Moment) {
-        guard transaction.call != (0, 0), isNew(Int(status), transaction) else { return }
+        guard transaction.call != (0, 0), !transaction.isCopy, isNew(Int(status), transaction) else { return }
         signals.append(
             CallSignal(
                 kind: .failed, direction: transaction.note.isInbound ? .inbound : .outbound,
@@ -230,10 +230,20 @@ struct ReasonCauses {
                 guard let range = HeaderParameters.find("cause", in: message.bytes, semicolon..<value.upperBound),
                     let number = DecimalNumber.read(message.bytes, range), let cause = UInt16(exactly: number)
                 else { continue }
+                if isOfAnalytics(message, semicolon..<value.upperBound) {
+                    sip = 608
+                    return
+                }
                 let reasonProtocol = message[Blank.trimmedEnd(message.bytes, value.lowerBound..<semicolon)]
                 if reasonProtocol.equalsIgnoringCase("Q.850") { q850 = cause }
                 if reasonProtocol.equalsIgnoringCase("SIP") { sip = cause }
             }
         }
+    }
+
+    /// Whether a network's analytics blocked the call, which ATIS-1000099 says with 603 and a text where RFC 8688 has 608.
+    private func isOfAnalytics(_ message: SIPMessage, _ parameters: Range<Int>) -> Bool {
+        guard let text = HeaderParameters.find("text", in: message.bytes, parameters) else { return false }
+        return message[text].drop { $0 == UInt8(ascii: "\"") }.prefix(12).equalsIgnoringCase("v=analytics1")
     }
 }

@@ -15,7 +15,8 @@ extension SIPGateway {
             return answer(arrival, Refusal(503, "Service Unavailable"))
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
-        guard admit(call, on: nil, arrival) else { return }
+        let admission = admit(call, on: nil, arrival)
+        guard admission != .refused else { return }
         var targets = order(
             trunk.targets, for: call, at: arrival.now, isEmergency: CallFacts.isProtected(invite, isTrusted: true))
         let target = targets.next()
@@ -23,6 +24,7 @@ extension SIPGateway {
         let note = DialogNote(trunk: Int(trunk.mark), isInbound: false, isBranded: false)
         addHop(arrival, marks, note: note, leavingBy: hop?.socket ?? arrival.flow.socket, into: &splices)
         let transaction = newTransaction(arrival, marks, note, call, originalFrom: [], targets)
+        transaction.isCopy = admission == .isCopy
         transactions.open(transaction, at: arrival.now)
         reporter.outboundInvite(call, invite, trunk, at: arrival.now)
         counters.add(.outboundCalls)

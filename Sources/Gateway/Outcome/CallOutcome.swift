@@ -37,7 +37,7 @@ package struct CallEnding: Hashable, Sendable {
     package var status: UInt16
     /// Q.850 cause of the final answer's or the CANCEL's Reason; 0 when none.
     package var q850Cause: UInt16
-    /// SIP cause of the Reason; 0 when none.
+    /// SIP cause of the Reason; 0 when none, 608 also where its text says that analytics blocked the call (ATIS-1000099).
     package var sipCause: UInt16
     /// A 180 was seen.
     package var rang: Bool
@@ -76,6 +76,7 @@ package struct CallEnding: Hashable, Sendable {
     private var outcomeOfDecision: CallOutcome? {
         switch status {
         case 486, 600: return busyOrRejected
+        case 603 where sipCause == 608: return .blocked  // ATIS-1000099: analytics of a network, no person
         case 603 where alerted && (q850Cause == 16 || q850Cause == 18 || q850Cause == 19): return nil
         case 603 where q850Cause == 17: return busyOrRejected
         case 603, 607: return .rejected  // RFC 3261 §21.6.2, RFC 8197

@@ -31,6 +31,19 @@ struct AdmissionTests {
         #expect((200...250).contains(granted))
     }
 
+    @Test func `settings made anew keep what a trunk has used up, until its limits are others`() {
+        let register = TrunkRegister()
+        let limits = TrunkAdmission.Limits(callsPerSecond: 1, burst: 2, mostCalls: 100)
+        for _ in 0..<2 { #expect(register.admission(of: "carrier", limits).admit(at: 1000) == .admitted) }
+        #expect(register.admission(of: "carrier", limits).admit(at: 1000) == .refused(.rate, retryAfter: 1))
+        #expect(register.admission(of: "other", limits).admit(at: 1000) == .admitted)
+        var wider = limits
+        wider.burst = 3
+        let changed = register.admission(of: "carrier", wider)
+        #expect(changed.admit(at: 1000) == .admitted)
+        #expect(changed.calls === register.admission(of: "carrier", limits).calls)
+    }
+
     @Test func `a trunk without limits brings what it likes`() {
         let admission = TrunkAdmission()
         for _ in 0..<10_000 { #expect(admission.admit(at: 0) == .admitted) }

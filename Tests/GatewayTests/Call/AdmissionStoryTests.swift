@@ -55,6 +55,22 @@ struct AdmissionStoryTests {
         #expect(gateway.shared.calls.count == 1)
     }
 
+    @Test func `a copy of a call that came by another path ends it neither in the count nor in the accounts`() throws {
+        let gateway = try gateway(.init(mostCalls: 3))
+        let first = try #require(gateway.receive(invite(1), from: trunk).to(GatewayUnderTest.pbx).first)
+        let copy = invite(1).replacing("z9hG4bKc1", with: "z9hG4bKother")
+        let second = try #require(gateway.receive(copy, from: trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(response("180 Ringing", to: first), from: GatewayUnderTest.pbx)
+        // RFC 3261 §8.2.2.2: the server answers a merged request 482.
+        let answer = gateway.receive(response("482 Loop Detected", to: second), from: GatewayUnderTest.pbx)
+        #expect(answer.to(trunk).contains { $0.hasPrefix("SIP/2.0 482") })
+        #expect(gateway.shared.calls.count == 1)
+        _ = gateway.receive(response("200 OK", to: first), from: GatewayUnderTest.pbx)
+        let kinds = gateway.signals().map(\.kind)
+        #expect(!kinds.contains(.failed))
+        #expect(kinds.last == .answered)
+    }
+
     @Test func `calls above the trunk's rate are refused until time has passed`() throws {
         let gateway = try gateway(.init(callsPerSecond: 2, burst: 2))
         for number in 1...2 {

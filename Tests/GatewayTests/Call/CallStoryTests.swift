@@ -64,6 +64,24 @@ struct CallStoryTests {
         #expect(gateway.receive(request("ACK", toTag: ";tag=p"), from: GatewayUnderTest.trunk).isEmpty)
     }
 
+    @Test(
+        arguments: [
+            // ATIS-1000099 §5: the text begins with the version of the analytics' word; both protocols are in use.
+            ("SIP;cause=603;text=\"v=analytics1;url=https://block.example\";location=RLN", 608),
+            ("Q.850; cause=21; text=\"v=analytics1;tel=+15125550100\"", 608),
+            ("SIP;cause=603;text=\"Declined\"", 603),
+            ("SIP;cause=603;text=\"see v=analytics1\"", 603),
+            ("SIP;cause=603;text", 603),
+        ] as [(String, UInt16)])
+    func `a 603 by a network's analytics is told from one by a person`(reason: String, cause: UInt16) throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        _ = gateway.receive(
+            response("603 Network Blocked", to: invite, extra: "Reason: \(reason)\n"), from: GatewayUnderTest.pbx)
+        #expect(gateway.signals().last?.sipCause == cause)
+    }
+
     @Test func `a target's 503 goes upstream as 500, RFC 3261 §16.7 step 6`() throws {
         let gateway = try gateway()
         let invite = try #require(

@@ -36,6 +36,8 @@ struct OutcomeRow: Sendable, CustomTestStringConvertible {
         .init(status: 480, q850: 17, outcome: .busy, source: "Q.850 17 under another status"),
         .init(status: 607, rang: true, outcome: .rejected, source: "RFC 8197"),
         .init(status: 608, outcome: .blocked, source: "RFC 8688"),
+        .init(status: 603, sip: 608, outcome: .blocked, source: "ATIS-1000099"),
+        .init(status: 603, q850: 16, sip: 608, rang: true, outcome: .blocked, source: "ATIS-1000099, after ringing"),
         // Nobody picked up.
         .init(status: 603, q850: 16, rang: true, outcome: .missed, source: "Asterisk 16 and 22, PBX gave up"),
         .init(status: 603, q850: 16, progress: true, outcome: .missed, source: "the same with early media"),
