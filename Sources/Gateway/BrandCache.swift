@@ -24,6 +24,8 @@ package protocol BrandCache: Sendable {
     func settle(_ applied: AppliedSync) async
     /// Notes that the directory had nothing new.
     func confirm(isFull: Bool, gates: BrandingGates, now: Int64) async throws
+    /// Stores whether the directory tells what it no longer brands when asked, so that the first sync after a start asks.
+    func store(hasTombstones: Bool) async throws
     /// Stores gates without touching records, after an event or lookup answer changed them or a 401 closed them.
     func store(gates: BrandingGates) async throws
 }
@@ -67,6 +69,8 @@ package struct SyncState: Hashable, Sendable {
     package var fullValidator: SyncValidator?
     /// By what the next request with `cursor` is conditional.
     package var cursorValidator: SyncValidator?
+    /// Whether the directory said last that it tells what it no longer brands when asked; nil while it has not spoken of it.
+    package var hasTombstones: Bool?
 
     package init(
         cursor: String? = nil, lastFullSync: Int64? = nil, lastSync: Int64? = nil, gates: BrandingGates = .init(),

@@ -83,10 +83,16 @@ package struct BrandCacheStore: BrandCache {
         }
     }
 
+    package func store(hasTombstones: Bool) async throws {
+        try await database.write {
+            try $0.execute(sql: "UPDATE sync_state SET tombstones = ? WHERE id = 1", arguments: [hasTombstones])
+        }
+    }
+
     /// Reads the one row of `sync_state`; gates nobody has stored yet, or that cannot be read, are the open ones.
     static func state(in database: Database) throws -> SyncState {
         let sql = """
-            SELECT cursor, last_full_sync, last_sync, gates, generation, full_validator, cursor_validator
+            SELECT cursor, last_full_sync, last_sync, gates, generation, full_validator, cursor_validator, tombstones
             FROM sync_state WHERE id = 1
             """
         guard let row = try Row.fetchOne(database, sql: sql) else { return SyncState() }
@@ -95,6 +101,7 @@ package struct BrandCacheStore: BrandCache {
             gates: read(BrandingGates.self, row[3]) ?? BrandingGates(), generation: row[4])
         state.fullValidator = read(SyncValidator.self, row[5])
         state.cursorValidator = read(SyncValidator.self, row[6])
+        state.hasTombstones = row[7]
         return state
     }
 

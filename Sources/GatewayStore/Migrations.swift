@@ -193,6 +193,9 @@ enum Migrations {
                     UPDATE sync_state SET changes_since = generation, records = (SELECT COUNT(*) FROM brand);
                     """)
         }
+        migrator.registerMigration("brands 5") { database in
+            try database.execute(sql: "ALTER TABLE sync_state ADD COLUMN tombstones INTEGER")
+        }
         return migrator
     }
 }

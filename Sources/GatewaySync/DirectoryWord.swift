@@ -62,6 +62,9 @@ package final class DirectoryWord: Sendable {
         return min(max(remote.settings.maxBatchSize ?? 50, 1), 1000)
     }
 
+    /// Whether it tells what it no longer brands when asked; nil until its remote configuration was fetched.
+    var tombstones: Bool? { remote.map { $0.features.tombstones == true } }
+
     /// The interval of syncs the directory asks for, at least a minute and at most a day.
     package var syncInterval: Duration? {
         remote?.settings.syncIntervalMinutes.map { .seconds(min(max($0, 1), 1440) * 60) }

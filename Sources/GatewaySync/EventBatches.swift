@@ -44,6 +44,10 @@ extension EventSender {
             guard answer.results.count == sent.count else {
                 throw .badAnswer(reason: "it has \(answer.results.count) results for \(sent.count) operations")
             }
+            // In the order of the events, which are then settled in none: a cap reached by the last one stays reached.
+            for result in answer.results where result.isSuccess {
+                if let config = result.data?.config { await obey(config) }
+            }
             await together(Array(zip(sent, answer.results))) { await self.settle($0.0, $0.1) }
         } catch {
             await settle(sent, error)
@@ -83,7 +87,7 @@ extension EventSender {
         if result.isSuccess {
             var answer = result.data ?? EventResponse(success: true)
             answer.eventID = answer.eventID ?? result.resourceID
-            return await accept(pending, answer)
+            return await settle(pending, taken: answer)
         }
         let message =
             result.error.map { ServerMessage($0) { ServerText.clean(client.settings.key.redacting($0)) } } ?? ""

@@ -168,11 +168,18 @@ package final class EventSender: Service, Sendable {
         }
     }
 
-    func accept(_ pending: PendingEvent, _ answer: EventResponse) async {
-        if let config = answer.config {
-            client.word.note(config)
-            await publisher.apply(config)
-        }
+    private func accept(_ pending: PendingEvent, _ answer: EventResponse) async {
+        if let config = answer.config { await obey(config) }
+        await settle(pending, taken: answer)
+    }
+
+    /// Does what the directory says of itself and its gates.
+    func obey(_ config: DirectoryConfig) async {
+        client.word.note(config)
+        await publisher.apply(config)
+    }
+
+    func settle(_ pending: PendingEvent, taken answer: EventResponse) async {
         let counted = answer.counted ?? true
         let receipt = EventReceipt(
             eventID: answer.eventID.map { ServerText.clean($0) }, counted: counted,

@@ -13,17 +13,19 @@ extension DirectoryClient {
     ///
     /// - Parameters:
     ///   - cursor: the `synced_at` of an earlier answer, to the letter; nil for the whole authoritative set.
+    ///   - includingInactive: asks for what is no longer branded too; the published schema has no such entries, so only a
+    ///     directory that says it can is asked for them.
     ///   - validator: of an earlier answer to the same request; makes it conditional.
     ///   - intake: holds the records of a complete answer afterwards, and after an error anything.
     /// - Throws: `badAnswer` for whatever is not a complete answer of the contract, `notKept` when the intake fails.
     package func sync(
-        since cursor: String?, deviceID: String, validator: SyncValidator? = nil, into intake: any BrandIntake
+        since cursor: String?, deviceID: String, includingInactive: Bool = false, validator: SyncValidator? = nil,
+        into intake: any BrandIntake
     ) async throws(DirectoryError) -> SyncDelivery {
         var query = [(name: "device_id", value: deviceID)]
         if let cursor {
             query.insert((name: "since", value: cursor), at: 0)
-            // The published schema has no such entries: only a directory that says it can is asked for them.
-            if word.remote?.features.tombstones == true { query.append((name: "include_inactive", value: "true")) }
+            if includingInactive { query.append((name: "include_inactive", value: "true")) }
         }
         var request = DirectoryRequest(
             path: APIPath.sync, query: query, timeout: settings.syncTimeout, limit: settings.syncLimit,

@@ -160,6 +160,9 @@ package final class SyncService: Service, Sendable {
                 if state.status.lastSuccess == nil { state.recall(stored) }
             }
             try await sync(stored, isFull: isFull, now: now)
+            if let has = client.word.tombstones, has != stored.hasTombstones {
+                try await cache.store(hasTombstones: has)
+            }
             return nil
         } catch {
             state.withLock { state in
@@ -182,6 +185,9 @@ package final class SyncService: Service, Sendable {
         let intake = try await cache.intake()
         let delivery = try await client.sync(
             since: isFull ? nil : stored.cursor, deviceID: device.id,
+            // After a start nothing is known of it before the first sync is under way: then what was last said holds, or a
+            // number taken out of use meanwhile would stay until the next full one.
+            includingInactive: client.word.tombstones ?? stored.hasTombstones ?? false,
             validator: isFull ? stored.fullValidator : stored.cursorValidator,
             into: intake)
         switch delivery {

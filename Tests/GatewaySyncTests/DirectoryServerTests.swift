@@ -57,6 +57,27 @@ struct DirectoryServerTests {
         await directory.stop()
     }
 
+    @Test func `what was deactivated while the gateway was down goes with the first sync after the start`() async throws
+    {
+        let directory = try await RunningDirectory()
+        try directory.put(numbers)
+        let gateway = try await GatewayFixture(directory.url, key: directory.key)
+        await RemoteConfigurationService(
+            client: gateway.client, device: gateway.device, time: gateway.time.keeper, logger: gateway.logger
+        ).fetch()
+        await gateway.service().syncOnce()
+        try directory.put(["+61412000004"])
+        try directory.deactivate("+61412000002")
+        // After a start the remote configuration is fetched beside the first sync, and comes too late for it.
+        gateway.client.word.note(RemoteConfiguration?.none)
+        let restarted = gateway.service()
+        await restarted.syncOnce()
+        #expect(!restarted.status.wasFull)
+        #expect(!gateway.finds("+61412000002"))
+        #expect(gateway.finds("+61412000004"))
+        await directory.stop()
+    }
+
     @Test func `a full sync removes what the directory no longer has`() async throws {
         let directory = try await RunningDirectory()
         try directory.put(["+61412000001"])

@@ -69,6 +69,21 @@ struct EventBatchTests {
         await gateway.client.shutdown()
     }
 
+    @Test func `gates are as the last event of a batch left them`() async throws {
+        for turn in 0..<20 {
+            let (gateway, _) = try await Self.gateway(Self.remote(batch: 50), events: 50) { request in
+                let results = Self.keys(request).indices.map { place in
+                    #"{"status":"success","status_code":200,"data":{"success":true,"#
+                        + #""config":{"used_this_month":\#(place + 1),"cap_this_month":50}}}"#
+                }
+                return .json(#"{"results":[\#(results.joined(separator: ","))]}"#)
+            }
+            await gateway.sender().sendBatch()
+            #expect(gateway.closed == .gatedCapReached, "turn \(turn)")
+            await gateway.client.shutdown()
+        }
+    }
+
     @Test func `each operation has its own end`() async throws {
         let results = [
             #"{"status":"success","status_code":202,"data":{"success":true,"event_id":"e","counted":false,"reason":"cap_reached"}}"#,
