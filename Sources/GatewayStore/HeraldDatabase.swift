@@ -18,11 +18,16 @@ package final class HeraldDatabase: Sendable {
     package let brands: any DatabaseWriter
     /// The folder both are in.
     let folder: String
+    /// Why the brand records were set aside at this start; nil where they were not.
+    package let setAside: HeraldDatabaseError?
 
     /// Opens or creates both files below `folder` and applies the migrations that are missing.
     ///
+    /// - Parameter settingAside: what a gateway wants that starts: brand records that are damaged or of a newer herald are
+    ///   renamed and begun anew, since the next sync brings them all again and no call may wait for an operator. A ledger
+    ///   is never: it is the only one.
     /// - Throws: `HeraldDatabaseError` naming the file and what to do.
-    package init(folder: String) throws(HeraldDatabaseError) {
+    package init(folder: String, settingAside: Bool = false) throws(HeraldDatabaseError) {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         } catch {
@@ -31,19 +36,33 @@ package final class HeraldDatabase: Sendable {
         self.folder = folder
         // Both at once: after a crash SQLite reads through each write-ahead log.
         let brandsPath = Self.brandsPath(in: folder)
-        let opened = Mutex<Result<any DatabaseWriter, HeraldDatabaseError>>(
+        let opened = Mutex<Result<OpenBrands, HeraldDatabaseError>>(
             .failure(HeraldDatabaseError(path: brandsPath, problem: .missing)))
         let opening = DispatchGroup()
         DispatchQueue.global().async(group: opening) {
             let result = Result { () throws(HeraldDatabaseError) in
-                try Self.pool(path: brandsPath, durability: "NORMAL", migrator: Migrations.brands)
+                try Self.brands(path: brandsPath, settingAside: settingAside)
             }
             opened.withLock { $0 = result }
         }
         defer { opening.wait() }
         ledger = try Self.pool(path: Self.ledgerPath(in: folder), durability: "FULL", migrator: Migrations.ledger)
         opening.wait()
-        brands = try opened.withLock { $0 }.get()
+        (brands, setAside) = try opened.withLock { $0 }.get()
+    }
+
+    private typealias OpenBrands = (database: any DatabaseWriter, setAside: HeraldDatabaseError?)
+
+    private static func brands(path: String, settingAside: Bool) throws(HeraldDatabaseError) -> OpenBrands {
+        do throws(HeraldDatabaseError) {
+            return (try pool(path: path, durability: "NORMAL", migrator: Migrations.brands), nil)
+        } catch {
+            guard settingAside, error.problem.isOfContent else { throw error }
+            for ending in ["", "-wal", "-shm"] {
+                guard rename(path + ending, path + ".aside" + ending) == 0 || errno == ENOENT else { throw error }
+            }
+            return (try pool(path: path, durability: "NORMAL", migrator: Migrations.brands), error)
+        }
     }
 
     /// Opens the ledger of a gateway, running or not, for reading only: the operator's commands.
@@ -88,6 +107,8 @@ package final class HeraldDatabase: Sendable {
             return pool
         } catch let error as HeraldDatabaseError {
             throw error
+        } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
+            throw HeraldDatabaseError(path: path, problem: .damaged(Self.reason(error)))
         } catch {
             throw HeraldDatabaseError(path: path, problem: .open(Self.reason(error)))
         }
@@ -142,11 +163,20 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
     package enum Problem: Hashable, Sendable {
         case folder(String)
         case open(String)
+        case damaged(String)
         case missing
         /// The operator's commands may run as another user than the gateway.
         case forbidden(String)
         case older
         case newer
+
+        /// True where the file can be read and what it holds cannot.
+        var isOfContent: Bool {
+            switch self {
+            case .damaged, .newer: true
+            case .folder, .open, .missing, .forbidden, .older: false
+            }
+        }
     }
 
     package let path: String
@@ -158,6 +188,8 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
             "cannot create the state folder \(path): \(reason); create it, owned by the user herald runs as"
         case .open(let reason):
             "cannot open \(path): \(reason); check the owner and the free space, or move the file away to start anew"
+        case .damaged(let reason):
+            "cannot open \(path): \(reason); restore it from a backup, or move the file away to start anew"
         case .missing: "there is no \(path) yet; start herald once with this state folder"
         case .forbidden(let reason):
             "\(path) cannot be read: \(reason); run the command as the user herald runs as, or as root"

@@ -15,6 +15,7 @@ import UnixSignals
 /// A file with a problem changes nothing. What cannot change while calls are carried (addresses, folders, workers, the
 /// directory, how names are rendered) is named in the log and waits for the next start.
 struct ReloadService: Service {
+    let hangups: UnixSignalsSequence
     let path: String
     /// What runs since the start.
     let configuration: HeraldConfiguration
@@ -25,7 +26,7 @@ struct ReloadService: Service {
     let logger: Logger
 
     func run() async throws {
-        for await _ in await UnixSignalsSequence(trapping: .sighup).cancelOnGracefulShutdown() { await reload() }
+        for await _ in hangups.cancelOnGracefulShutdown() { await reload() }
     }
 
     private func reload() async {

@@ -5,6 +5,7 @@ import CMalloc
 import ConfigurationFiles
 import Foundation
 import Logging
+import UnixSignals
 
 /// `herald run`: the gateway itself, in the foreground until SIGTERM or SIGINT.
 struct RunCommand: AsyncParsableCommand {
@@ -27,11 +28,13 @@ struct RunCommand: AsyncParsableCommand {
         herald_return_large_blocks()
         // Ledger, records and logs name callers: for this user and its group, whatever the folder's own mode.
         umask(0o027)
+        // Before anything that takes time: a reload asked for meanwhile waits, where the signal would end the program.
+        let hangups = await UnixSignalsSequence(trapping: .sighup)
         let configuration = try CommandFailure.reported { try HeraldConfiguration.load(path: config) }
         let log = LogOutput.start(configuration.log)
         do {
             let gateway = try await RunningGateway(
-                configuration, path: config, recentLog: log, logger: Logger(label: "herald"))
+                configuration, path: config, hangups: hangups, recentLog: log, logger: Logger(label: "herald"))
             try await gateway.run()
         } catch {
             throw CommandFailure("\(error)")

@@ -26,8 +26,13 @@ struct RunningGateway {
     private let claims: [FolderClaim]
     private var services: [any Service] = []
 
-    /// - Parameter path: the file the configuration came from, read again at SIGHUP.
-    init(_ configuration: HeraldConfiguration, path: String, recentLog: RecentLog, logger: Logger) async throws {
+    /// - Parameters:
+    ///   - path: the file the configuration came from, read again at SIGHUP.
+    ///   - hangups: each SIGHUP since before the start.
+    init(
+        _ configuration: HeraldConfiguration, path: String, hangups: UnixSignalsSequence, recentLog: RecentLog,
+        logger: Logger
+    ) async throws {
         self.logger = logger
         claims = try StateFolder.claim([
             ("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime),
@@ -48,8 +53,15 @@ struct RunningGateway {
         let settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         let resolver = NextHopResolver(configuration, settings: settings, logger: logger)
 
-        let database = try HeraldDatabase(folder: configuration.state)
+        let database = try HeraldDatabase(folder: configuration.state, settingAside: true)
         self.database = database
+        if let error = database.setAside {
+            logger.warning(
+                """
+                the brand records were set aside and begun anew; calls go on, branded again with the next sync, which is a \
+                full one
+                """, metadata: ["reason": "\(error)", "kept": "\(error.path).aside"])
+        }
         let logos = configuration.logos.map { LogoHouse($0, database, stateFolder: configuration.state) }
         let brands = try await LoadedBrands(configuration, database, savedIndex, logos: logos, logger: logger)
         let ring = try SignalRing(
@@ -90,7 +102,8 @@ struct RunningGateway {
         }
         services.append(
             ReloadService(
-                path: path, configuration: configuration, settings: settings, streams: streams, resolver: resolver,
+                hangups: hangups, path: path, configuration: configuration, settings: settings, streams: streams,
+                resolver: resolver,
                 recorder: recorder, logger: logger))
         services.append(ResolverService(resolver: resolver))
         services.append(

@@ -88,6 +88,20 @@ final class StartTests {
                 """)
     }
 
+    @Test func `brand records that cannot be read stop no call: they are set aside and begun anew`() async throws {
+        let brands = folder + "/state/brands.sqlite"
+        try FileManager.default.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)
+        try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: brands))
+        // Ends once everything is open: the operator's page is the last to listen.
+        let taken = try TakenPort()
+        let ended = try await run("admin: {listen: '127.0.0.1:\(taken.port)'}")
+        #expect(ended.errors.contains("the brand records were set aside and begun anew"), "\(ended.errors)")
+        #expect(ended.errors.contains("cannot listen on TCP 127.0.0.1:\(taken.port)"))
+        #expect(FileManager.default.fileExists(atPath: brands + ".aside"))
+        let again = try await run("admin: {listen: '127.0.0.1:\(taken.port)'}")
+        #expect(!again.errors.contains("set aside"))
+    }
+
     @Test func `a folder that cannot be made is told in words`() async throws {
         let refused = try await run(state: "/dev/null/state")
         #expect(refused.code == 1)
