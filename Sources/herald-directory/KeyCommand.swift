@@ -17,8 +17,8 @@ struct KeyCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Make a key; it is shown this once.",
             discussion: """
-                With --signed, three lines: the key, the id for X-Api-Id, and the secret that requests are signed with. The
-                secret stays readable in the database, because signatures cannot be checked with a hash of it.
+                With --signed, three lines: the key, the id for X-Api-Id, and the secret that requests are signed with; with
+                --write the key goes into the file and the two others are shown. The secret stays readable in the database, because signatures cannot be checked with a hash of it.
 
                 Example:
                   herald-directory key create gateway --write /etc/herald/api-key
@@ -67,7 +67,7 @@ struct KeyCommand: ParsableCommand {
             abstract: "Make a successor of a key; the old one stays good for a while.",
             discussion: """
                 Where requests of the key are signed, three lines come as with create --signed: the new key, and the id and
-                secret of the old one, which stay.
+                secret of the old one, which stay. With --write only the key goes into the file.
 
                 Example:
                   herald-directory key rotate gateway --grace-hours 48 --write /etc/herald/api-key
@@ -90,13 +90,10 @@ struct KeyCommand: ParsableCommand {
         func run() throws {
             let (database, id) = try options.open(creates: false)
             let account = AccountStore(database, account: id)
-            try delivery.deliver(name) {
-                try account.rotateKey(name, grace: Int64(graceHours) * 3600, now: secondsNow()).key
-            } signing: {
-                try SigningSecrets(database).find(forKey: $0)
-            } undo: { key in
-                try account.undoRotation(to: key)
-            }
+            try delivery.deliver(
+                name, make: { try account.rotateKey(name, grace: Int64(graceHours) * 3600, now: secondsNow()).key },
+                signing: { try SigningSecrets(database).find(forKey: $0) }, showsSigning: false,
+                undo: { try account.undoRotation(to: $0) })
         }
     }
 

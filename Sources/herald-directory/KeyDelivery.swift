@@ -9,29 +9,33 @@ import Directory
 struct KeyDelivery: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "Write it to a file that only this user can read, instead of showing it.", valueName: "file"))
+            "Write it to a file that only its owner can read, instead of showing it; one that is there keeps its owner.",
+            valueName: "file"))
     var write: String?
 
     /// Makes a key and hands it over.
     ///
     /// - Parameters:
     ///   - make: makes the key; called once the file can be written.
-    ///   - signing: makes what its requests are signed with, where that is wanted.
+    ///   - signing: makes or finds what its requests are signed with, where that is wanted.
+    ///   - showsSigning: shows that too when the key goes into a file: it is new, and a gateway wants it elsewhere.
     ///   - undo: takes the key back when it could not be handed over, because then nobody has seen it.
     func deliver(
         _ name: String, make: () throws -> String,
-        signing: (_ key: String) throws -> SigningSecrets.Secret? = { _ in nil },
+        signing: (_ key: String) throws -> SigningSecrets.Secret? = { _ in nil }, showsSigning: Bool = true,
         undo: (_ key: String) throws -> Void
     ) throws {
         let key = try explained(make)
-        let text = try signing(key).map { "key \(key)\nid \($0.id)\nsecret \($0.secret)\n" } ?? key + "\n"
-        guard let write else { return Output.write(text) }
+        let secret = try signing(key).map { "id \($0.id)\nsecret \($0.secret)\n" }
+        guard let write else { return Output.write(secret.map { "key \(key)\n\($0)" } ?? key + "\n") }
         do {
-            try PrivateFile.write(text, to: write)
+            // Nothing but the key: it is what the gateway reads from there.
+            try PrivateFile.write(key + "\n", to: write)
         } catch {
             try undo(key)
             throw error
         }
         Output.write("key \"\(TerminalText.visible(name))\" written to \(write)\n")
+        if let secret, showsSigning { Output.write(secret) }
     }
 }

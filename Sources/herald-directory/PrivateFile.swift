@@ -4,8 +4,9 @@ import Foundation
 
 /// A file that only its owner can read, from its first byte on.
 enum PrivateFile {
-    /// Writes the file whole, or leaves what was there.
+    /// Writes the file whole, or leaves what was there; one that is replaced passes its owner and group on.
     ///
+    /// A gateway runs as another user than the operator who gives it a new key.
     /// - Throws: `CommandFailure` that names the file.
     static func write(_ text: String, to path: String) throws {
         let draft = path + ".new"
@@ -14,6 +15,7 @@ enum PrivateFile {
         guard file >= 0 else { throw failure(path) }
         let handle = FileHandle(fileDescriptor: file, closeOnDealloc: true)
         do {
+            try handOver(file, ownedAs: path)
             try handle.write(contentsOf: Data(text.utf8))
             try handle.synchronize()
         } catch {
@@ -26,6 +28,14 @@ enum PrivateFile {
             unlink(draft)
             throw failure
         }
+    }
+
+    private static func handOver(_ file: Int32, ownedAs path: String) throws {
+        var (old, new) = (stat(), stat())
+        guard lstat(path, &old) == 0, old.st_mode & S_IFMT == S_IFREG, fstat(file, &new) == 0,
+            (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid)
+        else { return }
+        guard fchown(file, old.st_uid, old.st_gid) == 0 else { throw POSIXError(.EPERM) }
     }
 
     private static func failure(_ path: String) -> CommandFailure {

@@ -39,6 +39,26 @@ struct CommandTests {
         #expect(unknown.code != 0 && unknown.errors.contains("there is no account \"nobody\""))
     }
 
+    @Test func `a successor goes into the gateway's file alone, which keeps its owner`() async throws {
+        let file = folder.path + "/gateway-key"
+        let shown = try await run("key", "create", "gateway", "--signed", "--write", file).output
+        #expect(shown.contains("\nid ") && shown.contains("\nsecret "))
+        let first = try String(contentsOfFile: file, encoding: .utf8)
+        // Another user can be given it by root alone, as in a build's container.
+        let isRoot = geteuid() == 0
+        if isRoot { #expect(chown(file, 65534, 65534) == 0) }
+        let rotated = try await run("key", "rotate", "gateway", "--write", file)
+        #expect(rotated.code == 0 && !rotated.output.contains("secret"))
+        let second = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(second != first)
+        for text in [first, second] {
+            #expect(text.hasPrefix("hd_") && text.split(separator: "\n").count == 1 && text.hasSuffix("\n"))
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        if isRoot { #expect(attributes[.ownerAccountID] as? Int == 65534) }
+    }
+
     @Test func `a key goes into a file that only this user can read`() async throws {
         #expect(
             try await run("admin-key", "create", "portal", "--write", folder.path + "/key").output.contains(
