@@ -104,7 +104,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "GatewayStore", dependencies: ["Gateway", "Branding", "SystemReasons", grdb, sqlite, log],
+            name: "GatewayStore",
+            dependencies: ["Gateway", "SIPCore", "Branding", "SystemReasons", grdb, sqlite, log],
             swiftSettings: strict),
         .target(
             name: "GatewaySync",
@@ -170,7 +171,8 @@ let package = Package(
             name: "GatewayTests", dependencies: ["Gateway", "SIPCore", "Branding", "RepeatableChance"],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
-            name: "GatewayStoreTests", dependencies: ["GatewayStore", "Gateway", "Branding", grdb, log],
+            name: "GatewayStoreTests",
+            dependencies: ["GatewayStore", "Gateway", "SIPCore", "Branding", "RepeatableChance", grdb, log],
             swiftSettings: strict),
         .testTarget(
             name: "GatewaySyncTests",

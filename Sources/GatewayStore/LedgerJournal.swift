@@ -2,6 +2,7 @@
 
 import Branding
 import Gateway
+import SIPCore
 
 /// An open call in memory, with its row in the ledger.
 final class LedgerCall {
@@ -15,6 +16,11 @@ final class LedgerCall {
     var isStored: Bool
     /// True while it waits in the batch.
     var isInBatch = false
+    /// True while the journal keeps it where the carrier's next try is looked for.
+    var isKeptForRedial = false
+    /// When it ends by itself, and the timer of that; nil where nothing waits for it (`CallDeadlines`).
+    var deadline: Int64?
+    var timer = TimerHandle.none
 
     /// The name signals know it by: of its latest attempt.
     var name: CallIdentifier { machine.record.attempt?.call ?? machine.record.call }
@@ -69,18 +75,15 @@ struct LedgerJournal {
     private var ended: EndedCalls
     /// Calls that ended before any phone rang, which the carrier may try again under another Call-ID.
     private var failed: [RedialPair: LedgerCall] = [:]
-    /// When all open calls were looked at last, and when those of `failed`.
-    private var (lastSweep, lastSweepOfFailed) = (Int64(0), Int64(0))
+    private var deadlines = CallDeadlines()
+    /// When those that ended lately were looked at last.
+    private var lastForgetting = Int64(0)
 
     /// Goes on with the calls and row numbers the ledger was left with.
     init(
         _ state: LedgerState, position: UInt64, minter: EventMinter, limits: OutcomeMachine.Limits,
         trunks: [UInt16: String]
     ) {
-        for call in state.calls {
-            open[call.name] = call
-            if call.machine.isOpenToRedial, let pair = RedialPair(call.machine.record) { failed[pair] = call }
-        }
         batch = LedgerBatch(position: position)
         keptThrough = position
         nextCall = state.nextCall
@@ -89,6 +92,11 @@ struct LedgerJournal {
         self.minter = minter
         self.limits = limits
         self.trunks = trunks
+        for call in state.calls {
+            open[call.name] = call
+            noteRedial(of: call)
+            deadlines.follow(call, limits: limits)
+        }
     }
 
     /// Takes one signal.
@@ -113,25 +121,14 @@ struct LedgerJournal {
     /// Notes how far the signals of the log reached in a ring that is gone.
     mutating func replayed(_ earlier: (ringID: Int64, position: UInt64)) { batch.earlier = earlier }
 
-    /// Closes calls whose end will not be told any more, every five seconds of `now` (microseconds since 1970), and those
-    /// that wait for another try by the carrier every second.
-    ///
-    /// Where there are many calls some always wait so, and a look at all takes the longer the more there are.
+    /// Closes calls whose end will not be told any more at `now`, microseconds since 1970.
     mutating func sweep(now: Int64) {
-        if !failed.isEmpty, Self.isDue(now, every: 1_000_000, since: &lastSweepOfFailed) {
-            for call in failed.values { note(call.machine.expire(now: now, limits: limits), of: call) }
-            failed = failed.filter { $0.value.machine.isOpenToRedial }
+        while let call = deadlines.popDue(by: now) {
+            note(call.machine.expire(now: now, limits: limits), of: call)
         }
-        guard Self.isDue(now, every: 5_000_000, since: &lastSweep) else { return }
-        for call in open.values { note(call.machine.expire(now: now, limits: limits), of: call) }
+        guard now - lastForgetting >= 5_000_000 || now < lastForgetting else { return }
+        lastForgetting = now
         ended.forget(at: now)
-    }
-
-    /// Whether so much time has passed, or the clock was set back.
-    private static func isDue(_ now: Int64, every pause: Int64, since last: inout Int64) -> Bool {
-        guard now - last >= pause || now < last else { return false }
-        last = now
-        return true
     }
 
     /// Notes that the database refuses.
@@ -169,7 +166,7 @@ struct LedgerJournal {
 
     /// Joins an INVITE to the call it is another attempt of: the same pair and decision, no phone rung, seconds ago.
     private mutating func goesOn(_ record: CallRecord) -> Bool {
-        guard limits.redial > 0, let pair = RedialPair(record), let call = failed.removeValue(forKey: pair),
+        guard limits.redial > 0, let pair = RedialPair(record), let call = failed[pair],
             let refusedAt = call.machine.record.refusedAt,
             // Less than nothing where the clock was set back: then nobody knows.
             (0..<limits.redial).contains(record.inviteAt - refusedAt)
@@ -187,7 +184,8 @@ struct LedgerJournal {
 
     private mutating func note(_ step: OutcomeMachine.Step, of call: LedgerCall) {
         guard !step.isEmpty else { return }
-        if call.machine.isOpenToRedial, let pair = RedialPair(call.machine.record) { failed[pair] = call }
+        noteRedial(of: call)
+        deadlines.follow(call, limits: limits)
         if !call.isInBatch {
             call.isInBatch = true
             batch.calls.append(call)
@@ -209,6 +207,18 @@ struct LedgerJournal {
             }
             open[call.name] = nil
             if let endedAt = record.endedAt { ended.note(call.name, endedAt: endedAt) }
+        }
+    }
+
+    /// Keeps a call where the carrier's next try finds it, as long as it waits for one.
+    private mutating func noteRedial(of call: LedgerCall) {
+        let awaits = call.machine.isOpenToRedial
+        guard awaits || call.isKeptForRedial, let pair = RedialPair(call.machine.record) else { return }
+        call.isKeptForRedial = awaits
+        if awaits {
+            failed[pair] = call
+        } else if failed[pair] === call {
+            failed[pair] = nil
         }
     }
 

@@ -100,28 +100,42 @@ package struct OutcomeMachine: Hashable, Sendable {
         return .changed
     }
 
+    /// When `expire` ends the call unless something is heard of it, in microseconds since 1970; nil once it has ended.
+    package func deadline(_ limits: Limits) -> Int64? {
+        guard record.endedAt == nil else { return nil }
+        if let answeredAt = record.answeredAt {
+            let longest = Self.time(limits.answered, after: answeredAt)
+            return record.sessionUntil.map { min(longest, Self.time(limits.session, after: $0)) } ?? longest
+        }
+        if let refusedAt = record.refusedAt {
+            return Self.time(isOpenToRedial ? limits.redial : limits.retry, after: refusedAt)
+        }
+        if let cancelledAt = record.cancelledAt { return Self.time(limits.cancel, after: cancelledAt) }
+        return Self.time(limits.unanswered, after: record.inviteAt)
+    }
+
     /// Ends a call nobody will tell the end of.
     ///
     /// - Parameter now: microseconds since 1970.
     package mutating func expire(now: Int64, limits: Limits) -> Step {
-        guard record.endedAt == nil else { return [] }
-        if let answeredAt = record.answeredAt {
-            let isLapsed = record.sessionUntil.map { now - $0 >= limits.session } ?? false
-            guard isLapsed || now - answeredAt >= limits.answered else { return [] }
+        guard let deadline = deadline(limits), deadline <= now else { return [] }
+        if record.answeredAt != nil {
             record.endIsKnown = false
+            let isLapsed = record.sessionUntil.map { Self.time(limits.session, after: $0) <= now } ?? false
             return end(outcomeOfAnswer, at: isLapsed ? record.sessionUntil ?? now : now)
         }
         if let refusedAt = record.refusedAt {
-            guard now - refusedAt >= (isOpenToRedial ? limits.redial : limits.retry) else { return [] }
             return end(ending(cancelled: record.cancelledAt != nil).outcome, at: refusedAt)
         }
-        if let cancelledAt = record.cancelledAt {
-            guard now - cancelledAt >= limits.cancel else { return [] }
-            return end(ending(cancelled: true).outcome, at: cancelledAt)
-        }
-        guard now - record.inviteAt >= limits.unanswered else { return [] }
+        if let cancelledAt = record.cancelledAt { return end(ending(cancelled: true).outcome, at: cancelledAt) }
         record.endIsKnown = false
         return end(record.alertedAt == nil ? .failed : .missed, at: now)
+    }
+
+    /// A time so much later; the last there is where it would be past that.
+    private static func time(_ pause: Int64, after time: Int64) -> Int64 {
+        let (sum, isOver) = time.addingReportingOverflow(pause)
+        return isOver ? .max : sum
     }
 
     // MARK: Signals
