@@ -40,6 +40,8 @@ final class StreamConnection: ChannelInboundHandler {
     private var hasUnflushed = false
     /// Messages given before the connection was there.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
+    /// Bytes of those: held already when the connection came, they are no reason to give it up.
+    private var earlyBytes = 0
     /// It never came, or is over: what is still given to it is not delivered.
     private var isGone = false
 
@@ -66,7 +68,9 @@ final class StreamConnection: ChannelInboundHandler {
             if isGone { hub.fail(token, on: number) } else { early.append((bytes, token)) }
             return false
         }
-        guard waitingBytes + bytes.count <= hub.limits.waiting else {
+        // Only what the system was offered and did not take shows a far end that does not read.
+        if waitingBytes + bytes.count > hub.limits.waiting { flush() }
+        guard waitingBytes + bytes.count <= hub.limits.waiting + earlyBytes else {
             hub.fail(token, on: number)
             close(.closedFull)
             return false
@@ -113,6 +117,7 @@ final class StreamConnection: ChannelInboundHandler {
         hub.opened(self)
         let waiting = early
         early = []
+        earlyBytes = waiting.reduce(0) { $0 + $1.bytes.count }
         for message in waiting { _ = send(message.bytes, token: message.token) }
         flush()
         context.fireChannelActive()

@@ -216,8 +216,15 @@ struct StreamTransportTests {
         await streams.stop()
     }
 
-    @Test func `what is given at once arrives in order on each connection, with and without a token`() async throws {
-        let house = try await House()
+    @Test(arguments: [
+        StreamLimits().waiting,
+        // A burst larger than what may wait, to far ends that read: it has not been offered to the system yet.
+        5_000,
+    ])
+    func `what is given at once arrives in order on each connection, with and without a token`(
+        waiting: Int
+    ) async throws {
+        let house = try await House { $0.waiting = waiting }
         let others = [try await House(), try await House()]
         house.streams.send(
             (0..<400).map { number in
