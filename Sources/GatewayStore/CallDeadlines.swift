@@ -50,7 +50,7 @@ struct CallDeadlines {
 
     private mutating func schedule(_ call: LedgerCall, at deadline: Int64) {
         call.timer = wheel.schedule(
-            at: Self.milliseconds(deadline) + 1, id: UInt64(bitPattern: call.row), kind: 0)
+            at: Self.milliseconds(min(deadline, .max - 999) + 999), id: UInt64(bitPattern: call.row), kind: 0)
     }
 
     private static func milliseconds(_ microseconds: Int64) -> UInt64 { UInt64(max(0, microseconds)) / 1_000 }

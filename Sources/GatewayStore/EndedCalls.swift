@@ -25,6 +25,11 @@ struct EndedCalls {
         if names.insert(name).inserted { order.append((name, endedAt)) }
     }
 
+    /// Goes on by a wall clock that was set, by so many microseconds.
+    mutating func clockWasSet(by step: Int64) {
+        for place in order.indices { order[place].endedAt &+= step }
+    }
+
     /// Forgets those whose INVITE cannot be repeated any more at `now`, microseconds since 1970.
     ///
     /// One that ended earlier than another told of before it may stay as long as that one.

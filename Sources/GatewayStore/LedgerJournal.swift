@@ -39,6 +39,8 @@ struct LedgerBatch {
     var events: [(id: Int64, event: OutcomeEvent)] = []
     /// Outbound calls that reached the other side: perhaps returns.
     var reachedOutbound: [LedgerCall] = []
+    /// Those whose INVITE is told by a clock that was set since.
+    var retimed: [LedgerCall] = []
     /// Callers of ended calls whom the index did not know.
     var unknownCallers: [E164Number] = []
     var position: UInt64
@@ -78,6 +80,8 @@ struct LedgerJournal {
     private var deadlines = CallDeadlines()
     /// When those that ended lately were looked at last.
     private var lastForgetting = Int64(0)
+    /// By how much the clock was set since what the ring still holds may have been told, and when that was noticed.
+    private var clockStep: (microseconds: Int64, noticedAt: Int64)?
 
     /// Goes on with the calls and row numbers the ledger was left with.
     init(
@@ -102,6 +106,7 @@ struct LedgerJournal {
     /// Takes one signal.
     mutating func apply(_ signal: CallSignal, texts: CallTexts?) {
         batch.signals += 1
+        let signal = clockStep.map { signal.told(before: $0) } ?? signal
         let isEither = signal.kind == .bye || signal.kind == .refreshed
         if let call = open[signal.call] ?? (isEither ? open[signal.alternative] : nil) {
             note(call.machine.receive(signal), of: call)
@@ -121,8 +126,22 @@ struct LedgerJournal {
     /// Notes how far the signals of the log reached in a ring that is gone.
     mutating func replayed(_ earlier: (ringID: Int64, position: UInt64)) { batch.earlier = earlier }
 
+    /// Goes on by a wall clock that was set by so many microseconds and is at `now`: what calls in progress have told, and
+    /// what the ring holds of before, is told by it.
+    mutating func clockWasSet(by step: Int64, now: Int64) {
+        clockStep = (step, now)
+        for call in open.values {
+            note(call.machine.clockWasSet(by: step), of: call)
+            batch.retimed.append(call)
+        }
+        ended.clockWasSet(by: step)
+    }
+
     /// Closes calls whose end will not be told any more at `now`, microseconds since 1970.
+    ///
+    /// Called when the ring is read to its end.
     mutating func sweep(now: Int64) {
+        clockStep = nil
         while let call = deadlines.popDue(by: now) {
             note(call.machine.expire(now: now, limits: limits), of: call)
         }
@@ -226,6 +245,19 @@ struct LedgerJournal {
         defer { nextEvent += 1 }
         batch.events.append((nextEvent, event))
         return nextEvent
+    }
+}
+
+extension CallSignal {
+    /// The signal by the clock as it is, where it was told before that was set.
+    ///
+    /// The ring holds what was told in the last 45 ms as a rule: a time nearer to the old clock than to the new is of that.
+    fileprivate func told(before step: (microseconds: Int64, noticedAt: Int64)) -> CallSignal {
+        let time = wallMicroseconds &+ step.microseconds
+        guard (time &- step.noticedAt).magnitude < (wallMicroseconds &- step.noticedAt).magnitude else { return self }
+        var signal = self
+        signal.wallMicroseconds = time
+        return signal
     }
 }
 

@@ -37,6 +37,7 @@ struct LedgerWriter {
     mutating func store(_ batch: LedgerBatch, ringID: Int64, firstFreeEvent: Int64) throws -> Int64 {
         let statements = try CallStatements(database)
         for call in batch.calls { try store(call, statements) }
+        try store(retimed: batch.retimed)
         for call in batch.calls where !outputs.isEmpty && call.machine.record.endedAt != nil { try putOut(call) }
         let insertEvent = try LedgerStatement(database, Self.insertEvent)
         for (id, event) in batch.events { try store(event, id: id, with: insertEvent) }
@@ -82,6 +83,17 @@ struct LedgerWriter {
         }
         if !call.isStored { bindOrigin(of: record, callID: call.callID, to: statement) }
         try statement.run()
+    }
+
+    /// The time of an INVITE changes only with the clock.
+    private func store(retimed calls: [LedgerCall]) throws {
+        guard !calls.isEmpty else { return }
+        let update = try LedgerStatement(database, "UPDATE call SET invite_at = ?2 WHERE id = ?1")
+        for call in calls {
+            update.bind(1, call.row)
+            update.bind(2, call.machine.record.inviteAt)
+            try update.run()
+        }
     }
 
     private func putOut(_ call: LedgerCall) throws {

@@ -83,17 +83,21 @@ package final class OutcomeRecorder: Sendable {
     private let journal: Mutex<LedgerJournal>
     /// Touched only by who holds the journal; nil where it could not be made.
     private let signalLog: Mutex<SignalLog?>
+    private let clockSteps: Mutex<WallClockSteps>
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
 
     /// Loads the calls that were open and continues the ring after the last signal stored; before calls are taken.
     ///
-    /// - Parameter now: microseconds since 1970; the wall clock unless a test has its own.
+    /// - Parameters:
+    ///   - now: microseconds since 1970; the wall clock unless a test has its own.
+    ///   - clockSteps: tells when that clock was set.
     /// - Throws: a database error if the ledger cannot be read.
     package init(
         database: HeraldDatabase, ring: SignalRing, settings: Settings = .init(),
         log: Logger = Logger(label: "herald.outcome"),
-        now: @escaping @Sendable () -> Int64 = OutcomeRecorder.wallClock
+        now: @escaping @Sendable () -> Int64 = OutcomeRecorder.wallClock, clockSteps: WallClockSteps = .init()
     ) throws {
+        self.clockSteps = Mutex(clockSteps)
         self.database = database
         self.ring = ring
         self.settings = settings
@@ -150,6 +154,7 @@ package final class OutcomeRecorder: Sendable {
         journal.withLock { journal in
             let room = signalLog.withLock { $0?.room ?? 0 }
             guard !journal.mustStore, room > limit * PackedSignals.most else { return nil }
+            lookAtClock(&journal)
             let before = journal.batch.signals
             var signals = PackedSignals()
             let skipped = take(limit, into: &journal) { signals.append($0, texts: $1) }
@@ -168,8 +173,9 @@ package final class OutcomeRecorder: Sendable {
     /// - Throws: a database error; nothing was stored then and nothing is lost.
     @discardableResult
     package func drain(limit: Int = 4_096) throws -> DrainResult {
-        let time = now()
         return try journal.withLock { journal in
+            lookAtClock(&journal)
+            let time = now()
             var result = DrainResult()
             if !journal.isRefused {
                 let before = journal.batch.signals
@@ -235,6 +241,15 @@ package final class OutcomeRecorder: Sendable {
     }
 
     // MARK: Parts
+
+    /// Goes by the wall clock as it is now, where it was set.
+    private func lookAtClock(_ journal: inout LedgerJournal) {
+        guard let step = clockSteps.withLock({ $0.step(of: now) }) else { return }
+        journal.clockWasSet(by: step, now: now())
+        log.notice(
+            "the clock was set; times of calls in progress are told by the new one",
+            metadata: ["seconds": "\(step / 1_000_000)"])
+    }
 
     private func retention(_ between: @escaping () -> Bool) -> LedgerRetention {
         LedgerRetention(

@@ -109,6 +109,6 @@ struct CallDeadlinesTests {
 
     private func isDue(_ call: LedgerCall, at now: Int64) -> Bool {
         guard let deadline = call.machine.deadline(Self.limits) else { return false }
-        return deadline / 1_000 < now / 1_000
+        return (deadline + 999) / 1_000 <= now / 1_000
     }
 }

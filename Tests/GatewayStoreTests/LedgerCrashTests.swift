@@ -117,7 +117,7 @@ struct LedgerCrashTests {
         let ring = try SignalRing(path: ledger.folder + "/fresh.ring", capacity: 256)
         let clock = ledger.clock
         let recorder = try OutcomeRecorder(
-            database: ledger.database, ring: ring, now: { clock.now })
+            database: ledger.database, ring: ring, now: { clock.now }, clockSteps: clock.steps)
         LedgerPlay(ring, 2).missed(from: 60)
         try recorder.drain()
         #expect(try ledger.calls().count == 2)
@@ -128,7 +128,8 @@ struct LedgerCrashTests {
         let ring = try SignalRing(path: ledger.folder + "/back.ring", capacity: 8)
         let clock = ledger.clock
         func recorder(_ database: HeraldDatabase) throws -> OutcomeRecorder {
-            try OutcomeRecorder(database: database, ring: ring, now: { clock.now })
+            try OutcomeRecorder(
+                database: database, ring: ring, now: { clock.now }, clockSteps: clock.steps)
         }
         LedgerPlay(ring, 1).missed()
         try recorder(ledger.database).drain()

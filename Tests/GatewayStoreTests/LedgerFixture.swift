@@ -23,9 +23,18 @@ final class LedgerFixture {
     /// Microseconds since 1970, moved by hand.
     final class Clock: Sendable {
         static let start: Int64 = 1_767_225_600_000_000  // 2026-01-01T00:00:00Z
-        private let time = Mutex(Clock.start)
-        var now: Int64 { time.withLock { $0 } }
-        func advance(seconds: Int64) { time.withLock { $0 += seconds * 1_000_000 } }
+        private let time = Mutex((wall: Clock.start, steady: Int64(0)))
+        var now: Int64 { time.withLock { $0.wall } }
+        var steps: WallClockSteps { WallClockSteps { self.time.withLock { $0.steady } } }
+        func advance(seconds: Int64) {
+            time.withLock { time in
+                time.wall += seconds * 1_000_000
+                time.steady += seconds * 1_000_000
+            }
+        }
+        /// As an operator or a time server does, while everything goes on.
+        func set(by seconds: Int64) { slew(milliseconds: seconds * 1_000) }
+        func slew(milliseconds: Int64) { time.withLock { $0.wall += milliseconds * 1_000 } }
     }
 
     init(capacity: Int = 256, _ change: (inout OutcomeRecorder.Settings) -> Void = { _ in }) throws {
@@ -47,7 +56,7 @@ final class LedgerFixture {
         _ database: HeraldDatabase, _ ring: SignalRing, _ settings: OutcomeRecorder.Settings, _ clock: Clock
     ) throws -> OutcomeRecorder {
         try OutcomeRecorder(
-            database: database, ring: ring, settings: settings, now: { clock.now })
+            database: database, ring: ring, settings: settings, now: { clock.now }, clockSteps: clock.steps)
     }
 
     /// Kills this process's part at once and starts the next on what it left.

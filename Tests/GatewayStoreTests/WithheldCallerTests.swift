@@ -36,7 +36,8 @@ struct WithheldCallerTests {
         let (lines, clock) = (Lines(), ledger.clock)
         let recorder = try OutcomeRecorder(
             database: ledger.database, ring: ledger.ring, settings: ledger.settings,
-            log: Logger(label: "test") { _ in LineHandler(lines: lines) }, now: { clock.now })
+            log: Logger(label: "test") { _ in LineHandler(lines: lines) }, now: { clock.now },
+            clockSteps: clock.steps)
         // A signal that carries what the call path leaves out, so that the second line of defence is what is tested.
         var call = LedgerPlay(ledger.ring, 1)
         call.reason = .privacy

@@ -96,6 +96,17 @@ package struct CallRecord: Hashable, Sendable {
         machine = signal.marks.machine
     }
 
+    /// Tells its times by a wall clock that was set meanwhile, by so many microseconds; how long things took stays.
+    mutating func clockWasSet(by step: Int64) {
+        inviteAt &+= step
+        progressAt? &+= step
+        ringingAt? &+= step
+        answeredAt? &+= step
+        cancelledAt? &+= step
+        refusedAt? &+= step
+        sessionUntil? &+= step
+    }
+
     /// True when the call's inbound INVITE left with a brand.
     package var isBranded: Bool { direction == .inbound && reason == nil }
 

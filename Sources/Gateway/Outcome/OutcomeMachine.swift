@@ -82,6 +82,13 @@ package struct OutcomeMachine: Hashable, Sendable {
         }
     }
 
+    /// Goes on by a wall clock that was set, by so many microseconds; a call that has ended keeps its times.
+    package mutating func clockWasSet(by step: Int64) -> Step {
+        guard record.endedAt == nil else { return [] }
+        record.clockWasSet(by: step)
+        return .changed
+    }
+
     /// True while the carrier may try again with a call of its own making.
     package var isOpenToRedial: Bool {
         awaitsRedial && record.endedAt == nil && record.refusedAt != nil && !Self.asksForRetry(record.status)

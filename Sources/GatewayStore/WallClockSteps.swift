@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Glibc
+
+/// Tells when the wall clock was set: by how much, against one that only runs.
+///
+/// Machines start with a clock that is hours off and have it set while calls ring. Durations would be as wrong, and calls in
+/// progress be taken for overdue. A clock that is slewed, as time servers do below half a second, is none that was set.
+/// One thread.
+package struct WallClockSteps: Sendable {
+    /// Microseconds; less is a slew, or two readings with a pause between them.
+    static let least: Int64 = 1_000_000
+
+    private let steady: @Sendable () -> Int64
+    private var offset: Int64?
+
+    /// - Parameter steady: microseconds of a clock that nobody sets.
+    package init(steady: @escaping @Sendable () -> Int64 = Self.sinceBoot) { self.steady = steady }
+
+    /// By how many microseconds the clock was set since the last reading; nil where it was not, and at the first.
+    ///
+    /// A reading that took long says nothing: the thread lost its core between the two clocks.
+    mutating func step(of wall: () -> Int64) -> Int64? {
+        let before = steady()
+        let time = wall()
+        guard steady() - before < Self.least / 4 else { return nil }
+        let present = time - before
+        // Followed reading by reading: what is slewed adds up over days.
+        defer { offset = present }
+        guard let offset, abs(present - offset) >= Self.least else { return nil }
+        return present - offset
+    }
+
+    /// Microseconds since the machine was started, its sleep included.
+    package static let sinceBoot: @Sendable () -> Int64 = {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+    }
+}

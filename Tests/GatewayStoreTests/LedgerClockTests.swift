@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import Synchronization
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Recorder: a clock that is set while calls are in progress")
+struct LedgerClockTests {
+    private let ledger: LedgerFixture
+
+    init() throws { ledger = try LedgerFixture() }
+
+    /// The first time server's word after a start, daylight taken for time, a machine that was wrong by years.
+    static let steps: [Int64] = [1, -1, 30, -30, 3_600, -3_600, 86_400 * 365 * 5, -86_400 * 365 * 5]
+
+    @Test(arguments: steps)
+    func `a call rings and lasts as long as it did, whatever the clock was set by`(step: Int64) throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 3)
+        ledger.clock.set(by: step)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == [nil], "a ringing call is not overdue")
+        call.answered(at: 10 + step)
+        ledger.clock.advance(seconds: 7)
+        try ledger.recorder.drain()
+        call.bye(at: 70 + step)
+        ledger.clock.advance(seconds: 60)
+        try ledger.recorder.drain()
+        let row = try #require(try ledger.calls().first)
+        #expect(row.outcome == "ANSWERED")
+        #expect(row.ringSeconds == 8)
+        #expect(row.callSeconds == 60)
+    }
+
+    @Test(arguments: steps.filter { abs($0) > 20 })
+    func `what was told before the clock was set and is read after it is of before`(step: Int64) throws {
+        try ledger.recorder.drain()
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        ledger.clock.advance(seconds: 2)
+        ledger.clock.set(by: step)
+        call.answered(at: 2 + step)
+        try ledger.recorder.drain()
+        call.bye(at: 12 + step)
+        ledger.clock.advance(seconds: 10)
+        try ledger.recorder.drain()
+        let row = try #require(try ledger.calls().first)
+        #expect(row.outcome == "ANSWERED")
+        #expect(row.ringSeconds == 0)
+        #expect(row.callSeconds == 10)
+    }
+
+    @Test func `calls in progress have their new times in the ledger, for a start after a kill`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        try ledger.recorder.drain()
+        ledger.clock.set(by: 3_600)
+        try ledger.recorder.drain()
+        try ledger.restart()
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == [nil])
+        ledger.clock.advance(seconds: 900)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == ["MISSED"], "fifteen minutes after its INVITE it is")
+    }
+
+    @Test func `a clock that is slewed was not set, however far it goes`() {
+        let clock = LedgerFixture.Clock()
+        var steps = clock.steps
+        for _ in 0..<100 {
+            #expect(steps.step(of: { clock.now }) == nil)
+            clock.advance(seconds: 10)
+            clock.slew(milliseconds: 500)
+        }
+    }
+
+    @Test func `two readings with a pause between them say nothing`() {
+        let time = Mutex<Int64>(0)
+        // Each look at the steady clock finds three seconds gone, as on a machine that is overloaded.
+        var steps = WallClockSteps {
+            time.withLock { time in
+                time += 3_000_000
+                return time
+            }
+        }
+        for _ in 0..<10 { #expect(steps.step(of: { time.withLock { $0 } }) == nil) }
+    }
+}
