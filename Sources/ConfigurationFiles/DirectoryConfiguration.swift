@@ -15,6 +15,8 @@ package struct DirectoryConfiguration: Sendable {
     package var publicURL: String?
     /// Connections at once.
     package var connections = 4096
+    /// For a whole answer, however steadily its client takes it.
+    package var answerTimeout = Duration.seconds(1800)
     package var rateLimits = RateLimits()
     package var clients = Clients()
 
@@ -40,7 +42,7 @@ package struct DirectoryConfiguration: Sendable {
 
     /// Where the operator's API is.
     package var admin = Admin.beside
-    /// Events received longer ago, in days, are removed.
+    /// Events, imprints and debug uploads received longer ago, in days, are removed.
     package var keepDays = 400
     package var log = LogSettings()
 
@@ -71,6 +73,8 @@ package struct DirectoryConfiguration: Sendable {
             configuration.publicURL = root.string("public_url", form: URLForm.text, URLForm.isDirectory)
             configuration.connections = root.integer(
                 "connections", default: configuration.connections, in: 16...100_000)
+            configuration.answerTimeout = root.duration(
+                "answer_timeout", default: configuration.answerTimeout, in: .seconds(60) ... .seconds(86_400))
             root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
             root.within("clients") { configuration.clients = clients($0) }
             root.within("admin") { section in configuration.admin = admin(section, listen: configuration.listen) }

@@ -7,8 +7,9 @@ import HTTPTypes
 
 /// Files that come in pieces: the pieces are put into `uploads/` of the state folder, what came is in the database.
 ///
-/// Sessions end after a day, finished files after a month. All of an account together is bounded, open sessions with
-/// what they announced, so a client cannot fill the disk. A piece sent twice is written twice to the same place.
+/// Sessions end after a day, finished files after a month, or with the debug upload they belong to. All of an account
+/// together is bounded, open sessions with what they announced, so a client cannot fill the disk. A piece sent twice is
+/// written twice to the same place.
 /// Source: mobile-api, "Chunked Upload".
 struct ChunkedUploads: Sendable {
     private let database: DirectoryDatabase
@@ -52,7 +53,8 @@ struct ChunkedUploads: Sendable {
         let id = UUID().uuidString.lowercased()
         let expires = now + Self.sessionLife
         let gone = try await database.pool.write { [account] database in
-            let gone = try Self.expire(now: now, database)
+            // Room for this one at once; `Housekeeping` takes the rest.
+            let gone = try UploadExpiry.forget(now: now, database)
             let used = try Int.fetchOne(
                 database, sql: "SELECT coalesce(sum(size), 0) FROM upload WHERE account = ?", arguments: [account.row])
             guard (used ?? 0) + start.totalSize <= Self.quota else { throw Refusal.uploadsFull }
@@ -67,7 +69,8 @@ struct ChunkedUploads: Sendable {
                 ])
             return gone
         }
-        for old in gone { UploadFile(database, old).remove() }
+        // A file that the disk keeps is no fault of this client, and goes with the next start.
+        try? UploadExpiry(database: database).removeFiles(of: gone)
         return UploadSession(
             sessionID: id, chunkSize: Self.chunkSize, expiresAt: Timestamp.string(from: expires))
     }
@@ -134,11 +137,6 @@ struct ChunkedUploads: Sendable {
 
     private static func received(_ id: String, _ database: Database) throws -> [Int] {
         try Int.fetchAll(database, sql: "SELECT number FROM upload_chunk WHERE upload = ?", arguments: [id])
-    }
-
-    /// Forgets what has expired, and says which files are left to be removed.
-    private static func expire(now: Int64, _ database: Database) throws -> [String] {
-        try String.fetchAll(database, sql: "DELETE FROM upload WHERE expires <= ? RETURNING id", arguments: [now])
     }
 }
 

@@ -16,6 +16,8 @@ package struct ClientConnections: Sendable {
     package var idle = Duration.seconds(75)
     /// In which a client takes at least some 32 kB of an answer that waits for it.
     package var stalled = Duration.seconds(60)
+    /// For a whole answer that is streamed, however steadily its client takes it; a gateway gives up after as long.
+    package var longestAnswer = Duration.seconds(1800)
 
     package init() {}
 

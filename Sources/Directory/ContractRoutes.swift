@@ -10,10 +10,11 @@ struct ContractRoutes: Sendable {
     let logos: LogoAddress
     let clients: ClientSettings
     let now: @Sendable () -> Int64
+    let lost: LostWrites
 
     /// Everything behind the key.
     func add(to group: RouterGroup<AccountContext>) {
-        let sync = SyncRoutes(database: database, logos: logos, now: now)
+        let sync = SyncRoutes(database: database, logos: logos, now: now, lost: lost)
         group.answer(APIPath.sync, get: sync.sync, post: { request, _ in try await sync.acknowledge(request) })
         group.answer(APIPath.lookup, get: sync.lookup)
         let reports = ReportRoutes(database: database, now: now)

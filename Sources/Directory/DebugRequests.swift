@@ -71,6 +71,16 @@ package struct DebugRequests: Sendable {
         return try Row.fetchAll(statement, arguments: [account.row, now]).map(read)
     }
 
+    /// How many uploads answered requests that are open; it only grows while these are the same, for such uploads stay.
+    static func answers(_ account: AccountID, now: Int64, _ database: Database) throws -> Int {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT count(*) FROM debug_upload JOIN debug_request ON debug_request.id = debug_upload.request
+                WHERE debug_request.account = ? AND debug_request.expires > ?
+                """)
+        return try Int.fetchOne(statement, arguments: [account.row, now]) ?? 0
+    }
+
     /// The request a device has not answered yet; its own goes before one for all.
     static func open(
         _ account: AccountID, device: String, now: Int64, _ database: Database

@@ -33,14 +33,37 @@ package struct DebugUploads: Sendable {
             try Row.fetchAll(
                 database, sql: "SELECT * FROM debug_upload WHERE account = ? ORDER BY received DESC, id LIMIT ?",
                 arguments: [account.row, limit]
-            ).map { row in
-                let state: String? = row["state"]
-                return Stored(
-                    id: row["id"], device: row["device_id"], received: row["received"],
-                    state: try state.map { try JSONValue.object(parsing: $0.utf8, levels: .max) },
-                    logs: row["logs"], logsUploadID: row["logs_upload_id"])
-            }
+            ).map(Self.stored)
         }
+    }
+
+    /// The newest upload of a device; nil when it sent none.
+    package func newest(of device: String) throws -> Stored? {
+        try database.pool.read { [account] database in
+            try Row.fetchOne(
+                database,
+                sql: """
+                    SELECT * FROM debug_upload WHERE account = ? AND device_id = ? ORDER BY received DESC, id LIMIT 1
+                    """, arguments: [account.row, device]
+            ).map(Self.stored)
+        }
+    }
+
+    /// The upload of an id; nil when there is none.
+    func find(_ id: String) throws -> Stored? {
+        try database.pool.read { [account] database in
+            try Row.fetchOne(
+                database, sql: "SELECT * FROM debug_upload WHERE account = ? AND id = ?", arguments: [account.row, id]
+            ).map(Self.stored)
+        }
+    }
+
+    private static func stored(_ row: Row) throws -> Stored {
+        let state: String? = row["state"]
+        return Stored(
+            id: row["id"], device: row["device_id"], received: row["received"],
+            state: try state.map { try JSONValue.object(parsing: $0.utf8, levels: .max) },
+            logs: row["logs"], logsUploadID: row["logs_upload_id"])
     }
 
     /// Keeps an upload that was asked for, which closes the request for its device.

@@ -43,9 +43,8 @@ package final class DirectoryDatabase: Sendable {
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             // An event that was answered must outlive a power cut, because its sender forgets it then.
             // The writer alone gets a large cache, because events touch the same pages of their indexes again and again.
-            try pool.writeWithoutTransaction {
-                try $0.execute(sql: "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384")
-            }
+            let writer = "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; \(Self.logLimit)"
+            try pool.writeWithoutTransaction { try $0.execute(sql: writer) }
             try Self.migrator.migrate(pool)
             self.pool = pool
             commits = GroupCommit(pool)
@@ -63,9 +62,14 @@ package final class DirectoryDatabase: Sendable {
     func connection() throws -> DatabaseQueue {
         var configuration = Self.configuration
         // 64 MiB, where SQLite has 2: a large merge holds the writer for a shorter time.
-        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -65536") }
+        let merge = "PRAGMA cache_size = -65536; \(Self.logLimit)"
+        configuration.prepareDatabase { try $0.execute(sql: merge) }
         return try DatabaseQueue(path: pool.path, configuration: configuration)
     }
+
+    // The log of writes (WAL) grows with a large import, and while a long answer is read. SQLite begins it again from its
+    // start, and cuts it to this many bytes then; without a limit it would keep its largest size for good.
+    private static let logLimit = "PRAGMA journal_size_limit = 67108864"
 
     /// Reads something, so that a health check fails when the file cannot be read any more.
     func check() async throws { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") } }

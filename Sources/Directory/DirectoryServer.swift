@@ -25,7 +25,7 @@ package final class DirectoryServer: Service {
         package var clients = ClientSettings()
         /// None, unless told otherwise: the program takes them from its configuration.
         package var rateLimits = RateLimits.none
-        /// Events received longer ago are removed.
+        /// Days; events, imprints and debug uploads received longer ago are removed.
         package var keepDays = 400
         /// Where the operator's API is.
         package var admin = Admin.beside
@@ -72,6 +72,7 @@ package final class DirectoryServer: Service {
             adminBound.end()
         }
         AdminFileRoutes.sweep(database.folder)
+        UploadExpiry(database: database).sweep()
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         let contract = HTTPService(
@@ -92,8 +93,12 @@ package final class DirectoryServer: Service {
 
     private var housekeeping: Housekeeping {
         Housekeeping(
-            database: database, retention: EventRetention(database: database, keepDays: options.keepDays),
+            database: database, retention: Retention(database: database, keepDays: options.keepDays),
             now: options.now, logger: logger)
+    }
+
+    private var deadline: AnswerDeadline {
+        AnswerDeadline(longest: TimeAmount(options.connections.longestAnswer), logger: logger)
     }
 
     /// The operator's API, where it has an address of its own.
@@ -104,6 +109,7 @@ package final class DirectoryServer: Service {
         }
         let router = Router(context: KeyedContext.self)
         router.add(middleware: ErrorEnvelopes(errors: ErrorAnswers(logger: logger)))
+        router.add(middleware: deadline)
         AdminRoutes(database: database, options: options, logger: logger).add(to: router)
         let application = Application(
             router: router, server: options.connections.server,
@@ -138,6 +144,7 @@ package final class DirectoryServer: Service {
         let router = Router(context: KeyedContext.self)
         let errors = ErrorAnswers(logger: logger)
         router.add(middleware: ErrorEnvelopes(errors: errors))
+        router.add(middleware: deadline)
         let open = router.group()
         open.answer("healthz", isOpenToHead: true) { [database] _, _ in
             try await database.check()
@@ -157,7 +164,8 @@ package final class DirectoryServer: Service {
         // Clients are told one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
         let gate = KeyGate(database: database, errors: errors, limits: options.rateLimits, now: options.now)
         let contract = ContractRoutes(
-            database: database, logos: LogoAddress { [self] in logoBase() }, clients: options.clients, now: options.now)
+            database: database, logos: LogoAddress { [self] in logoBase() }, clients: options.clients, now: options.now,
+            lost: LostWrites(logger: logger, now: options.now))
         for mount in ["", "api"] {
             let group = router.group(RouterPath(mount))
             contract.addRefresh(to: group, countingWrongAt: gate)

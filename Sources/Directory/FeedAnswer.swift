@@ -20,7 +20,8 @@ struct FeedStart: Sendable {
 /// The text of a sync answer.
 ///
 /// An answer of one page is there when it begins. A longer one keeps its state of the database for as long as the client
-/// reads, on a connection of its own, and one page in memory: the next is read when the client took the one before.
+/// reads, at most until `AnswerDeadline`, on a connection of its own, and one page in memory: the next is read when the
+/// client took the one before.
 struct FeedAnswer: Sendable {
     private let start: FeedStart
     private let logoBase: String?

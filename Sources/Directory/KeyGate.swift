@@ -10,13 +10,15 @@ import NIOCore
 /// What a request knows before its key was looked at, and after.
 struct KeyedContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The other end of the connection.
+    /// The connection, and its other end.
+    let channel: any Channel
     let peer: SocketAddress?
     /// Whose request it is.
     var caller: Caller?
 
     init(source: Source) {
         coreContext = .init(source: source)
+        channel = source.channel
         peer = source.channel.remoteAddress
     }
 }

@@ -13,6 +13,7 @@ struct SyncRoutes: Sendable {
     let database: DirectoryDatabase
     let logos: LogoAddress
     let now: @Sendable () -> Int64
+    let lost: LostWrites
 
     /// The whole active set, or with `since` what changed after it; streamed, so that its size does not matter.
     ///
@@ -30,7 +31,12 @@ struct SyncRoutes: Sendable {
             let isHeld = state.isNoted && state.isHeld(by: request, query, now: now)
             return (state, isHeld ? nil : try FeedStart(question, logoBase: base, database))
         }
-        if !state.isNoted { state = try await state.noted(for: context.account, database, now: now) }
+        if !state.isNoted {
+            let noted = await lost.attempt("the time of a new state") { [state] in
+                try await state.noted(for: context.account, database, now: now)
+            }
+            state = noted ?? state
+        }
         // Kept by clients, asked for again each time: a closed gate must be seen at once.
         var headers: HTTPFields = [
             .eTag: state.tag(query: query.parts), .cacheControl: "private, no-cache", .vary: "Accept-Encoding",
@@ -38,7 +44,7 @@ struct SyncRoutes: Sendable {
         headers[.lastModified] = state.visibleTime(now: now).map(HTTPDate.text)
         let deliveries = SyncDeliveries(database, account: context.account)
         guard let found = start, !state.isHeld(by: request, query, now: now) else {
-            try await deliveries.noteUnchanged(now: now)
+            await lost.attempt("the count of an unchanged answer") { try await deliveries.noteUnchanged(now: now) }
             return Response(status: .notModified, headers: headers)
         }
         let answer = try await FeedAnswer(found, question, logoBase: base, database)
@@ -51,7 +57,9 @@ struct SyncRoutes: Sendable {
                 var writer: any ResponseBodyWriter = isPacked ? try GzipWriter(writer) : writer
                 let entries = try await answer.write(to: &writer)
                 try await writer.finish(nil)
-                try await deliveries.noteDelivered(entries: entries, now: now)
+                await lost.attempt("the count of a delivery") {
+                    try await deliveries.noteDelivered(entries: entries, now: now)
+                }
             })
     }
 

@@ -18,7 +18,7 @@ struct SyncState: Sendable {
     /// Seconds since 1970 from which this state was seen, no two states of an account at the same second; in the future
     /// for a state that followed too fast.
     let modified: Int64
-    /// False for a state that nobody has seen yet.
+    /// False for a state that nobody has seen yet, or that could not be stored.
     let isNoted: Bool
 
     /// The state of now; `now` is seconds since 1970.
@@ -54,8 +54,8 @@ struct SyncState: Sendable {
         ConditionalRequest.holds(tag(query: query.parts), modified: visibleTime(now: now), request)
     }
 
-    /// What `Last-Modified` says; nil while it would be in the future.
-    func visibleTime(now: Int64) -> Int64? { modified <= now ? modified : nil }
+    /// What `Last-Modified` says; nil while it would be in the future, or is not kept, so that another state may get it.
+    func visibleTime(now: Int64) -> Int64? { isNoted && modified <= now ? modified : nil }
 
     /// The entity tag of the answer to one query.
     func tag(query: [String]) -> String {
@@ -79,11 +79,10 @@ struct SyncState: Sendable {
         let changed = try FeedTouch.time(ofChange: last, account, database) ?? 0
         hash.update(data: Data("\(account.row) \(last) \(changed) \(isCapReached) \(logoBase ?? "")\n".utf8))
         hash.update(data: try encoder.encode(config))
-        // Uploads close a request for their device, so they count too.
-        let statement = try database.cachedStatement(sql: "SELECT count(*) FROM debug_upload WHERE account = ?")
-        let uploads = try Int.fetchOne(statement, arguments: [account.row])
         hash.update(data: try encoder.encode(try DebugRequests.open(account, now: now, database)))
-        hash.update(data: Data("\(uploads ?? 0)".utf8))
+        // Uploads close a request for their device, so they count too.
+        let answers = try DebugRequests.answers(account, now: now, database)
+        hash.update(data: Data("\(answers)".utf8))
         return Data(hash.finalize())
     }
 

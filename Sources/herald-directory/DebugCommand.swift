@@ -71,6 +71,9 @@ struct DebugCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List the latest uploads, or show the newest of a device whole.",
             discussion: """
+                Logs longer than 200,000 characters come as a file of their own, kept for 30 days; --show writes them
+                behind the line of JSON, and of an archive where it lies.
+
                 Example:
                   herald-directory debug list --show 3f2b8c1e-7d4a-4c55-9e0b-6a1d2f3c4b5a
                 """)
@@ -82,17 +85,31 @@ struct DebugCommand: ParsableCommand {
 
         func run() throws {
             let (database, account) = try options.open()
-            let uploads = try DebugUploads(database, account: account).latest(limit: 1000)
+            let stored = DebugUploads(database, account: account)
             if let show {
-                guard let upload = uploads.first(where: { $0.device == show }) else {
+                guard let upload = try stored.newest(of: show) else {
                     throw CommandFailure("there is no upload of that device; see herald-directory debug list")
                 }
-                return try Output.write(json: upload)
+                try Output.write(json: upload)
+                guard let file = upload.logsUploadID else { return }
+                return try Self.write(explained { try UploadedLogs(file, of: account, in: database) })
             }
+            let uploads = try stored.latest(limit: 1000)
             guard !uploads.isEmpty else { return Output.write("no uploads\n") }
             Output.write(
                 table: ["RECEIVED", "DEVICE", "ID"],
                 uploads.map { [Timestamp.string(from: $0.received), $0.device, $0.id] })
+        }
+
+        /// Writes logs piece by piece, so that their size does not matter.
+        private static func write(_ logs: UploadedLogs) throws {
+            guard logs.isText else { return Output.write("the logs are \(logs.type): \(logs.path)\n") }
+            var (text, offset) = (LogText(), 0)
+            while case let piece = try logs.read(at: offset), !piece.isEmpty {
+                Output.write(text.next(piece))
+                offset += piece.count
+            }
+            Output.write(text.end())
         }
     }
 }

@@ -41,9 +41,15 @@ enum Output {
 /// Text from clients and files on its way to a terminal.
 enum TerminalText {
     /// The text with control characters, line breaks, direction marks and other invisible things as escapes.
-    static func visible(_ text: String) -> String {
+    static func visible(_ text: String) -> String { escaped(text) { _ in false } }
+
+    /// The same for text of many lines, whose breaks stay.
+    static func visibleLines(_ text: String) -> String { escaped(text) { $0 == "\n" } }
+
+    private static func escaped(_ text: String, but stays: (Unicode.Scalar) -> Bool) -> String {
         text.unicodeScalars.reduce(into: "") { out, scalar in
             switch scalar.properties.generalCategory {
+            case .control where stays(scalar): out.unicodeScalars.append(scalar)
             case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
                 out += "\\u{\(String(scalar.value, radix: 16))}"
             default: out.unicodeScalars.append(scalar)

@@ -34,6 +34,19 @@ struct DirectoryConfigurationTests {
             ])
     }
 
+    @Test func `the longest time for an answer has a unit and bounds`() throws {
+        let path = try folder.write("answer_timeout: 10m\n", to: "directory.yaml")
+        #expect(try DirectoryConfiguration.load(path: path).answerTimeout == .seconds(600))
+        for (text, reason) in [
+            ("59s", "59s is out of range (1m to 1d)"), ("2d", "2d is out of range (1m to 1d)"),
+            ("30", "must be a time with its unit, such as 500ms, 30s, 5m, 24h or 90d"),
+        ] {
+            let bad = try folder.write("answer_timeout: \(text)\n", to: "directory.yaml")
+            let error = #expect(throws: ConfigurationError.self) { try DirectoryConfiguration.load(path: bad) }
+            #expect(error?.problems.first?.description.hasSuffix("answer_timeout: \(reason)") == true, "\(text)")
+        }
+    }
+
     @Test func `logos lie in a folder that can be read`() throws {
         let file = try folder.write("x", to: "file")
         #expect(DirectoryConfiguration.problem(ofLogos: folder.path) == nil)

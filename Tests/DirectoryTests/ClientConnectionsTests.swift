@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Logging
 import NIOCore
 import NIOEmbedded
 import Testing
@@ -54,6 +55,21 @@ struct ClientConnectionsTests {
         channel.embeddedEventLoop.advanceTime(by: .hours(1))
         #expect(channel.isActive)
         _ = try channel.finish()
+    }
+
+    @Test(arguments: [true, false])
+    func `an answer that is not there in its longest time ends the connection`(isLate: Bool) throws {
+        let channel = EmbeddedChannel()
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        let deadline = AnswerDeadline(
+            longest: .minutes(30), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let end = deadline.begin(on: channel, path: "/")
+        channel.embeddedEventLoop.advanceTime(by: .seconds(1799))
+        #expect(channel.isActive)
+        if !isLate { end.cancel() }
+        channel.embeddedEventLoop.advanceTime(by: .hours(24))
+        #expect(channel.isActive == !isLate)
+        _ = try? channel.finish()
     }
 
     private func setWritable(_ isWritable: Bool, _ channel: EmbeddedChannel) {

@@ -67,26 +67,41 @@ enum LoopbackClient {
         }
     }
 
-    private static func exchange(_ request: RawRequest, port: Int) throws -> Answer {
+    /// A connection to a server.
+    ///
+    /// - Parameter window: bytes that the system keeps for a reader; nil for as many as it likes.
+    fileprivate static func connected(to port: Int, window: Int32? = nil) throws -> Int32 {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var patience = timeval(tv_sec: 450, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let isConnected = withUnsafeBytes(of: &address) { raw in
+        if var window { setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &window, 4) }
+        // sockaddr_in as it lies in memory: family, port, 127.0.0.1.
+        let head = withUnsafeBytes(of: sa_family_t(AF_INET)) { Array($0) }
+        let address = head + [UInt8(port >> 8), UInt8(port & 255), 127, 0, 0, 1] + Array(repeating: 0, count: 8)
+        let isConnected = address.withUnsafeBytes { raw in
             raw.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, 16) == 0 }
         }
-        guard isConnected else { throw NoAnswer(received: "no connection") }
+        guard isConnected else {
+            close(descriptor)
+            throw NoAnswer(received: "no connection")
+        }
+        return descriptor
+    }
+
+    /// Sends as much as the server takes: it may turn a request down before it has all of it.
+    fileprivate static func write(_ request: RawRequest, to descriptor: Int32) {
         var rest = request.bytes[...]
-        // A server may turn a request down before it has all of it.
         while !rest.isEmpty {
             let sent = rest.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
             guard sent > 0 else { break }
             rest = rest.dropFirst(sent)
         }
+    }
+
+    private static func exchange(_ request: RawRequest, port: Int) throws -> Answer {
+        let descriptor = try connected(to: port)
+        defer { close(descriptor) }
+        var patience = timeval(tv_sec: 450, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        write(request, to: descriptor)
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
@@ -135,17 +150,7 @@ enum LoopbackClient {
 final class IdleConnection {
     private let descriptor: Int32
 
-    init(port: Int) throws {
-        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        let code = withUnsafeBytes(of: &address) { raw in
-            raw.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, 16) }
-        }
-        guard code == 0 else { throw LoopbackClient.NoAnswer(received: "no connection") }
-    }
+    init(port: Int) throws { descriptor = try LoopbackClient.connected(to: port) }
 
     deinit { close(descriptor) }
 
@@ -153,5 +158,39 @@ final class IdleConnection {
     var isClosed: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0
+    }
+}
+
+/// A client that takes of its answer only what it is told to; used by one task.
+final class SlowReader {
+    private let descriptor: Int32
+    /// The last bytes it took.
+    private var tail: [UInt8] = []
+    /// Bytes it took.
+    private(set) var taken = 0
+    /// True once the server has ended the connection and all that came before was taken.
+    private(set) var isOver = false
+
+    /// Asks.
+    ///
+    /// - Parameter window: bytes that the system keeps for it; nil for as many as it likes.
+    init(_ request: RawRequest, port: Int, window: Int32? = nil) throws {
+        descriptor = try LoopbackClient.connected(to: port, window: window)
+        LoopbackClient.write(request, to: descriptor)
+    }
+
+    deinit { close(descriptor) }
+
+    /// True when the answer, which comes in chunks, came to its end.
+    var isWhole: Bool { tail == Array("\r\n0\r\n\r\n".utf8) }
+
+    /// Takes what is there, up to so many bytes, without waiting for any.
+    func take(upTo most: Int) {
+        var buffer = [UInt8](repeating: 0, count: most)
+        let count = recv(descriptor, &buffer, most, Int32(MSG_DONTWAIT))
+        if count < 0, errno == EAGAIN || errno == EINTR { return }
+        isOver = count <= 0
+        taken += max(count, 0)
+        tail = Array((tail + buffer.prefix(max(count, 0))).suffix(7))
     }
 }

@@ -2,12 +2,11 @@
 
 import BrandingAPI
 import Foundation
-import GRDB
 import Testing
 
 @testable import Directory
 
-@Suite("Reports and retention", .timeLimit(.minutes(8)))
+@Suite("Reports and backups", .timeLimit(.minutes(8)))
 struct ReportTests {
     @Test func `a month's report counts by brand, day, outcome and reason`() async throws {
         try await Operator.run { admin in
@@ -54,43 +53,6 @@ struct ReportTests {
         }
         #expect(try MonthReports(database).reports(month: "2026-01").map(\.deliveries) == [3])
         #expect(try MonthReports(database).reports(month: "2026-02").map(\.deliveries) == [1])
-    }
-
-    @Test func `old events go in bites, and their counts stay`() async throws {
-        try await RunningDirectory.run { directory in
-            let ledger = EventLedger(directory.database)
-            for number in 0..<3 {
-                _ = try await ledger.record(
-                    EventRequest(phoneNumber: "+61491570156", outcome: "missed", eventKey: "\(number)"),
-                    now: 1_767_225_600 + Int64(number) * 86_400)
-            }
-            let retention = EventRetention(database: directory.database, keepDays: 10)
-            let eleven = Int64(1_767_225_600) + 11 * 86_400 + 1
-            #expect(try await retention.bite(now: eleven - 86_401) == false)
-            #expect(try ledger.page(.init(), limit: 9).events.count == 3)
-            #expect(try await retention.bite(now: eleven) == false)
-            #expect(try ledger.page(.init(), limit: 9).events.map(\.eventKey) == ["2"])
-            let report = try #require(try MonthReports(directory.database).reports(month: "2026-01").first)
-            #expect(report.uncounted == 3)
-        }
-    }
-
-    @Test func `a bite takes a few hundred, and says that there is more`() async throws {
-        let folder = try TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path)
-        try await database.pool.write { database in
-            try database.execute(
-                sql: """
-                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1200)
-                    INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
-                    SELECT 1, i, '+61491570156', 'missed', '', 0, i FROM n
-                    """)
-        }
-        let retention = EventRetention(database: database, keepDays: 1)
-        var more: [Bool] = []
-        for _ in 0..<4 { more.append(try await retention.bite(now: Int64(1_767_225_600))) }
-        #expect(more == [true, true, false, false])
-        #expect(try EventLedger(database).page(.init(), limit: 9).events.isEmpty)
     }
 
     @Test func `a backup is a whole database of its own that others cannot read`() async throws {

@@ -75,7 +75,7 @@ struct ServerTests {
 }
 
 /// Hands every line to a closure.
-private struct LineLog: LogHandler {
+struct LineLog: LogHandler {
     let take: @Sendable (String, Logger.Level) -> Void
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.info

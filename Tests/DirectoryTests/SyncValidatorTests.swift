@@ -2,9 +2,11 @@
 
 import BrandingAPI
 import ChildPrograms
-import Directory
 import Foundation
+import GRDB
 import Testing
+
+@testable import Directory
 
 @Suite("Conditional and compressed sync", .timeLimit(.minutes(8)))
 struct SyncValidatorTests {
@@ -71,6 +73,31 @@ struct SyncValidatorTests {
             for other in ["yesterday", "Thu, 01 Jan 2026 00:00:05 GMT", "Thu, 32 Foo 2026 99:00:00 GMT"] {
                 #expect(try await directory.ask(Self.path, headers: ["If-Modified-Since": other]).status == 200)
             }
+        }
+    }
+
+    @Test func `a disk that takes no writes turns no sync down, unchanged or not`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            let first = try await directory.ask(Self.path)
+            let (tag, time) = try (#require(first.headers["etag"]), #require(first.headers["last-modified"]))
+            try await directory.refuseWrites(to: "sync_delivery", "sync_state")
+            for known in [["If-None-Match": tag], ["If-Modified-Since": time]] {
+                let unchanged = try await directory.ask(Self.path, headers: known)
+                #expect(unchanged.status == 304 && unchanged.headers["etag"] == tag)
+            }
+            try directory.change { $0.brandingEnabled = false }
+            let changed = try await directory.ask(Self.path, headers: ["If-None-Match": tag])
+            #expect(changed.status == 200)
+            #expect(try changed.decoded(SyncResponse.self).config?.brandingEnabled == false)
+            // Nobody keeps the time, so that the next state might get the same.
+            #expect(changed.headers["last-modified"] == nil)
+            let next = try #require(changed.headers["etag"])
+            #expect(try await directory.ask(Self.path, headers: ["If-None-Match": next]).status == 304)
+            try await directory.allowWrites(to: "sync_delivery", "sync_state")
+            directory.time.seconds += 5
+            let healed = try await directory.ask(Self.path, headers: ["If-None-Match": next])
+            #expect(healed.status == 304 && healed.headers["last-modified"] != nil)
         }
     }
 
@@ -143,6 +170,29 @@ struct SyncValidatorTests {
                 days = try deliveries.days(from: "2026-01-01", through: "2026-12-31")
             }
             #expect(days == expected)
+        }
+    }
+}
+
+extension RunningDirectory {
+    /// Lets every row that is written to the tables fail, as on a full disk.
+    fileprivate func refuseWrites(to tables: String...) async throws {
+        try await database.pool.write { database in
+            for (table, deed) in tables.flatMap({ table in ["INSERT", "UPDATE"].map { (table, $0) } }) {
+                try database.execute(
+                    sql: """
+                        CREATE TRIGGER \(table)_\(deed) BEFORE \(deed) ON \(table)
+                        BEGIN SELECT RAISE(ABORT, 'disk full'); END
+                        """)
+            }
+        }
+    }
+
+    fileprivate func allowWrites(to tables: String...) async throws {
+        try await database.pool.write { database in
+            for table in tables {
+                try database.execute(sql: "DROP TRIGGER \(table)_INSERT; DROP TRIGGER \(table)_UPDATE")
+            }
         }
     }
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import HTTPTypes
 import Hummingbird
+import NIOCore
 
 /// Asking devices for a debug upload, and what they sent.
 struct AdminDebugRoutes: Sendable {
@@ -37,6 +39,35 @@ struct AdminDebugRoutes: Sendable {
                 uploads: try DebugUploads(admin.database, account: account).latest(limit: limit))
         }
         return try Answers.json(standing)
+    }
+
+    /// The logs of an upload, as its sender wrote them: those of its own, or the file that came in chunks.
+    func logs(_ admin: AdminRequest) async throws -> Response {
+        let (account, id) = (try await admin.account(), try admin.part("upload"))
+        let found = try await admin.blocking { try DebugUploads(admin.database, account: account).find(id) }
+        guard let upload = found else { throw Refusal.notFound("There is no such debug upload") }
+        // Whatever a device sent, no browser takes it for a page of this server.
+        var headers: HTTPFields = [
+            .cacheControl: "no-store", .contentDisposition: "attachment; filename=\"\(upload.id).log\"",
+            .contentType: "text/plain; charset=utf-8",
+        ]
+        if let name = HTTPField.Name("X-Content-Type-Options") { headers[name] = "nosniff" }
+        guard let file = upload.logsUploadID else {
+            guard let logs = upload.logs else { throw Refusal.notFound("This debug upload has no logs") }
+            return Response(status: .ok, headers: headers, body: .init(byteBuffer: ByteBuffer(string: logs)))
+        }
+        let logs = try await admin.blocking { try UploadedLogs(file, of: account, in: admin.database) }
+        if logs.type != "text/plain" { headers[.contentType] = logs.type }
+        return Response(
+            status: .ok, headers: headers,
+            body: .init { writer in
+                var offset = 0
+                while case let piece = try logs.read(at: offset), !piece.isEmpty {
+                    try await writer.write(ByteBuffer(bytes: piece))
+                    offset += piece.count
+                }
+                try await writer.finish(nil)
+            })
     }
 
     /// Asks one device, or without `device_id` every one; it learns it with its next sync.

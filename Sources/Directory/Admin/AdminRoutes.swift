@@ -74,6 +74,7 @@ struct AdminRoutes: Sendable {
         let debug = AdminDebugRoutes(now: options.now)
         return [
             ("accounts/:account/debug", [(.get, debug.list), (.post, debug.ask), (.delete, debug.withdraw)]),
+            ("accounts/:account/debug/:upload/logs", [(.get, debug.logs)]),
             ("accounts/:account/events", [(.get, routes.events)]),
             ("accounts/:account/devices", [(.get, routes.devices)]),
             ("reports/:month", [(.get, routes.report)]),

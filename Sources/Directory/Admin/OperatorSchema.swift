@@ -11,6 +11,7 @@ enum OperatorSchema {
             try database.execute(sql: events)
         }
         migrator.registerMigration("operator 3") { try $0.execute(sql: rotationAndRequests) }
+        migrator.registerMigration("operator 4") { try $0.execute(sql: ages) }
     }
 
     private static let accounts = """
@@ -40,6 +41,14 @@ enum OperatorSchema {
         ALTER TABLE api_key ADD COLUMN successor BLOB;
 
         CREATE INDEX debug_upload_request ON debug_upload (request, device_id);
+        """
+
+    // By which old rows are found without a walk through all of them.
+    private static let ages = """
+        CREATE INDEX imprint_received ON imprint (received);
+        CREATE INDEX debug_upload_received ON debug_upload (received);
+        CREATE INDEX debug_upload_logs ON debug_upload (logs_upload_id) WHERE logs_upload_id IS NOT NULL;
+        CREATE INDEX upload_expires ON upload (expires);
         """
 
     // `held` marks a number that would be active if its brand's owner were; `active` stays what clients are told.

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// A long text on its way to a terminal, in pieces of bytes that may end within a character.
+struct LogText {
+    /// The beginning of a character whose end is in the next piece.
+    private var open: [UInt8] = []
+    private var isAtLineStart = true
+
+    /// The next piece, with everything that could do something to a terminal as escapes; line breaks stay.
+    mutating func next(_ piece: [UInt8]) -> String {
+        let bytes = open + piece
+        let whole = bytes.count - Self.openEnd(bytes)
+        open = Array(bytes[whole...])
+        return visible(bytes[..<whole])
+    }
+
+    /// What is left, and a line break where the text has none at its end.
+    mutating func end() -> String {
+        let rest = visible(open[...])
+        open = []
+        return isAtLineStart ? rest : rest + "\n"
+    }
+
+    /// Bytes that are no UTF-8 become U+FFFD.
+    private mutating func visible(_ bytes: ArraySlice<UInt8>) -> String {
+        if let last = bytes.last { isAtLineStart = last == UInt8(ascii: "\n") }
+        return TerminalText.visibleLines(String(decoding: bytes, as: UTF8.self))
+    }
+
+    /// How many bytes at the end begin a character that is longer (RFC 3629 §3).
+    private static func openEnd(_ bytes: [UInt8]) -> Int {
+        for (place, byte) in bytes.suffix(3).reversed().enumerated() where byte & 0xC0 != 0x80 {
+            let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1
+            return length > place + 1 ? place + 1 : 0
+        }
+        return 0
+    }
+}
