@@ -142,7 +142,11 @@ struct GatewayStatusReport: GatewayStatusSource {
             ("herald_requests_refused_total", "Requests refused for breaking a rule", .requestsRefused),
             ("herald_strangers_refused_total", "Requests of strangers answered 403", .strangersRefused),
             ("herald_scanners_dropped_total", "Requests of known scanners, never answered", .scannersDropped),
-            ("herald_strangers_dropped_total", "Datagrams of strangers not answered", .strangersDropped),
+            (
+                "herald_strangers_dropped_total",
+                "Messages of strangers not answered, by choice or while more came in than could be read",
+                .strangersDropped
+            ),
             (
                 "herald_overload_refused_total", "Requests refused because too many transactions are open",
                 .overloadRefused

@@ -17,10 +17,13 @@ struct RefusalTags {
 
     /// Whether the tag was kept; it is not any more then, for the transaction of a later try may answer with the same.
     mutating func takes(_ tag: UInt64) -> Bool {
-        guard !tags.isEmpty, tag != 0, tags[Self.place(of: tag)] == tag else { return false }
+        guard holds(tag) else { return false }
         tags[Self.place(of: tag)] = 0
         return true
     }
+
+    /// Whether the tag was kept, and no ACK has taken it.
+    func holds(_ tag: UInt64) -> Bool { !tags.isEmpty && tag != 0 && tags[Self.place(of: tag)] == tag }
 
     /// True before the first refusal.
     var isEmpty: Bool { tags.isEmpty }

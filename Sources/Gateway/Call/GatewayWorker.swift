@@ -14,6 +14,9 @@ package final class GatewayWorker: SIPElement {
     /// By the position of the local address: an empty queue says nothing of a full one.
     private var overload: [OverloadGuard] = []
     private var refusalTags = RefusalTags()
+    /// Until when an INVITE of those may be repeated: 64 × T1 after the last (RFC 3261 §17.1.1.2); monotonic milliseconds.
+    private var refusedUntil: UInt64 = 0
+    private static let repetition: UInt64 = 32_000
     private let shards: GatewayShards
     private let shared: GatewayShared
     /// Positions of the shards whose timers this worker runs.
@@ -86,10 +89,12 @@ package final class GatewayWorker: SIPElement {
         if isAcknowledgedRefusal(bytes) { return }
         shared.settings.renew(&held)
         let settings = held.settings
+        if filling > 0, isOfStranger(flow, settings, at: now) { return shared.counters.add(.strangersDropped) }
         // Asked once an INVITE, so that shares come out as they are meant.
         let isInvite = InviteGlance.isInvite(bytes)
-        var isShed = isInvite && asksForRefusal(of: flow, at: now)
-        if isShed, shedsAtAGlance(bytes, by: flow, settings) { return }
+        var isShed =
+            isInvite && (isRefusedAgain(bytes, settings, at: now) || asksForRefusal(of: flow, at: now))
+        if isShed, shedsAtAGlance(bytes, by: flow, settings, at: now) { return }
         do {
             // The one copy, kept for the transaction.
             let copy = bytes.withUnsafeBufferPointer { [UInt8]($0) }
@@ -107,6 +112,21 @@ package final class GatewayWorker: SIPElement {
         return refusalTags.takes(tag)
     }
 
+    /// Whether a message is of nobody the gateway knows, while more comes in than it can read: it is dropped then, since its
+    /// answer would take the place of calls.
+    private func isOfStranger(_ flow: Flow, _ settings: GatewaySettings, at now: Moment) -> Bool {
+        settings.topology.peer(of: flow) == nil && settings.topology.formerPeer(of: flow, at: now) == nil
+    }
+
+    /// Whether an INVITE was shed and has come again before its refusal was acknowledged: taken now, a phone would ring for
+    /// a caller who has been refused (RFC 3261 §17.2.1).
+    private func isRefusedAgain(_ bytes: Span<UInt8>, _ settings: GatewaySettings, at now: Moment) -> Bool {
+        guard now.milliseconds < refusedUntil, let invite = InviteGlance(bytes, limits: settings.limits) else {
+            return false
+        }
+        return refusalTags.holds(OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret))
+    }
+
     /// Whether the queue an INVITE was read from asks for its refusal.
     private func asksForRefusal(of flow: Flow, at now: Moment) -> Bool {
         while overload.count <= flow.socket { overload.append(OverloadGuard()) }
@@ -114,7 +134,9 @@ package final class GatewayWorker: SIPElement {
     }
 
     /// Turns a new call away without indexing it, where a glance tells that `sheds` would; false where it must be asked.
-    private func shedsAtAGlance(_ bytes: Span<UInt8>, by flow: Flow, _ settings: GatewaySettings) -> Bool {
+    private func shedsAtAGlance(
+        _ bytes: Span<UInt8>, by flow: Flow, _ settings: GatewaySettings, at now: Moment
+    ) -> Bool {
         guard flow.fault == nil, settings.topology.peer(of: flow) != nil,
             let invite = InviteGlance(bytes, limits: settings.limits),
             !isKnown(Branch(of: invite, in: bytes, secret: settings.secret))
@@ -122,7 +144,7 @@ package final class GatewayWorker: SIPElement {
         let tag = OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret)
         refuseShed(
             OwnAnswer.message(
-                to: invite, in: bytes, by: flow, status: 503, phrase: "Service Unavailable", tag: tag), tag)
+                to: invite, in: bytes, by: flow, status: 503, phrase: "Service Unavailable", tag: tag), tag, at: now)
         return true
     }
 
@@ -155,15 +177,17 @@ package final class GatewayWorker: SIPElement {
             !CallFacts.isProtected(arrival.message, isTrusted: peer.isTrusted), !isKnown(branch)
         else { return false }
         let tag = OwnAnswer.tag(for: arrival.message, secret: settings.secret)
-        refuseShed(OwnAnswer.message(to: arrival, status: 503, phrase: "Service Unavailable", tag: tag), tag)
+        refuseShed(
+            OwnAnswer.message(to: arrival, status: 503, phrase: "Service Unavailable", tag: tag), tag, at: arrival.now)
         return true
     }
 
     /// Sends the answer to a shed call, whose ACK is known by its tag.
     ///
     /// It has no Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
-    private func refuseShed(_ answer: OutgoingMessage, _ tag: UInt64) {
+    private func refuseShed(_ answer: OutgoingMessage, _ tag: UInt64, at now: Moment) {
         shared.counters.add(.callsShed)
+        refusedUntil = now.milliseconds + Self.repetition
         refusalTags.note(tag)
         outgoing.append(answer)
     }

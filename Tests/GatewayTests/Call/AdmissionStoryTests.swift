@@ -180,6 +180,34 @@ struct AdmissionStoryTests {
         #expect(!again.to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
     }
 
+    @Test func `a call that was shed is so for good: its repetition is, the next try after its ACK is not`() throws {
+        let gateway = try gateway()
+        flood(gateway)
+        let refused = try #require(gateway.receive(invite(1), from: trunk).to(trunk).first)
+        gateway.gateway.filling = 0
+        _ = gateway.pass(.seconds(1))
+        // RFC 3261 §17.1.1.2: sent again by who had not heard of the refusal yet.
+        let again = gateway.receive(invite(1), from: trunk)
+        #expect(again.to(GatewayUnderTest.pbx).isEmpty)
+        #expect(again.to(trunk) == [refused])
+        let tag = try #require(refused.firstMatch(of: /To: [^\r]*(;tag=hd[0-9a-f]{16})/)).1
+        let ack = invite(1).replacing("INVITE", with: "ACK").replacing("192.0.2.20>\n", with: "192.0.2.20>\(tag)\n")
+        _ = gateway.receive(ack, from: trunk)
+        #expect(gateway.receive(invite(1), from: trunk).to(GatewayUnderTest.pbx).count == 1)
+    }
+
+    @Test func `strangers are dropped without an answer while more comes in than can be read`() throws {
+        let gateway = try gateway()
+        let stranger = PeerAddress(ipv4: 0xC633_6407, port: 5060)
+        #expect(gateway.receive(invite(1), from: stranger).to(stranger).first?.hasPrefix("SIP/2.0 403") == true)
+        gateway.gateway.filling = 0.5
+        for method in ["INVITE", "REGISTER", "OPTIONS"] {
+            #expect(gateway.receive(request(method, branch: method), from: stranger).isEmpty)
+        }
+        #expect(gateway.counters.count(.strangersDropped) == 3)
+        #expect(gateway.receive(invite(2), from: trunk).to(GatewayUnderTest.pbx).count == 1)
+    }
+
     @Test func `the ACK of a shed call ends here, at a glance, and so does its repetition, by reckoning`() throws {
         let gateway = try gateway()
         flood(gateway)
