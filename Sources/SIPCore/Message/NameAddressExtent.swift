@@ -41,29 +41,51 @@ package struct NameAddressExtent: Hashable, Sendable {
     /// The bracket in which the URI stands; nil when it has none.
     ///
     /// A bracket inside a quoted string is text, and one behind the semicolon of a bare URI is its parameter's: it would be
-    /// another number than the one everybody else reads (RFC 3261 §25.1). A quote that never closes and a semicolon in a
-    /// name without quotes are borne, for phones write them.
+    /// another number than the one everybody else reads (RFC 3261 §25.1). What phones write against the grammar is borne: a
+    /// quote inside a word or one that never closes, and a semicolon in a name without quotes. What has been decided is not
+    /// asked again, for a sender may write ten thousand of each.
     private static func bracket(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Int? {
         var position = value.lowerBound
+        var (scheme, quotesAreText, semicolonsAreText) = (Int?.none, false, false)
         while position < value.upperBound {
             position = bytes.position(in: position..<value.upperBound) {
                 $0.marks(UInt8(ascii: "<")) | $0.marks(UInt8(ascii: "\"")) | $0.marks(UInt8(ascii: ";"))
+                    | $0.marks(UInt8(ascii: ":"))
             }
             guard position < value.upperBound else { return nil }
             switch bytes[position] {
             case UInt8(ascii: "<"): return position
-            case UInt8(ascii: "\""):
-                let isOfName = position == value.lowerBound
+            case UInt8(ascii: ":"): scheme = scheme ?? position
+            case UInt8(ascii: ";") where scheme != nil && !semicolonsAreText:
+                if isOneWord(bytes, value.lowerBound..<position) { return nil }
+                semicolonsAreText = true
+            case UInt8(ascii: "\"") where !quotesAreText && opensString(bytes, position, in: value):
                 let end = QuotedString.end(bytes, openingAt: position, limit: value.upperBound)
                 let isClosed = end < value.upperBound || end > position + 1 && bytes[end - 1] == UInt8(ascii: "\"")
-                position = isOfName || isClosed ? end : position + 1
-            default:
-                let hasScheme = bytes.firstIndex(of: UInt8(ascii: ":"), in: value.lowerBound..<position) != nil
-                if hasScheme, bytes[value.lowerBound] != UInt8(ascii: "\"") { return nil }
-                position += 1
+                if isClosed || position == value.lowerBound {
+                    position = end
+                    continue
+                }
+                quotesAreText = true
+            default: break
             }
+            position += 1
         }
         return nil
+    }
+
+    /// Words of a name stand apart, and a parameter's string behind its `=` (RFC 3261 §25.1).
+    private static func opensString(_ bytes: Span<UInt8>, _ position: Int, in value: Range<Int>) -> Bool {
+        guard position > value.lowerBound else { return true }
+        let before = bytes[position - 1]
+        return before == UInt8(ascii: "=") || Blank.contains(before)
+    }
+
+    /// True for what has no white space inside and is no string: a URI, where it has a scheme.
+    private static func isOneWord(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+        let word = Blank.trimmed(bytes, range)
+        guard !word.isEmpty, bytes[word.lowerBound] != UInt8(ascii: "\"") else { return false }
+        return !word.contains { Blank.contains(bytes[$0]) }
     }
 
     /// RFC 3261 §20: without brackets, everything from the first semicolon on belongs to the header, not to the URI.

@@ -45,6 +45,9 @@ struct NameAddressTests {
         Row("sip:a@b;x=\"<sip:c@d>;tag=1", "", "sip:a@b", ";x=\"<sip:c@d>;tag=1", brackets: false),
         // What phones write against it.
         Row("O\"Neil <sip:a@b>;tag=1", "O\"Neil", "sip:a@b", ";tag=1"),
+        Row("O\"Neil <sip:a@b>;x=\"y\";tag=1", "O\"Neil", "sip:a@b", ";x=\"y\";tag=1"),
+        Row("Dept: Sales; North <sip:a@b>;tag=1", "Dept: Sales; North", "sip:a@b", ";tag=1"),
+        Row("Joe \"A:B\" Smith; Jr <sip:a@b>", "Joe \"A:B\" Smith; Jr", "sip:a@b", ""),
         Row("Bell; A <sip:a@b>;tag=1", "Bell; A", "sip:a@b", ";tag=1"),
         Row("\"Bell: A; B\" <sip:a@b>;tag=1", "\"Bell: A; B\"", "sip:a@b", ";tag=1"),
         Row("<sip:a@b", "", "sip:a@b", ""), Row("<", "", "", ""), Row("<>", "", "", ""),
