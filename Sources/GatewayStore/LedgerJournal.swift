@@ -80,8 +80,8 @@ struct LedgerJournal {
     private var deadlines = CallDeadlines()
     /// When those that ended lately were looked at last.
     private var lastForgetting = Int64(0)
-    /// By how much the clock was set since what the ring still holds may have been told, and when that was noticed.
-    private var clockStep: (microseconds: Int64, noticedAt: Int64)?
+    /// The clock was set, and what the ring has of before is not read yet.
+    private(set) var clockStep: ClockStep?
 
     /// Goes on with the calls and row numbers the ledger was left with.
     init(
@@ -118,7 +118,10 @@ struct LedgerJournal {
     }
 
     /// Notes how far the ring has been read.
-    mutating func reached(_ position: UInt64) { batch.position = position }
+    mutating func reached(_ position: UInt64) {
+        batch.position = position
+        if let step = clockStep, position >= step.position { clockStep = nil }
+    }
 
     /// Notes that the log holds what has been read.
     mutating func kept() { keptThrough = batch.position }
@@ -126,22 +129,21 @@ struct LedgerJournal {
     /// Notes how far the signals of the log reached in a ring that is gone.
     mutating func replayed(_ earlier: (ringID: Int64, position: UInt64)) { batch.earlier = earlier }
 
-    /// Goes on by a wall clock that was set by so many microseconds and is at `now`: what calls in progress have told, and
-    /// what the ring holds of before, is told by it.
-    mutating func clockWasSet(by step: Int64, now: Int64) {
-        clockStep = (step, now)
+    /// Goes on by a wall clock that was set: what calls in progress have told, and what the ring holds of before, is told by
+    /// it.
+    mutating func clockWasSet(_ step: ClockStep) {
+        clockStep = step
         for call in open.values {
-            note(call.machine.clockWasSet(by: step), of: call)
+            let change = call.machine.clockWasSet(by: step.microseconds, now: step.noticedAt)
+            guard !change.isEmpty else { continue }
+            note(change, of: call)
             batch.retimed.append(call)
         }
-        ended.clockWasSet(by: step)
+        ended.clockWasSet(by: step.microseconds)
     }
 
     /// Closes calls whose end will not be told any more at `now`, microseconds since 1970.
-    ///
-    /// Called when the ring is read to its end.
     mutating func sweep(now: Int64) {
-        clockStep = nil
         while let call = deadlines.popDue(by: now) {
             note(call.machine.expire(now: now, limits: limits), of: call)
         }
@@ -245,19 +247,6 @@ struct LedgerJournal {
         defer { nextEvent += 1 }
         batch.events.append((nextEvent, event))
         return nextEvent
-    }
-}
-
-extension CallSignal {
-    /// The signal by the clock as it is, where it was told before that was set.
-    ///
-    /// The ring holds what was told in the last 45 ms as a rule: a time nearer to the old clock than to the new is of that.
-    fileprivate func told(before step: (microseconds: Int64, noticedAt: Int64)) -> CallSignal {
-        let time = wallMicroseconds &+ step.microseconds
-        guard (time &- step.noticedAt).magnitude < (wallMicroseconds &- step.noticedAt).magnitude else { return self }
-        var signal = self
-        signal.wallMicroseconds = time
-        return signal
     }
 }
 

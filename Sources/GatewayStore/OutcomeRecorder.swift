@@ -3,7 +3,6 @@
 package import Branding
 import GRDB
 package import Gateway
-import Glibc
 package import Logging
 import Synchronization
 
@@ -78,12 +77,12 @@ package final class OutcomeRecorder: Sendable {
     let log: Logger
     let shared = Mutex(Totals())
     let now: @Sendable () -> Int64
-    private let ring: SignalRing
+    let ring: SignalRing
     private let minter: EventMinter
     private let journal: Mutex<LedgerJournal>
     /// Touched only by who holds the journal; nil where it could not be made.
     private let signalLog: Mutex<SignalLog?>
-    private let clockSteps: Mutex<WallClockSteps>
+    let clockSteps: Mutex<WallClockSteps>
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
 
     /// Loads the calls that were open and continues the ring after the last signal stored; before calls are taken.
@@ -178,9 +177,10 @@ package final class OutcomeRecorder: Sendable {
             let time = now()
             var result = DrainResult()
             if !journal.isRefused {
-                let before = journal.batch.signals
+                let (before, hasMore) = (journal.batch.signals, journal.clockStep != nil)
                 result.skipped = take(limit, into: &journal)
-                if journal.batch.signals - before + result.skipped < limit { journal.sweep(now: time) }
+                let isRead = !hasMore && journal.batch.signals - before + result.skipped < limit
+                if isRead || journal.batch.position == ring.claimed { journal.sweep(now: time) }
             }
             if journal.isRefused || !journal.batch.isEmpty || result.skipped > 0 {
                 result.signals = journal.batch.signals
@@ -233,23 +233,7 @@ package final class OutcomeRecorder: Sendable {
         }
     }
 
-    /// Microseconds since 1970.
-    package static let wallClock: @Sendable () -> Int64 = {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
-    }
-
     // MARK: Parts
-
-    /// Goes by the wall clock as it is now, where it was set.
-    private func lookAtClock(_ journal: inout LedgerJournal) {
-        guard let step = clockSteps.withLock({ $0.step(of: now) }) else { return }
-        journal.clockWasSet(by: step, now: now())
-        log.notice(
-            "the clock was set; times of calls in progress are told by the new one",
-            metadata: ["seconds": "\(step / 1_000_000)"])
-    }
 
     private func retention(_ between: @escaping () -> Bool) -> LedgerRetention {
         LedgerRetention(
@@ -261,7 +245,9 @@ package final class OutcomeRecorder: Sendable {
     private func take(
         _ limit: Int, into journal: inout LedgerJournal, _ also: (CallSignal, CallTexts?) -> Void = { _, _ in }
     ) -> Int {
-        let (position, skipped) = ring.read(after: journal.batch.position, limit: limit) { signal, texts in
+        let (position, skipped) = ring.read(
+            after: journal.batch.position, through: journal.clockStep?.position ?? .max, limit: limit
+        ) { signal, texts in
             journal.apply(signal, texts: texts)
             also(signal, texts)
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import GRDB
 import Gateway
 import Synchronization
 import Testing
@@ -61,6 +62,7 @@ struct LedgerClockTests {
         call.invite()
         call.rings(at: 2)
         try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 3)
         ledger.clock.set(by: 3_600)
         try ledger.recorder.drain()
         try ledger.restart()
@@ -69,6 +71,40 @@ struct LedgerClockTests {
         ledger.clock.advance(seconds: 900)
         try ledger.recorder.drain()
         #expect(try ledger.calls().map(\.outcome) == ["MISSED"], "fifteen minutes after its INVITE it is")
+    }
+
+    @Test func `a call the right clock told before a start with a wrong one waits no longer for its end`() throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        try ledger.recorder.drain()
+        // The machine comes up six hours behind, and is put right a minute later.
+        ledger.clock.set(by: -21_600)
+        try ledger.restart()
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 60)
+        ledger.clock.set(by: 21_600)
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 900)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.outcome) == ["MISSED"])
+    }
+
+    @Test func `what is told long after the clock was set, while the ledger refuses, keeps its time`() throws {
+        try ledger.recorder.drain()
+        LedgerPlay(ledger.ring, 1).invite()
+        try ledger.database.ledger.write { try $0.execute(sql: "ALTER TABLE call RENAME TO away") }
+        #expect(throws: (any Error).self) { try ledger.recorder.drain() }
+        ledger.clock.set(by: -3_600)
+        #expect(throws: (any Error).self) { try ledger.recorder.drain() }
+        ledger.clock.advance(seconds: 2_000)
+        LedgerPlay(ledger.ring, 2).invite(at: 2_000 - 3_600)
+        try ledger.database.ledger.write { try $0.execute(sql: "ALTER TABLE away RENAME TO call") }
+        for _ in 0..<3 { try ledger.recorder.drain() }
+        #expect(try ledger.calls().last?.outcome == nil)
+        ledger.clock.advance(seconds: 899)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().last?.outcome == nil)
     }
 
     @Test func `a clock that is slewed was not set, however far it goes`() {

@@ -96,6 +96,11 @@ package struct CallRecord: Hashable, Sendable {
         machine = signal.marks.machine
     }
 
+    /// When the last word of it was said.
+    var lastHeardAt: Int64 {
+        [progressAt, ringingAt, answeredAt, cancelledAt, refusedAt, endedAt].reduce(inviteAt) { max($0, $1 ?? $0) }
+    }
+
     /// Tells its times by a wall clock that was set meanwhile, by so many microseconds; how long things took stays.
     mutating func clockWasSet(by step: Int64) {
         inviteAt &+= step

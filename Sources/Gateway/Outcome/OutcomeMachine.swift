@@ -82,9 +82,12 @@ package struct OutcomeMachine: Hashable, Sendable {
         }
     }
 
-    /// Goes on by a wall clock that was set, by so many microseconds; a call that has ended keeps its times.
-    package mutating func clockWasSet(by step: Int64) -> Step {
-        guard record.endedAt == nil else { return [] }
+    /// Goes on by a wall clock that was set, by so many microseconds, and is at `now`.
+    ///
+    /// A call that has ended keeps its times, and one that the old clock cannot have told: it was told by the right one,
+    /// before a start with a wrong one.
+    package mutating func clockWasSet(by step: Int64, now: Int64) -> Step {
+        guard record.endedAt == nil, record.lastHeardAt &- 1_000_000 <= now &- step else { return [] }
         record.clockWasSet(by: step)
         return .changed
     }

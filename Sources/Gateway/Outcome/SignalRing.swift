@@ -156,17 +156,18 @@ package final class SignalRing: Sendable {
     /// Hands out what came after `position`, oldest first, at most `limit` signals; frees nothing.
     ///
     /// What is released already is passed over: producers may be writing there. `body` must not ask the ring.
+    /// - Parameter through: the last position that is wanted.
     /// - Returns: the position reached, to be passed again next time, and how many slots half-written and signals damaged
     ///   were skipped on the way.
     package func read(
-        after position: UInt64, limit: Int, _ body: (CallSignal, CallTexts?) -> Void
+        after position: UInt64, through wanted: UInt64 = .max, limit: Int, _ body: (CallSignal, CallTexts?) -> Void
     ) -> (position: UInt64, skipped: Int) {
         consuming.withLock { ring in
             let last = ring.claimed.load(ordering: .acquiring)
             var next = max(position, ring.released.load(ordering: .acquiring))
             var skipped = 0
             var count = 0
-            while next < last, count < limit {
+            while next < min(last, wanted), count < limit {
                 let number = next + 1
                 count += 1
                 if ring.slot(number).sequence.load(ordering: .acquiring) == number {
