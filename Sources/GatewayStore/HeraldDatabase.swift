@@ -58,11 +58,36 @@ package final class HeraldDatabase: Sendable {
             return (try pool(path: path, durability: "NORMAL", migrator: Migrations.brands), nil)
         } catch {
             guard settingAside, error.problem.isOfContent else { throw error }
-            for ending in ["", "-wal", "-shm"] {
-                guard rename(path + ending, path + ".aside" + ending) == 0 || errno == ENOENT else { throw error }
-            }
+            try setAside(path, because: error)
             return (try pool(path: path, durability: "NORMAL", migrator: Migrations.brands), error)
         }
+    }
+
+    /// What is wrong with the brand records, where an error of reading them says that they are damaged; nil otherwise.
+    package func damage(shownBy error: any Error) -> HeraldDatabaseError? {
+        guard let error = error as? DatabaseError, Self.isDamage(error) else { return nil }
+        return HeraldDatabaseError(
+            path: Self.brandsPath(in: folder), problem: .damaged(Self.reason(error)))
+    }
+
+    /// Opens both files once more, with brand records begun anew: those that are there are damaged inside.
+    package func withoutBrands(because error: HeraldDatabaseError) throws -> HeraldDatabase {
+        try close()
+        try Self.setAside(error.path, because: error)
+        return try HeraldDatabase(folder: folder)
+    }
+
+    /// Renames a database with what belongs to it, in the place of one that was set aside before.
+    private static func setAside(_ path: String, because error: HeraldDatabaseError) throws(HeraldDatabaseError) {
+        for ending in ["", "-wal", "-shm"] {
+            let kept = path + ".aside" + ending
+            unlink(kept)
+            guard rename(path + ending, kept) == 0 || errno == ENOENT else { throw error }
+        }
+    }
+
+    private static func isDamage(_ error: DatabaseError) -> Bool {
+        [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode)
     }
 
     /// Opens the ledger of a gateway, running or not, for reading only: the operator's commands.
@@ -107,7 +132,7 @@ package final class HeraldDatabase: Sendable {
             return pool
         } catch let error as HeraldDatabaseError {
             throw error
-        } catch let error as DatabaseError where [.SQLITE_NOTADB, .SQLITE_CORRUPT].contains(error.resultCode) {
+        } catch let error as DatabaseError where isDamage(error) {
             throw HeraldDatabaseError(path: path, problem: .damaged(Self.reason(error)))
         } catch {
             throw HeraldDatabaseError(path: path, problem: .open(Self.reason(error)))

@@ -53,17 +53,8 @@ struct RunningGateway {
         let settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         let resolver = NextHopResolver(configuration, settings: settings, logger: logger)
 
-        let database = try HeraldDatabase(folder: configuration.state, settingAside: true)
+        let (database, logos, brands) = try await Self.loaded(configuration, savedIndex, logger)
         self.database = database
-        if let error = database.setAside {
-            logger.warning(
-                """
-                the brand records were set aside and begun anew; calls go on, branded again with the next sync, which is a \
-                full one
-                """, metadata: ["reason": "\(error)", "kept": "\(error.path).aside"])
-        }
-        let logos = configuration.logos.map { LogoHouse($0, database, stateFolder: configuration.state) }
-        let brands = try await LoadedBrands(configuration, database, savedIndex, logos: logos, logger: logger)
         let ring = try SignalRing(
             path: configuration.runtime + "/signals.ring", capacity: configuration.outcomes.ringSlots)
         let recorder = try OutcomeRecorder(
@@ -110,6 +101,33 @@ struct RunningGateway {
             WorkerService(
                 workers: workers, streams: streams, drain: configuration.drain, gate: gate, logger: logger
             ) { Self.announce(configuration, bound, brands.current.load().index.count, logger) })
+    }
+
+    /// The database with what calls need of it: brand records that cannot be read stop none, for the directory has them.
+    private static func loaded(
+        _ configuration: HeraldConfiguration, _ savedIndex: Task<SavedBrandIndex, any Error>?, _ logger: Logger
+    ) async throws -> (HeraldDatabase, LogoHouse?, LoadedBrands) {
+        func load(
+            _ database: HeraldDatabase, setAside: HeraldDatabaseError?
+        ) async throws -> (HeraldDatabase, LogoHouse?, LoadedBrands) {
+            if let setAside {
+                logger.warning(
+                    """
+                    the brand records were set aside and begun anew; calls go on, branded again with the next sync, which is \
+                    a full one
+                    """, metadata: ["reason": "\(setAside)", "kept": "\(setAside.path).aside"])
+            }
+            let logos = configuration.logos.map { LogoHouse($0, database, stateFolder: configuration.state) }
+            let brands = try await LoadedBrands(configuration, database, savedIndex, logos: logos, logger: logger)
+            return (database, logos, brands)
+        }
+        let database = try HeraldDatabase(folder: configuration.state, settingAside: true)
+        do {
+            return try await load(database, setAside: database.setAside)
+        } catch {
+            guard let damage = database.damage(shownBy: error) else { throw error }
+            return try await load(database.withoutBrands(because: damage), setAside: damage)
+        }
     }
 
     /// Runs until SIGTERM or SIGINT; what the ring still holds is stored before it returns.

@@ -100,6 +100,16 @@ final class StartTests {
         #expect(FileManager.default.fileExists(atPath: brands + ".aside"))
         let again = try await run("admin: {listen: '127.0.0.1:\(taken.port)'}")
         #expect(!again.errors.contains("set aside"))
+        // The same where the file is one, and what is in it is not.
+        let size = try #require(
+            try FileManager.default.attributesOfItem(atPath: brands)[.size] as? Int)
+        let file = try #require(FileHandle(forWritingAtPath: brands))
+        try file.seek(toOffset: 8_192)
+        try file.write(contentsOf: Data(repeating: 0x41, count: size - 8_192))
+        try file.close()
+        let inside = try await run("admin: {listen: '127.0.0.1:\(taken.port)'}")
+        #expect(inside.errors.contains("the brand records were set aside and begun anew"), "\(inside.errors)")
+        #expect(inside.errors.contains("cannot listen on TCP 127.0.0.1:\(taken.port)"))
     }
 
     @Test func `a folder that cannot be made is told in words`() async throws {
