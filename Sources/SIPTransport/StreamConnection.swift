@@ -70,6 +70,11 @@ final class StreamConnection: ChannelInboundHandler {
         }
         // Only what the system was offered and did not take shows a far end that does not read.
         if waitingBytes + bytes.count > hub.limits.waiting { flush() }
+        // Where that showed that the connection is over.
+        guard channel != nil else {
+            hub.fail(token, on: number)
+            return false
+        }
         guard waitingBytes + bytes.count <= hub.limits.waiting + earlyBytes else {
             hub.fail(token, on: number)
             close(.closedFull)

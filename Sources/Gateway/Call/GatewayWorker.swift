@@ -124,7 +124,9 @@ package final class GatewayWorker: SIPElement {
         guard now.milliseconds < refusedUntil, let invite = InviteGlance(bytes, limits: settings.limits) else {
             return false
         }
-        return refusalTags.holds(OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret))
+        return refusalTags.holds(
+            OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret),
+            of: Branch(of: invite, in: bytes, secret: settings.secret))
     }
 
     /// Whether the queue an INVITE was read from asks for its refusal.
@@ -138,13 +140,15 @@ package final class GatewayWorker: SIPElement {
         _ bytes: Span<UInt8>, by flow: Flow, _ settings: GatewaySettings, at now: Moment
     ) -> Bool {
         guard flow.fault == nil, settings.topology.peer(of: flow) != nil,
-            let invite = InviteGlance(bytes, limits: settings.limits),
-            !isKnown(Branch(of: invite, in: bytes, secret: settings.secret))
+            let invite = InviteGlance(bytes, limits: settings.limits)
         else { return false }
+        let branch = Branch(of: invite, in: bytes, secret: settings.secret)
+        guard !isKnown(branch) else { return false }
         let tag = OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret)
         refuseShed(
             OwnAnswer.message(
-                to: invite, in: bytes, by: flow, status: 503, phrase: "Service Unavailable", tag: tag), tag, at: now)
+                to: invite, in: bytes, by: flow, status: 503, phrase: "Service Unavailable", tag: tag), tag, of: branch,
+            at: now)
         return true
     }
 
@@ -178,17 +182,18 @@ package final class GatewayWorker: SIPElement {
         else { return false }
         let tag = OwnAnswer.tag(for: arrival.message, secret: settings.secret)
         refuseShed(
-            OwnAnswer.message(to: arrival, status: 503, phrase: "Service Unavailable", tag: tag), tag, at: arrival.now)
+            OwnAnswer.message(to: arrival, status: 503, phrase: "Service Unavailable", tag: tag), tag, of: branch,
+            at: arrival.now)
         return true
     }
 
     /// Sends the answer to a shed call, whose ACK is known by its tag.
     ///
     /// It has no Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
-    private func refuseShed(_ answer: OutgoingMessage, _ tag: UInt64, at now: Moment) {
+    private func refuseShed(_ answer: OutgoingMessage, _ tag: UInt64, of branch: Branch, at now: Moment) {
         shared.counters.add(.callsShed)
         refusedUntil = now.milliseconds + Self.repetition
-        refusalTags.note(tag)
+        refusalTags.note(tag, of: branch)
         outgoing.append(answer)
     }
 
