@@ -4,7 +4,8 @@ import Foundation
 
 /// A file that only its owner can read, from its first byte on.
 enum PrivateFile {
-    /// Writes the file whole, or leaves what was there; one that is replaced passes its owner and group on.
+    /// Writes the file whole, or leaves what was there; one that is replaced passes its owner and group on, and
+    /// whether the group may read it.
     ///
     /// A gateway runs as another user than the operator who gives it a new key.
     /// - Throws: `CommandFailure` that names the file.
@@ -32,10 +33,12 @@ enum PrivateFile {
 
     private static func handOver(_ file: Int32, ownedAs path: String) throws {
         var (old, new) = (stat(), stat())
-        guard lstat(path, &old) == 0, old.st_mode & S_IFMT == S_IFREG, fstat(file, &new) == 0,
-            (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid)
-        else { return }
-        guard fchown(file, old.st_uid, old.st_gid) == 0 else { throw POSIXError(.EPERM) }
+        guard lstat(path, &old) == 0, old.st_mode & S_IFMT == S_IFREG, fstat(file, &new) == 0 else { return }
+        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
+            guard fchown(file, old.st_uid, old.st_gid) == 0 else { throw POSIXError(.EPERM) }
+        }
+        // What others could read they cannot any more.
+        guard fchmod(file, 0o600 | old.st_mode & 0o040) == 0 else { throw POSIXError(.EPERM) }
     }
 
     private static func failure(_ path: String) -> CommandFailure {

@@ -57,6 +57,12 @@ struct CommandTests {
         let attributes = try FileManager.default.attributesOfItem(atPath: file)
         #expect(attributes[.posixPermissions] as? Int == 0o600)
         if isRoot { #expect(attributes[.ownerAccountID] as? Int == 65534) }
+        for (before, after) in [(0o640, 0o640), (0o644, 0o640)] as [(mode_t, Int)] {
+            #expect(chmod(file, before) == 0)
+            #expect(try await run("key", "rotate", "gateway", "--write", file).code == 0)
+            #expect(
+                try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == after)
+        }
     }
 
     @Test func `a key goes into a file that only this user can read`() async throws {
