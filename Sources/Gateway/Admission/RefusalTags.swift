@@ -29,9 +29,9 @@ struct RefusalTags {
         return true
     }
 
-    /// Whether an INVITE was refused, and no ACK has taken its tag; one with another branch is another try.
-    func holds(_ tag: UInt64, of branch: Branch) -> Bool {
-        isKept(tag) && branches[Self.place(of: tag)] == branch.value
+    /// The INVITE that was refused with a tag no ACK has taken; one with another branch is another try.
+    func refused(with tag: UInt64) -> Branch? {
+        isKept(tag) ? Branch(token: branches[Self.place(of: tag)]) : nil
     }
 
     private func isKept(_ tag: UInt64) -> Bool { !tags.isEmpty && tag != 0 && tags[Self.place(of: tag)] == tag }

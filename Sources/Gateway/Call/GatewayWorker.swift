@@ -90,10 +90,10 @@ package final class GatewayWorker: SIPElement {
         shared.settings.renew(&held)
         let settings = held.settings
         if filling > 0, isOfStranger(flow, settings, at: now) { return shared.counters.add(.strangersDropped) }
-        // Asked once an INVITE, so that shares come out as they are meant.
+        // Asked once an INVITE, so that shares come out as they are meant; what it sheds need not be looked at for more.
         let isInvite = InviteGlance.isInvite(bytes)
         var isShed =
-            isInvite && (isRefusedAgain(bytes, settings, at: now) || asksForRefusal(of: flow, at: now))
+            isInvite && (asksForRefusal(of: flow, at: now) || isRefusedAgain(bytes, settings, at: now))
         if isShed, shedsAtAGlance(bytes, by: flow, settings, at: now) { return }
         do {
             // The one copy, kept for the transaction.
@@ -124,9 +124,9 @@ package final class GatewayWorker: SIPElement {
         guard now.milliseconds < refusedUntil, let invite = InviteGlance(bytes, limits: settings.limits) else {
             return false
         }
-        return refusalTags.holds(
-            OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret),
-            of: Branch(of: invite, in: bytes, secret: settings.secret))
+        let tag = OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret)
+        guard let refused = refusalTags.refused(with: tag) else { return false }
+        return refused == Branch(of: invite, in: bytes, secret: settings.secret)
     }
 
     /// Whether the queue an INVITE was read from asks for its refusal.

@@ -46,7 +46,7 @@ package struct NameAddressExtent: Hashable, Sendable {
     /// asked again, for a sender may write ten thousand of each.
     private static func bracket(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Int? {
         var position = value.lowerBound
-        var (scheme, quotesAreText, semicolonsAreText) = (Int?.none, false, false)
+        var (hasScheme, quotesAreText, semicolonsAreText) = (false, false, false)
         while position < value.upperBound {
             position = bytes.position(in: position..<value.upperBound) {
                 $0.marks(UInt8(ascii: "<")) | $0.marks(UInt8(ascii: "\"")) | $0.marks(UInt8(ascii: ";"))
@@ -55,8 +55,8 @@ package struct NameAddressExtent: Hashable, Sendable {
             guard position < value.upperBound else { return nil }
             switch bytes[position] {
             case UInt8(ascii: "<"): return position
-            case UInt8(ascii: ":"): scheme = scheme ?? position
-            case UInt8(ascii: ";") where scheme != nil && !semicolonsAreText:
+            case UInt8(ascii: ":"): hasScheme = true
+            case UInt8(ascii: ";") where hasScheme && !semicolonsAreText:
                 if isOneWord(bytes, value.lowerBound..<position) { return nil }
                 semicolonsAreText = true
             case UInt8(ascii: "\"") where !quotesAreText && opensString(bytes, position, in: value):
