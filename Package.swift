@@ -186,7 +186,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "SystemReasonsTests", dependencies: ["SystemReasons"], swiftSettings: strict),
         .testTarget(
-            name: "HeraldTests", dependencies: ["herald", "ChildPrograms"], swiftSettings: strict),
+            name: "HeraldTests", dependencies: ["herald", "ChildPrograms", grdb], swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
