@@ -76,6 +76,9 @@ package struct HeraldConfiguration: Sendable {
     /// What becomes of Call-Info that is not rich call data.
     package enum ForeignCallInfo: String, CaseIterable, Sendable { case keep, strip }
 
+    /// What becomes of P-Asserted-Identity and its kin towards a trunk where a PBX's caller withholds the number.
+    package enum WithheldIdentity: String, CaseIterable, Sendable { case keep, strip }
+
     /// How much is asked of a caller before a brand is shown.
     package enum Policy: String, CaseIterable, Sendable { case standard, strict, permissive }
 
@@ -119,6 +122,8 @@ package struct HeraldConfiguration: Sendable {
         package var identity: [Identity]
         package var foreignCallInfo: ForeignCallInfo
         package var carrierName: CarrierName
+        /// What it is told of a PBX's caller who withholds the number (RFC 3325 §7).
+        package var withheldIdentity: WithheldIdentity
         /// A header name that begins with `X-`; nil for none.
         package var trunkHeader: String?
         /// Position in `pbx`.
@@ -246,6 +251,11 @@ extension HeraldConfiguration {
         }
         for trunk in trunks where !trunk.isTrusted {
             remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
+        }
+        for trunk in trunks where trunk.withheldIdentity == .strip {
+            remarks.append(
+                "trunk \(trunk.name) is not told who calls where a number is withheld, but in emergencies: where the "
+                    + "carrier wants to know, say withheld_identity: keep")
         }
         return remarks
     }

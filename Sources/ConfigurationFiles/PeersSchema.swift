@@ -52,6 +52,8 @@ struct PeersSchema {
             let callInfo: HeraldConfiguration.ForeignCallInfo =
                 section.choice("foreign_call_info", default: isTrusted ? .keep : .strip)
             let carrierName = section.choice("carrier_name", default: HeraldConfiguration.CarrierName.replace)
+            let withheld: HeraldConfiguration.WithheldIdentity =
+                section.choice("withheld_identity", default: isTrusted ? .keep : .strip)
             let header = trunkHeader(section)
             let limits = limits(section)
             let target = self.position(section, "pbx", among: pbx.map(\.name))
@@ -62,7 +64,7 @@ struct PeersSchema {
                 listener: listener,
                 pbxListener: pbxListener, region: region, isTrusted: isTrusted, policy: policy, identity: identity,
                 foreignCallInfo: callInfo,
-                carrierName: carrierName, trunkHeader: header, pbx: target, limits: limits)
+                carrierName: carrierName, withheldIdentity: withheld, trunkHeader: header, pbx: target, limits: limits)
         }
     }
 

@@ -89,6 +89,7 @@ extension HeraldConfiguration {
             },
             keepsForeignCallInfo: trunk.foreignCallInfo == .keep, trunkHeader: trunk.trunkHeader, pbx: pbx,
             certificateNames: trunk.certificateNames, pbxSocket: trunk.pbxListener, carrierName: carrierName,
+            takesWithheldIdentity: trunk.withheldIdentity == .keep,
             admission: foundation.trunks.admission(of: trunk.name, limits),
             hosts: trunk.targets.filter(\.address.isName).map(\.address.host))
     }

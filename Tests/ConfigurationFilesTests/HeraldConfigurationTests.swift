@@ -65,6 +65,7 @@ struct HeraldConfigurationTests {
                 listen: six
                 trunk_header: X-Line
                 foreign_call_info: keep
+                withheld_identity: strip
             pbx:
               - {name: first, address: 192.0.2.20, max_datagram: 4000}
               - {name: second, address: "192.0.2.21:5080", sources: [192.0.2.21, "192.0.2.22:5080"]}
@@ -97,6 +98,9 @@ struct HeraldConfigurationTests {
         #expect(two.listener == 1)
         #expect(two.trunkHeader == "X-Line")
         #expect(two.foreignCallInfo == .keep)
+        #expect(one.withheldIdentity == .keep, "as a trusted trunk's default is")
+        #expect(two.withheldIdentity == .strip)
+        #expect(try folder.load(smallest).trunks[0].withheldIdentity == .strip)
         #expect(configuration.pbx[0].targets[0].largestDatagram == 4000)
         #expect(configuration.pbx[1].sources.map(\.description) == ["192.0.2.21", "192.0.2.22:5080"])
         let directory = try #require(configuration.directory)
@@ -203,6 +207,8 @@ struct HeraldConfigurationTests {
                 "neither directory nor brands is configured: every call passes unbranded",
                 "admin.listen is 0.0.0.0:9470: the page has no login, keep strangers away from it",
                 "trunk trunk1 is not trusted: its calls are not branded",
+                "trunk trunk1 is not told who calls where a number is withheld, but in emergencies: where the carrier "
+                    + "wants to know, say withheld_identity: keep",
             ])
         let far = try folder.load(
             smallest.replacing("[203.0.113.5]", with: "[203.0.113.5]\n    trusted: true")
@@ -222,6 +228,8 @@ struct HeraldConfigurationTests {
                 brands  from the file \(folder.path)/brands.psv
                 admin   http://127.0.0.1:9470
                 note    trunk trunk1 is not trusted: its calls are not branded
+                note    trunk trunk1 is not told who calls where a number is withheld, but in emergencies: where the \
+                carrier wants to know, say withheld_identity: keep
 
                 """)
     }

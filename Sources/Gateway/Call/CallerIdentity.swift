@@ -167,6 +167,12 @@ enum CallerPrivacy {
         }
     }
 
+    /// Whether the Privacy header field asks for it, whatever From says (RFC 3325 §9.3).
+    static func isAskedByHeader(in message: SIPMessage) -> Bool {
+        message.has(.privacy)
+            && message.headers.contains { $0.name == .privacy && asksForPrivacy(message[$0.value]) }
+    }
+
     /// Privacy: a semicolon list, tokens in any case; `none` and `critical` alone ask for nothing (RFC 3323 §4.2).
     private static func asksForPrivacy(_ value: ArraySlice<UInt8>) -> Bool {
         var start = value.startIndex
@@ -220,8 +226,8 @@ enum CallerPrivacy {
         }
     }
 
-    /// Remote-Party-ID with privacy=full, name, uri or off.
-    private static func isRestricted(_ invite: SIPMessage, _ value: Range<Int>) -> Bool {
+    /// Remote-Party-ID with privacy=full, name, uri or any other word but off and none.
+    static func isRestricted(_ invite: SIPMessage, _ value: Range<Int>) -> Bool {
         for part in HeaderValues(invite.bytes, value) {
             let extent = NameAddressExtent.scan(invite.bytes, part)
             guard let privacy = HeaderParameters.find("privacy", in: invite.bytes, extent.parameters) else { continue }

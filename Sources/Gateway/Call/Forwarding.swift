@@ -17,12 +17,14 @@ extension SIPGateway {
         let call = reporter.identifier(of: invite, direction: .outbound)
         let admission = admit(call, on: nil, arrival)
         guard admission != .refused else { return }
-        var targets = order(
-            trunk.targets, for: call, at: arrival.now, isEmergency: CallFacts.isProtected(invite, isTrusted: true))
+        let isEmergency = CallFacts.isProtected(invite, isTrusted: true)
+        var targets = order(trunk.targets, for: call, at: arrival.now, isEmergency: isEmergency)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0) }
         let note = DialogNote(trunk: Int(trunk.mark), isInbound: false, isBranded: false)
         addHop(arrival, marks, note: note, leavingBy: hop?.socket ?? arrival.flow.socket, into: &splices)
+        // Who helps in an emergency must know who calls.
+        if !isEmergency { HeaderHygiene.withhold(invite, from: trunk, into: &splices) }
         let transaction = newTransaction(arrival, marks, note, call, originalFrom: [], targets)
         transaction.isCopy = admission == .isCopy
         transactions.open(transaction, at: arrival.now)
@@ -91,7 +93,9 @@ extension SIPGateway {
             if let hop = onward.hop {
                 addHop(arrival, marks, note: formsDialog ? onward.note : nil, leavingBy: hop.socket, into: &splices)
             }
-            if case .trunk(let trunk) = peer {
+            if let trunk = onward.trunk {
+                HeaderHygiene.withhold(request, from: trunk, into: &splices)
+            } else if case .trunk(let trunk) = peer {
                 let isRenamed = rename(request, trunk, routes.note, into: &splices)
                 let isCleaned = HeaderHygiene.clean(
                     request, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices
@@ -172,6 +176,7 @@ extension SIPGateway {
             let trunk = noted ?? topology.trunk(for: routes.nextHop, from: arrival.flow)
             let note = routes.note ?? DialogNote(trunk: Int(trunk?.mark ?? 0), isInbound: false, isBranded: false)
             onward = OnwardRequest(note: note, sealedNote: routes.note, isFromTrunk: false)
+            onward.trunk = trunk
             group = trunk?.targets
             wanted = nil
         }
@@ -180,6 +185,7 @@ extension SIPGateway {
             let named = topology.peer(at: address, orFormerAt: routes.note == nil ? nil : arrival.now),
             named.isTrunk != peer.isTrunk
         {
+            if case .trunk(let trunk) = named { onward.trunk = trunk }
             let socket = topology.socket(
                 toReach: address, among: named.targets, by: uri.transport, ofDialog: wanted, otherwise: named.socket)
             onward.hop = NextHop(
@@ -231,6 +237,8 @@ private struct OnwardRequest {
     /// From is another one than its sender's.
     var changesFrom = false
     let isFromTrunk: Bool
+    /// The trunk it goes to; nil for a trunk's own request.
+    var trunk: TrunkPeer?
 
     init(note: DialogNote, sealedNote: DialogNote?, isFromTrunk: Bool) {
         self.note = note

@@ -43,6 +43,8 @@ package final class TrunkPeer: Sendable {
     /// Call-Info that is not rich call data (answer-after and the like) is let through.
     package let keepsForeignCallInfo: Bool
     package let carrierName: CarrierName
+    /// Who a PBX's caller is, is told to it even where that caller withholds the number.
+    package let takesWithheldIdentity: Bool
     /// Name of the header that tells the PBX which trunk a call came by; nil for none.
     package let trunkHeader: String?
     /// That header field with the trunk's name and its line end; empty for none.
@@ -56,8 +58,8 @@ package final class TrunkPeer: Sendable {
         name: String, sources: [PeerSource], targets: TargetGroup, socket: Int, isTrusted: Bool,
         policy: BrandingPolicy, normaliser: NumberNormaliser, identityOrder: [IdentityHeader],
         keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: PBXPeer, certificateNames: [String] = [],
-        pbxSocket: Int? = nil, carrierName: CarrierName = .replace, admission: TrunkAdmission = TrunkAdmission(),
-        hosts: [String] = []
+        pbxSocket: Int? = nil, carrierName: CarrierName = .replace, takesWithheldIdentity: Bool = true,
+        admission: TrunkAdmission = TrunkAdmission(), hosts: [String] = []
     ) {
         self.hosts = hosts.map { Array($0.lowercased().utf8)[...] }
         mark = Self.mark(of: name)
@@ -76,6 +78,7 @@ package final class TrunkPeer: Sendable {
         self.certificateNames = certificateNames
         self.pbxSocket = pbxSocket
         self.carrierName = carrierName
+        self.takesWithheldIdentity = takesWithheldIdentity
         self.admission = admission
     }
 

@@ -2,7 +2,8 @@
 
 import SIPCore
 
-/// What a trunk may not bring along: claims that only a trusted party can make (law 3, RFC 3325 §5).
+/// What a trunk may not bring along: claims that only a trusted party can make (law 3, RFC 3325 §5); and what it may not
+/// be told.
 ///
 /// These are acts of the trust boundary, not of an RFC 3261 proxy; each follows the trunk's configuration.
 enum HeaderHygiene {
@@ -40,6 +41,23 @@ enum HeaderHygiene {
             }
         }
         return changesFrom
+    }
+
+    /// Notes the removal of who a PBX's caller is where that caller asks not to be named and the trunk is not to be told.
+    ///
+    /// RFC 3325 §7 and §9.3: towards an element that is not trusted, a request with `Privacy: id` goes without
+    /// P-Asserted-Identity. Answers name who answers just so (RFC 5876 §4.2). From is the caller's own word and stays.
+    static func withhold(_ message: SIPMessage, from trunk: TrunkPeer, into splices: inout Splices) {
+        guard !trunk.takesWithheldIdentity, message.has(.privacy) || message.has(.remotePartyID) else { return }
+        let isWithheld = CallerPrivacy.isAskedByHeader(in: message)
+        for field in message.headers {
+            switch field.name {
+            case .pAssertedIdentity where isWithheld, .pPreferredIdentity where isWithheld,
+                .remotePartyID where isWithheld || CallerPrivacy.isRestricted(message, field.value):
+                splices.remove(field.start..<field.end)
+            default: break
+            }
+        }
     }
 
     /// Takes `;verstat=…` out wherever it stands (TS 24.229 §7.2A.20): the user part, the URI or a tel URI, and behind

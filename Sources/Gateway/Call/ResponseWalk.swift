@@ -7,11 +7,14 @@ import SIPCore
 
 extension SIPGateway: TransactionUser {
     /// Takes a response as its sender may give it: a trunk's without what its requests may not bring, and with the name of
-    /// its dialog.
+    /// its dialog; a PBX's without who answers, where the trunk is not to be told.
     func receiveResponse(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
-        guard case .trunk(let trunk) = peer,
-            let bytes = clean(arrival.message, from: trunk, branch.flatMap { transactions[$0]?.note })
-        else { return walk(arrival, branch, from: peer) }
+        let changed: [UInt8]? =
+            switch peer {
+            case .trunk(let trunk): clean(arrival.message, from: trunk, branch.flatMap { transactions[$0]?.note })
+            case .pbx: withheld(arrival, branch)
+            }
+        guard let bytes = changed else { return walk(arrival, branch, from: peer) }
         guard let cleaned = try? SIPMessage.index(bytes, limits: settings.limits) else {
             counters.add(.responsesDropped)
             return
@@ -72,6 +75,18 @@ extension SIPGateway: TransactionUser {
             HeaderHygiene.clean(
                 response, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices)
             if let note { renameAnswering(response, trunk, note, into: &splices) }
+            return splices.isEmpty ? nil : splices.applied(to: response.bytes)
+        }
+    }
+
+    /// A PBX's response without who answers; nil where nothing has to change.
+    private func withheld(_ arrival: Arrival, _ branch: Branch?) -> [UInt8]? {
+        let response = arrival.message
+        guard response.has(.privacy) || response.has(.remotePartyID), let branch, let note = transactions[branch]?.note,
+            let trunk = settings.topology.trunk(mark: note.trunk, at: arrival.now)
+        else { return nil }
+        return withSplices { splices in
+            HeaderHygiene.withhold(response, from: trunk, into: &splices)
             return splices.isEmpty ? nil : splices.applied(to: response.bytes)
         }
     }
@@ -173,6 +188,7 @@ extension SIPGateway: TransactionUser {
         var splices = Splices()
         ResponseForwarding.removeTopVia(via, field: field, of: response, into: &splices)
         addLength(to: response, into: &splices)
+        if case .trunk(let trunk) = upstream { HeaderHygiene.withhold(response, from: trunk, into: &splices) }
         counters.add(.forwardedStatelessly)
         let socket = settings.topology.socket(
             toReach: destination, among: upstream.targets, by: next.transport(in: response),

@@ -27,6 +27,7 @@ final class GatewayUnderTest {
         var isTrusted = true
         var policy = BrandingPolicy.standard
         var keepsForeignCallInfo = true
+        var takesWithheldIdentity = true
         var trunkHeader: String?
         var largestDatagram: Int?
         var gates = BrandingGates()
@@ -145,7 +146,8 @@ final class GatewayUnderTest {
             policy: options.policy, normaliser: NumberNormaliser(region: Region("AU")),
             identityOrder: options.identityOrder,
             keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: pbx,
-            pbxSocket: options.pbxSocket, carrierName: options.carrierName, admission: TrunkAdmission(options.limits))
+            pbxSocket: options.pbxSocket, carrierName: options.carrierName,
+            takesWithheldIdentity: options.takesWithheldIdentity, admission: TrunkAdmission(options.limits))
         var trunks = options.hasTrunk ? [trunk] : []
         if let address = options.secondTrunk {
             let second = TrunkPeer(
