@@ -177,8 +177,8 @@ let package = Package(
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", httpClient, nio,
-                nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
+                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "CConfinement", "Directory",
+                httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),
         .testTarget(

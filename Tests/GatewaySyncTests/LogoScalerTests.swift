@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CConfinement
 import Foundation
 import GatewaySync
+import Glibc
 import Testing
 
 /// Runs the built `herald` beside the test bundle, as the gateway runs itself.
@@ -66,23 +68,29 @@ struct LogoScalerTests {
     }
 
     @Test func `the decoder's process has no thread but the one that gives up every right`() async throws {
-        let (decoder, input) = (Process(), Pipe())
-        decoder.executableURL = URL(fileURLWithPath: Self.program)
-        decoder.arguments = ["scale-logo", "--size", "64", "--format", "png", "--max-pixels", "1", "--max-file", "99"]
-        decoder.standardInput = input
-        try decoder.run()
-        let pipe = input.fileHandleForWriting.fileDescriptor
-        try input.fileHandleForWriting.write(contentsOf: [0])
-        var unread: CInt = 1
-        while decoder.isRunning, unread > 0 {
-            try #require(ioctl(pipe, UInt(FIONREAD), &unread) == 0)
+        var ends: [CInt] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let output = open("/dev/null", O_WRONLY | O_CLOEXEC)
+        var decoder = pid_t()
+        let words = "scale-logo --size 64 --format png --max-pixels 1 --max-file 99".split(separator: " ")
+        var arguments = ([Self.program] + words.map(String.init)).map { strdup($0) } + [nil]
+        try #require(herald_spawn(Self.program, &arguments, ends[0], output, &decoder) == 0)
+        arguments.forEach { free($0) }
+        close(output)
+        var (byte, unread, status) = (UInt8(0), CInt(1), CInt(0))
+        try #require(write(ends[1], &byte, 1) == 1)
+        func isRunning() -> Bool { waitpid(decoder, &status, WNOHANG) == 0 }
+        // Its end shows too: of a pipe that nobody reads any more, FIONREAD still counts what is in it.
+        while unread > 0, isRunning() {
+            try #require(ioctl(ends[1], UInt(FIONREAD), &unread) == 0)
             try await Task.sleep(for: .milliseconds(10))
         }
-        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(decoder.processIdentifier)/task")
+        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(decoder)/task")
         #expect(threads.count == 1)
-        try input.fileHandleForWriting.close()
-        while decoder.isRunning { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(decoder.terminationStatus == 65, "it saw the end of what was written, and is alone at it")
+        ends.forEach { close($0) }
+        while isRunning() { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(status == 65 << 8, "it saw the end of what was written, and is alone at it")
     }
 
     @Test func `a program that is not there is an error`() async {
