@@ -117,7 +117,12 @@ struct TargetLog: Sendable {
         switch state {
         case .up: logger.notice("target is up again", metadata: metadata)
         case .down:
-            let reason = event == .silent ? "calls were not answered" : "OPTIONS were not answered"
+            let reason =
+                switch event {
+                case .silent: "calls were not answered"
+                case .unreachable: "it could not be reached"
+                default: "OPTIONS were not answered"
+                }
             logger.warning("target is down: \(reason); its calls go to the others", metadata: metadata)
         case .resting: logger.warning("target asked for peace with 503 and Retry-After", metadata: metadata)
         }

@@ -140,7 +140,7 @@ extension SIPGateway: TransactionUser {
 
     func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
         let isTooLarge = isTooLarge(transaction)
-        if !isTooLarge { transaction.standing?.note(.silent, at: now.milliseconds) }
+        if !isTooLarge { transaction.standing?.note(.unreachable, at: now.milliseconds) }
         if tryNext(transaction, at: now) { return }
         reporter.unreachable(transaction, at: now)
         if isTooLarge { return answer(transaction, 513, "Message Too Large", at: now) }

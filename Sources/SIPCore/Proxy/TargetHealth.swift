@@ -12,6 +12,8 @@ package struct TargetHealthRules: Hashable, Sendable {
     package var window: UInt64 = 30_000
     /// Milliseconds after which a target that calls marked down is tried again where nothing probes it.
     package var retrial: UInt64 = 30_000
+    /// The same where calls could not reach it, which costs them nothing; doubled with each trial up to `retrial`.
+    package var retrialUnreached: UInt64 = 1_000
     /// Longest Retry-After that is honoured, in seconds; RFC 3261 §20.33 leaves it to the sender.
     package var longestRest = 120
     /// Whether probes run: only then does a target stay down until they are answered.
@@ -43,8 +45,10 @@ package struct TargetHealth: Hashable, Sendable {
         case answered
         /// It answered a request with 503, perhaps with the seconds after which to come back.
         case refused(retryAfter: Int?)
-        /// It gave no answer at all, or could not be reached.
+        /// It gave no answer at all.
         case silent
+        /// What was sent did not reach it: refused connections, no route.
+        case unreachable
     }
 
     package private(set) var state = State.up
@@ -55,6 +59,8 @@ package struct TargetHealth: Hashable, Sendable {
     private var successes = 0
     private var silences = 0
     private var firstSilence: UInt64 = 0
+    /// How often it was tried in vain since it went down because it could not be reached; nil where it was silent.
+    private var unreached: Int?
     /// How often it went down shortly after it had come up.
     private var relapses = 0
 
@@ -65,8 +71,13 @@ package struct TargetHealth: Hashable, Sendable {
         switch state {
         case .up: 0
         case .resting(let until): until
-        case .down: rules.probes ? .max : (changedAt ?? 0) + rules.retrial
+        case .down: rules.probes ? .max : (changedAt ?? 0) + rest
         }
+    }
+
+    /// Milliseconds it is left alone while it is down and nothing probes it.
+    private var rest: UInt64 {
+        unreached.map { min(rules.retrialUnreached << UInt64($0), rules.retrial) } ?? rules.retrial
     }
 
     /// Goes by other rules from now on; what was seen of the target stays.
@@ -89,7 +100,8 @@ package struct TargetHealth: Hashable, Sendable {
         case .probeFailed: probeFailed(at: now)
         case .answered: answered(at: now)
         case .refused(let seconds): refused(seconds, at: now)
-        case .silent: silent(at: now)
+        case .silent: silent(isUnreached: false, at: now)
+        case .unreachable: silent(isUnreached: true, at: now)
         }
         return state == before ? nil : state
     }
@@ -108,7 +120,7 @@ package struct TargetHealth: Hashable, Sendable {
     private mutating func probeFailed(at now: UInt64) {
         successes = 0
         failures += 1
-        if state != .down, failures >= rules.downAfter { fall(at: now) }
+        if state != .down, failures >= rules.downAfter { fall(isUnreached: false, at: now) }
     }
 
     private mutating func answered(at now: UInt64) {
@@ -128,10 +140,12 @@ package struct TargetHealth: Hashable, Sendable {
         changedAt = now
     }
 
-    private mutating func silent(at now: UInt64) {
+    private mutating func silent(isUnreached: Bool, at now: UInt64) {
         if state == .down {
-            // A trial that failed begins the waiting anew.
-            if !rules.probes { changedAt = now }
+            // A trial that failed begins the waiting anew; of several at once the first.
+            guard !rules.probes, isUp(at: now) else { return }
+            changedAt = now
+            unreached = isUnreached ? min((unreached ?? 0) + 1, 16) : nil
             return
         }
         if silences == 0 || now > firstSilence + rules.window {
@@ -139,10 +153,11 @@ package struct TargetHealth: Hashable, Sendable {
             firstSilence = now
         }
         silences += 1
-        if silences >= rules.silencesAllowed { fall(at: now) }
+        if silences >= rules.silencesAllowed { fall(isUnreached: isUnreached, at: now) }
     }
 
-    private mutating func fall(at now: UInt64) {
+    private mutating func fall(isUnreached: Bool, at now: UInt64) {
+        unreached = isUnreached ? 0 : nil
         // Down again within ten windows of coming up is a relapse; a longer good time is forgiven.
         let isRelapse = changedAt.map { now < $0 + 10 * rules.window } ?? false
         relapses = isRelapse ? relapses + 1 : 0

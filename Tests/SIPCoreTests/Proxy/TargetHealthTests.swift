@@ -76,6 +76,20 @@ struct TargetHealthTests {
         #expect(health.receive(.answered, at: now) == .up)
     }
 
+    @Test func `where calls could not reach it, which costs them nothing, it is tried again soon, then ever later`() {
+        var (health, now) = after([.unreachable, .unreachable]) { $0.probes = false }
+        for wait in [1000, 2000, 4000, 8000, 16_000, 30_000, 30_000] as [UInt64] {
+            #expect(!health.isUp(at: now + wait - 1) && health.isUp(at: now + wait))
+            now += wait
+            // Of several calls at once the first decides.
+            for _ in 0..<3 { _ = health.receive(.unreachable, at: now) }
+        }
+        now += 30_000
+        _ = health.receive(.silent, at: now)
+        #expect(!health.isUp(at: now + 29_999) && health.isUp(at: now + 30_000), "a silent trial costs a call 32 s")
+        #expect(health.receive(.answered, at: now + 30_000) == .up)
+    }
+
     @Test func `a target that keeps falling has to prove itself longer, but never for ever`() {
         var (health, now) = after([])
         var needed: [Int] = []
