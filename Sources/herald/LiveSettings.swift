@@ -59,8 +59,9 @@ final class LiveSettings: Sendable {
         let peers = ResolvedPeers(configuration, hops)
         let settings = try configuration.gatewaySettings(
             on: foundation, peers, succeeding: current.load().topology, at: now())
-        current.store(settings)
+        // First, or a connection to a new address were made without knowing the name its certificate must carry.
         onPeers(StreamPeers(peers, settings.topology))
+        current.store(settings)
     }
 }
 
