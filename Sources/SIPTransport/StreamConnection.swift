@@ -38,10 +38,19 @@ final class StreamConnection: ChannelInboundHandler {
     private var collected = ByteBuffer()
     /// Something was given since the last flush.
     private var hasUnflushed = false
-    /// Messages given before the connection was there.
+    /// Messages given before the connection was there and, for TLS, its handshake over: until then nothing is written, so
+    /// that what waits says nothing of the far end.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
     /// Bytes of those: held already when the connection came, they are no reason to give it up.
     private var earlyBytes = 0
+    /// Signs of life were asked for and not yet given.
+    private var owesSign = false
+    /// Its end has begun: it takes no message any more.
+    private(set) var isClosing = false
+    /// What it receives is not understood any more.
+    private var isBroken = false
+    /// Whether a request given to it would get its answers.
+    var takesRequests: Bool { !isClosing && !isBroken }
     /// It never came, or is over: what is still given to it is not delivered.
     private var isGone = false
 
@@ -63,9 +72,14 @@ final class StreamConnection: ChannelInboundHandler {
     /// Takes a message, to be written by `flush` or as soon as the connection is there; true when it is the first to wait
     /// for `flush`.
     func send(_ bytes: [UInt8], token: DeliveryToken) -> Bool {
-        guard channel != nil else {
+        guard channel != nil, isSecured else {
             // What fails at once, for want of a route or a descriptor, has failed before the first message is given.
-            if isGone { hub.fail(token, on: number) } else { early.append((bytes, token)) }
+            if isGone || earlyBytes + bytes.count > hub.limits.early {
+                hub.fail(token, on: number)
+            } else {
+                early.append((bytes, token))
+                earlyBytes += bytes.count
+            }
             return false
         }
         // Only what the system was offered and did not take shows a far end that does not read.
@@ -120,12 +134,15 @@ final class StreamConnection: ChannelInboundHandler {
         channel = context.channel
         if let address = context.remoteAddress.flatMap(PeerAddress.init) { remote = address }
         hub.opened(self)
+        if isSecured { sendEarly() }
+        context.fireChannelActive()
+    }
+
+    private func sendEarly() {
         let waiting = early
         early = []
-        earlyBytes = waiting.reduce(0) { $0 + $1.bytes.count }
         for message in waiting { _ = send(message.bytes, token: message.token) }
         flush()
-        context.fireChannelActive()
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -136,6 +153,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     func channelReadComplete(context: ChannelHandlerContext) {
         if !isRefused { offer() }
+        giveSign(context)
         context.fireChannelReadComplete()
     }
 
@@ -145,8 +163,9 @@ final class StreamConnection: ChannelInboundHandler {
             unfinishedSince = nil
             let peer = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
             certificate = peer.flatMap { PeerCertificate($0) }
+            sendEarly()
         }
-        if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
+        if case ChannelEvent.inputClosed = event { close(nil) }
         context.fireUserInboundEventTriggered(event)
     }
 
@@ -161,6 +180,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !isSecured { hub.counters.add(.handshakesFailed) }
+        isClosing = true
         context.close(promise: nil)
     }
 
@@ -171,10 +191,9 @@ final class StreamConnection: ChannelInboundHandler {
             unfinishedSince = nil
             switch frame {
             case .message(let bytes): gathered.append(.message(bytes, flow(nil)))
-            // Who reads nothing gets none: each would wait in memory.
-            case .keepAlive where !channel.isWritable: break
-            case .keepAlive: channel.writeAndFlush(channel.allocator.buffer(bytes: [13, 10]), promise: nil)
+            case .keepAlive: owesSign = true
             case .broken(let fault, let bytes):
+                isBroken = true
                 hub.counters.add(.closedBroken)
                 gathered.append(.message(bytes, flow(fault)))
                 // Long enough for the answer to get out, which comes from another thread.
@@ -183,6 +202,15 @@ final class StreamConnection: ChannelInboundHandler {
         }
         // Of a message; a handshake has its own time.
         if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? .now() : nil }
+    }
+
+    /// One sign of life for all that a turn asked for: each by itself would be a write for four bytes read, while every other
+    /// connection waits.
+    private func giveSign(_ context: ChannelHandlerContext) {
+        // Who reads nothing gets none: it would wait in memory.
+        guard owesSign, context.channel.isWritable else { return }
+        owesSign = false
+        context.channel.writeAndFlush(context.channel.allocator.buffer(bytes: [13, 10]), promise: nil)
     }
 
     private func flow(_ fault: StreamFault?) -> Flow {
@@ -216,6 +244,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     func close(_ reason: StreamCounters.Event?) {
         if let reason { hub.counters.add(reason) }
+        isClosing = true
         channel?.close(promise: nil)
     }
 }

@@ -18,6 +18,8 @@ package struct StreamLimits: Sendable {
     package var connect = Duration.seconds(4)
     /// Bytes that may wait to be written to one connection; above, it is closed.
     package var waiting = 1 << 20
+    /// Bytes that may wait for a connection to come about, its TLS handshake included; what is above is not delivered.
+    package var early = 16 << 20
     package var largestMessage = 65_535
 
     package init() {}

@@ -64,6 +64,11 @@ package final class StreamTransport: Sendable {
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try hub.value.accept(channel, on: listener) }
                 }
+            // As by UDP, an IPv6 address takes no IPv4: 0.0.0.0 and [::] may both have a port, and a peer has one address.
+            if listener.address.isIPv6 {
+                _ = bootstrap.serverChannelOption(
+                    ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only), value: 1)
+            }
             do {
                 let channel = try await bootstrap.bind(to: SocketAddress(listener.address)).get()
                 bound[listener.position] = channel.localAddress.flatMap(PeerAddress.init) ?? listener.address

@@ -51,11 +51,13 @@ struct TLSTests {
         let streams: StreamTransport
         let address: PeerAddress
 
-        init(_ files: TLSIdentity.Files) async throws {
+        init(_ files: TLSIdentity.Files, _ change: (inout StreamLimits) -> Void = { _ in }) async throws {
             identity = try TLSIdentity(files)
+            var limits = StreamLimits()
+            change(&limits)
             streams = StreamTransport(
                 listeners: [StreamListener(position: 0, address: loopback, identity: identity)],
-                inboxes: [observer.inbox])
+                inboxes: [observer.inbox], limits: limits)
             address = try #require(try await streams.start()[0])
         }
 
@@ -77,6 +79,26 @@ struct TLSTests {
         caller.send(to: called, named: "pbx.example")
         #expect(try await waits { called.observer.messages.count == 1 })
         #expect(called.observer.messages.first?.flow.certificate == nil, "no client certificate was asked for")
+        await caller.streams.stop()
+        await called.streams.stop()
+    }
+
+    @Test func `what comes while a handshake goes on waits for it, and says nothing of the far end`() async throws {
+        let certificates = try await TestCertificates()
+        let called = try await House(certificates.files("called", names: "DNS:pbx.example"))
+        let caller = try await House(certificates.files("caller", names: "DNS:herald.example")) { $0.waiting = 1_000 }
+        caller.streams.setPeers(StreamPeers(serverNames: [called.address: "pbx.example"]))
+        // As many as come while a lost packet of the handshake costs a second.
+        for number in 1...200 {
+            caller.streams.send([
+                OutgoingMessage(
+                    bytes: Array(Self.text.utf8), destination: called.address, socket: 0,
+                    token: DeliveryToken(branch: Branch(token: UInt64(number)), attempt: 0))
+            ])
+            if number % 20 == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        }
+        #expect(try await waits { called.observer.messages.count == 200 })
+        #expect(caller.observer.failures.isEmpty && caller.streams.counters.count(.closedFull) == 0)
         await caller.streams.stop()
         await called.streams.stop()
     }
