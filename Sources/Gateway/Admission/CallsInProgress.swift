@@ -4,7 +4,10 @@ import Synchronization
 
 /// The calls that have begun and not ended, for limits per trunk and for draining.
 ///
-/// Kept in shards, each under a lock held for some stores. About 40 bytes a call; past the capacity calls go uncounted
+/// A call may come by several branches: forked upstream, or a copy by another path (RFC 3261 §8.2.2.2). It has failed when
+/// the last of them has.
+///
+/// Kept in shards, each under a lock held for some stores. About 50 bytes a call; past the capacity calls go uncounted
 /// rather than memory growing. Only this process's calls are known: after a restart counting begins anew. Any thread.
 package final class CallsInProgress: Sendable {
     private struct Entry {
@@ -12,6 +15,11 @@ package final class CallsInProgress: Sendable {
         let trunk: TrunkCalls?
         /// Monotonic seconds.
         let began: UInt32
+        /// INVITEs of it that have no final answer yet.
+        var branches: UInt16 = 1
+        var isAnswered = false
+        /// Why a branch failed while others were alive; status 0 for none.
+        var failure = CallFailure(status: 0)
     }
 
     private final class Shard: Sendable {
@@ -28,20 +36,41 @@ package final class CallsInProgress: Sendable {
     /// Calls in progress.
     package var count: Int { total.load(ordering: .relaxed) }
 
-    /// Counts a call that begins at a monotonic time in milliseconds; one that is known already stays as it is.
-    ///
-    /// - Returns: false for one that is known already.
-    @discardableResult
-    package func begin(_ call: CallIdentifier, on trunk: TrunkCalls?, at milliseconds: UInt64) -> Bool {
-        guard count < capacity else { return true }
+    /// Counts a call that begins at a monotonic time in milliseconds; one that is known already has a branch more.
+    package func begin(_ call: CallIdentifier, on trunk: TrunkCalls?, at milliseconds: UInt64) {
+        guard count < capacity else { return }
         let entry = Entry(trunk: trunk, began: UInt32(truncatingIfNeeded: milliseconds / 1000))
         let isNew = shard(of: call).calls.withLock { calls in
-            guard calls[call] == nil else { return false }
-            calls[call] = entry
-            return true
+            guard let branches = calls[call]?.branches else {
+                calls[call] = entry
+                return true
+            }
+            calls[call]?.branches = branches == .max ? branches : branches + 1
+            return false
         }
         if isNew { add(1, trunk) }
-        return isNew
+    }
+
+    /// Notes that a branch of a call was answered: whatever the others come to, the call goes on until its BYE.
+    package func answered(_ call: CallIdentifier) {
+        shard(of: call).calls.withLock { $0[call]?.isAnswered = true }
+    }
+
+    /// Notes that a branch of a call has failed.
+    ///
+    /// - Returns: why the call has failed, when this was the last of its branches; nil while it goes on. A merged request
+    ///   (482) says nothing of the call where another branch has said more.
+    package func failed(_ call: CallIdentifier, _ failure: CallFailure) -> CallFailure? {
+        let (told, ended): (CallFailure?, Entry?) = shard(of: call).calls.withLock { calls in
+            guard var entry = calls[call] else { return (failure, nil) }
+            guard !entry.isAnswered else { return (nil, nil) }
+            entry.branches -= 1
+            if failure.status != 482 || entry.failure.status == 0 { entry.failure = failure }
+            calls[call] = entry.branches == 0 ? nil : entry
+            return entry.branches == 0 ? (entry.failure, entry) : (nil, nil)
+        }
+        if let ended { add(-1, ended.trunk) }
+        return told
     }
 
     /// Counts a call that has ended; one that is not known means nothing.
@@ -77,6 +106,19 @@ package final class CallsInProgress: Sendable {
     private func add(_ difference: Int, _ trunk: TrunkCalls?) {
         total.add(difference, ordering: .relaxed)
         trunk?.add(difference)
+    }
+}
+
+/// A final answer that is none of success, and the causes its Reason gives (RFC 3326).
+package struct CallFailure: Hashable, Sendable {
+    package let status: UInt16
+    package var q850Cause: UInt16 = 0
+    package var sipCause: UInt16 = 0
+
+    package init(status: UInt16, q850Cause: UInt16 = 0, sipCause: UInt16 = 0) {
+        self.status = status
+        self.q850Cause = q850Cause
+        self.sipCause = sipCause
     }
 }
 

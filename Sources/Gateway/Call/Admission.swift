@@ -4,42 +4,27 @@ import SIPCore
 
 // Whether a new call may begin: not while the gateway drains, and not past what its trunk may bring (RFC 3261 §21.5.4).
 
-/// What becomes of a new INVITE.
-enum Admission {
-    case refused
-    case begins
-    /// It came by another path as well, and that call is in progress: a copy the target may refuse without any harm
-    /// (RFC 3261 §8.2.2.2).
-    case isCopy
-}
-
 extension SIPGateway {
     /// Counts a new call in, or answers it 503 with the time after which another try makes sense.
     ///
     /// An emergency call and the call back from its centre are never held back (RFC 5031, RFC 7090, RFC 4412).
     ///
     /// - Parameter trunk: the one that brings the call; nil for a call of the PBX, which no trunk's limits concern.
-    func admit(_ call: CallIdentifier, on trunk: TrunkPeer?, _ arrival: Arrival) -> Admission {
+    /// - Returns: false for one that was refused.
+    func admit(_ call: CallIdentifier, on trunk: TrunkPeer?, _ arrival: Arrival) -> Bool {
         if !CallFacts.isProtected(arrival.message, isTrusted: trunk?.isTrusted ?? true) {
             if shared.isDraining {
                 counters.add(.callsRefusedWhileDraining)
                 answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)))
-                return .refused
+                return false
             }
             if case .refused(let reason, let seconds) = trunk?.admission.admit(at: arrival.now.milliseconds) {
                 counters.add(reason == .rate ? .callsRefusedByRate : .callsRefusedByNumber)
                 answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: seconds)))
-                return .refused
+                return false
             }
         }
-        return shared.calls.begin(call, on: trunk?.admission.calls, at: arrival.now.milliseconds) ? .begins : .isCopy
-    }
-}
-
-extension CallsInProgress {
-    /// Ends the call of a transaction, if it belongs to one and is not its copy.
-    func end(_ transaction: ProxyTransaction) {
-        guard transaction.call != (0, 0), !transaction.isCopy else { return }
-        end(CallIdentifier(high: transaction.call.high, low: transaction.call.low))
+        shared.calls.begin(call, on: trunk?.admission.calls, at: arrival.now.milliseconds)
+        return true
     }
 }

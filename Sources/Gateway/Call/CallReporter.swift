@@ -8,6 +8,7 @@ import SIPCore
 /// Owned by the worker thread. A withheld caller's number never gets here (DESIGN §4).
 struct CallReporter {
     let signals: SignalRing
+    let calls: CallsInProgress
     let secret: Secret
 
     /// The name of the call an initial INVITE opens.
@@ -71,9 +72,16 @@ struct CallReporter {
             if status / 100 == 2 { refreshed(response, transaction.note, at: now) }
             return
         }
-        guard isNew(status, transaction), status < 300 || !transaction.isCopy else { return }
+        guard isNew(status, transaction) else { return }
+        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
+        if status >= 300 {
+            let causes = ReasonCauses(of: response)
+            let failure = CallFailure(status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip)
+            return failed(call, failure, transaction.note, at: now)
+        }
+        if status >= 200 { calls.answered(call) }
         answered(
-            response, status: status, call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
+            response, status: status, call: call,
             direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded,
             settings, at: now)
     }
@@ -129,14 +137,19 @@ struct CallReporter {
     func unreachable(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 503, at: now) }
 
     private func failed(_ transaction: ProxyTransaction, _ status: UInt16, at now: Moment) {
-        guard transaction.call != (0, 0), !transaction.isCopy, isNew(Int(status), transaction) else { return }
+        guard transaction.call != (0, 0), isNew(Int(status), transaction) else { return }
+        let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
+        failed(call, CallFailure(status: status), transaction.note, at: now)
+    }
+
+    /// A branch of a call is over without success, and with the last one the call.
+    private func failed(_ call: CallIdentifier, _ failure: CallFailure, _ note: DialogNote, at now: Moment) {
+        guard let failure = calls.failed(call, failure) else { return }
         signals.append(
             CallSignal(
-                kind: .failed, direction: transaction.note.isInbound ? .inbound : .outbound,
-                call: CallIdentifier(high: transaction.call.high, low: transaction.call.low),
-                wallMicroseconds: now.wallMicroseconds, status: status,
-                reason: transaction.note.isBranded ? nil : .noMatch
-            ))
+                kind: .failed, direction: note.isInbound ? .inbound : .outbound, call: call,
+                wallMicroseconds: now.wallMicroseconds, status: failure.status, q850Cause: failure.q850Cause,
+                sipCause: failure.sipCause, reason: note.isBranded ? nil : .noMatch))
     }
 
     func cancelled(_ transaction: ProxyTransaction, by cancel: SIPMessage, at now: Moment) {
@@ -194,7 +207,7 @@ struct CallReporter {
     private static let answeredBit: UInt8 = 32
 
     /// True once a 2xx of any target was told: the call goes on whatever else is said of its INVITE.
-    func hasAnswered(_ transaction: ProxyTransaction) -> Bool { transaction.reported & Self.answeredBit != 0 }
+    private func hasAnswered(_ transaction: ProxyTransaction) -> Bool { transaction.reported & Self.answeredBit != 0 }
 
     /// True the first time a status class is seen: 180 (bit 0), 181 (1), 182 (2), 183 (3), other 1xx (4), 2xx (5), final (6).
     private func isNew(_ status: Int, _ transaction: ProxyTransaction) -> Bool {

@@ -15,8 +15,7 @@ extension SIPGateway {
             return answer(arrival, Refusal(503, "Service Unavailable"))
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
-        let admission = admit(call, on: nil, arrival)
-        guard admission != .refused else { return }
+        guard admit(call, on: nil, arrival) else { return }
         let isEmergency = CallFacts.isProtected(invite, isTrusted: true)
         var targets = order(trunk.targets, for: call, at: arrival.now, isEmergency: isEmergency)
         let target = targets.next()
@@ -26,7 +25,6 @@ extension SIPGateway {
         // Who helps in an emergency must know who calls.
         if !isEmergency { HeaderHygiene.withhold(invite, from: trunk, into: &splices) }
         let transaction = newTransaction(arrival, marks, note, call, originalFrom: [], targets)
-        transaction.isCopy = admission == .isCopy
         transactions.open(transaction, at: arrival.now)
         reporter.outboundInvite(call, invite, trunk, at: arrival.now)
         counters.add(.outboundCalls)
@@ -78,7 +76,6 @@ extension SIPGateway {
     /// Ends a call for which no target is up, in the accounts as well.
     func failWithoutTarget(_ transaction: ProxyTransaction, at now: Moment) {
         reporter.unreachable(transaction, at: now)
-        shared.calls.end(transaction)
         refuseWithoutTarget(transaction, at: now)
     }
 

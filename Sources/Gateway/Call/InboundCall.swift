@@ -10,8 +10,7 @@ extension SIPGateway {
     func placeInboundCall(_ arrival: Arrival, _ marks: HopMarks, from trunk: TrunkPeer) {
         let invite = arrival.message
         let call = reporter.identifier(of: invite, direction: .inbound)
-        let admission = admit(call, on: trunk, arrival)
-        guard admission != .refused else { return }
+        guard admit(call, on: trunk, arrival) else { return }
         let snapshot = branding.load()
         let identity = CallerIdentity(of: invite, trunk: trunk)
         let decision = decideBranding(of: invite, identity, trunk, snapshot)
@@ -27,7 +26,6 @@ extension SIPGateway {
         let transaction = newTransaction(
             arrival, marks, dressed.note, call, originalFrom: originalFrom(of: invite, if: dressed.changesFrom), targets
         )
-        transaction.isCopy = admission == .isCopy
         transactions.open(transaction, at: arrival.now)
         reporter.inboundInvite(
             call, invite, identity, trunk, dressed.reason, dressed.entry, snapshot.index, settings,

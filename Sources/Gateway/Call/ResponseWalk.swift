@@ -113,7 +113,6 @@ extension SIPGateway: TransactionUser {
         note(response, status, of: transaction, at: now)
         if status == 503, tryNext(transaction, at: now) { return }
         reporter.answered(response, in: transaction, settings, at: now)
-        if status >= 300 { endCall(transaction) }
         // RFC 3261 §16.7 step 6: a target's 503 would make the carrier avoid the whole gateway.
         let upstream = status == 503 ? 500 : status
         let bytes = withSplices { splices in
@@ -157,14 +156,8 @@ extension SIPGateway: TransactionUser {
         return request.bytes.count > (target.address.isIPv6 ? 65_487 : 65_507)
     }
 
-    /// The call is over, unless another target has answered it.
-    private func endCall(_ transaction: ProxyTransaction) {
-        if !reporter.hasAnswered(transaction) { shared.calls.end(transaction) }
-    }
-
     /// Answers in the place of the target.
     private func answer(_ transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
-        endCall(transaction)
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
             to: request, status: status, phrase: phrase, toTag: OwnAnswer.tag(for: request, secret: settings.secret),

@@ -18,7 +18,7 @@ final class SIPGateway {
         let settings = shared.settings.load()
         self.settings = settings
         transactions = ProxyTransactions(timers: settings.timers, capacity: capacity, now: now)
-        reporter = CallReporter(signals: shared.signals, secret: settings.secret)
+        reporter = CallReporter(signals: shared.signals, calls: shared.calls, secret: settings.secret)
         transactions.user = self
     }
 

@@ -171,6 +171,8 @@ package struct OutcomeMachine: Hashable, Sendable {
         default: return record.isForwarded == wasForwarded ? [] : .changed  // 100, 181, 199 prove no alerting phone
         }
         record.status = signal.status
+        // One that failed before was another branch of it: a call that rings waits for no other try.
+        record.refusedAt = nil
         return first ? [.changed, .reached] : .changed
     }
 

@@ -21,9 +21,6 @@ package final class ProxyTransaction {
     /// Statuses the owner has already reported, in the owner's words.
     package var reported: UInt8 = 0
 
-    /// True for an INVITE of a call that another one has begun and that is in progress (RFC 3261 §8.2.2.2).
-    package var isCopy = false
-
     /// From as the sender wrote it, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
     package let originalFrom: [UInt8]
 

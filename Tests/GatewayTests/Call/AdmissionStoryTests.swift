@@ -71,6 +71,32 @@ struct AdmissionStoryTests {
         #expect(kinds.last == .answered)
     }
 
+    @Test(arguments: [
+        // Finals in the order they come, of branch 1 or 2; the status told, the calls left.
+        ([(1, "480 Temporarily Unavailable")], [] as [UInt16], 1),
+        ([(1, "480 Temporarily Unavailable"), (2, "486 Busy Here")], [486], 0),
+        ([(2, "486 Busy Here"), (1, "480 Temporarily Unavailable")], [480], 0),
+        ([(1, "486 Busy Here"), (2, "482 Loop Detected")], [486], 0),
+        ([(1, "482 Loop Detected"), (2, "486 Busy Here")], [486], 0),
+        ([(1, "482 Loop Detected"), (2, "482 Loop Detected")], [482], 0),
+        ([(1, "480 Temporarily Unavailable"), (2, "200 OK")], [200], 1),
+        ([(2, "200 OK"), (1, "487 Request Terminated")], [200], 1),
+    ]) func `a call forked upstream has failed when its last branch has, RFC 3261 §16.7`(
+        finals: [(branch: Int, status: String)], told: [UInt16], left: Int
+    ) throws {
+        let gateway = try gateway(.init(mostCalls: 3))
+        let first = try #require(gateway.receive(invite(1), from: trunk).to(GatewayUnderTest.pbx).first)
+        let fork = invite(1).replacing("z9hG4bKc1", with: "z9hG4bKfork").replacing("sip:100@", with: "sip:101@")
+        let second = try #require(gateway.receive(fork, from: trunk).to(GatewayUnderTest.pbx).first)
+        for (branch, status) in finals {
+            let answers = gateway.receive(
+                response(status, to: branch == 1 ? first : second), from: GatewayUnderTest.pbx)
+            #expect(answers.to(trunk).contains { $0.hasPrefix("SIP/2.0 \(status)") }, "each branch gets its own answer")
+        }
+        #expect(gateway.signals().filter { $0.status >= 200 }.map(\.status) == told)
+        #expect(gateway.shared.calls.count == left)
+    }
+
     @Test func `calls above the trunk's rate are refused until time has passed`() throws {
         let gateway = try gateway(.init(callsPerSecond: 2, burst: 2))
         for number in 1...2 {
