@@ -193,7 +193,7 @@ struct LedgerJournal {
             (0..<limits.redial).contains(record.inviteAt - refusedAt)
         else { return false }
         let earlier = call.name
-        let step = call.machine.redialled(as: record.call, sipCallID: record.sipCallID)
+        let step = call.machine.redialled(as: record.call, sipCallID: record.sipCallID, at: record.inviteAt)
         guard !step.isEmpty else { return false }
         // What is still said of the earlier attempt, such as its repeated answer, is not about this one.
         open[earlier] = nil

@@ -63,7 +63,7 @@ struct CallReporter {
         signals.append(signal, texts: texts)
     }
 
-    /// A response of the target to a call's INVITE; of repeats only the first is told.
+    /// A response of the target to a call's INVITE; of repeats only the first is told, and once a minute that it still rings.
     func answered(
         _ response: SIPMessage, in transaction: ProxyTransaction, _ settings: GatewaySettings, at now: Moment
     ) {
@@ -72,7 +72,8 @@ struct CallReporter {
             if status / 100 == 2 { refreshed(response, transaction.note, at: now) }
             return
         }
-        guard isNew(status, transaction) else { return }
+        guard isNew(status, transaction) || stillRings(status, transaction, at: now) else { return }
+        transaction.reportedAt = Self.seconds(now)
         let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
         if status >= 300 {
             let causes = ReasonCauses(of: response)
@@ -226,6 +227,15 @@ struct CallReporter {
         transaction.reported |= bit
         return true
     }
+
+    /// True for a repeated 1xx once nothing has been told for a minute, the pause the phone itself keeps (RFC 3261 §13.3.1.1):
+    /// by it the accounts know a long ringing from a call whose end was lost.
+    private func stillRings(_ status: Int, _ transaction: ProxyTransaction, at now: Moment) -> Bool {
+        (101..<200).contains(status) && !hasAnswered(transaction)
+            && Self.seconds(now) &- transaction.reportedAt >= 60
+    }
+
+    private static func seconds(_ now: Moment) -> UInt32 { UInt32(truncatingIfNeeded: now.milliseconds / 1000) }
 
     private func cut(_ bytes: ArraySlice<UInt8>?, _ length: Int) -> [UInt8] { Array((bytes ?? []).prefix(length)) }
 }

@@ -39,7 +39,10 @@ package struct OutcomeMachine: Hashable, Sendable {
         package var redial: Int64 = 0
         /// After a CANCEL, for the final answer.
         package var cancel: Int64 = 64_000_000
-        /// After the INVITE, for a final answer: 15 minutes, or twice Timer C where that is longer (RFC 3261 §16.6).
+        /// After the last word of a call nobody has answered: 15 minutes, or twice Timer C where that is longer (RFC 3261
+        /// §16.6).
+        ///
+        /// A phone that rings says so again and again (§13.3.1.1).
         package var unanswered: Int64
         /// After the answer, for the BYE.
         package var answered: Int64
@@ -57,6 +60,8 @@ package struct OutcomeMachine: Hashable, Sendable {
 
     /// Whose 2xx began the conversation; nil before, after a restart, and where nothing shows it.
     private var answerer: CallIdentifier?
+    /// When something was last heard that the record does not tell: the try that goes on, a repeated answer of the phone.
+    private var heardAt = Int64.min
     /// Whether an end before any phone rang waits for another try by the carrier.
     private let awaitsRedial: Bool
 
@@ -89,6 +94,7 @@ package struct OutcomeMachine: Hashable, Sendable {
     package mutating func clockWasSet(by step: Int64, now: Int64) -> Step {
         guard record.endedAt == nil, record.lastHeardAt &- 1_000_000 <= now &- step else { return [] }
         record.clockWasSet(by: step)
+        if heardAt != .min { heardAt &+= step }
         return .changed
     }
 
@@ -98,8 +104,11 @@ package struct OutcomeMachine: Hashable, Sendable {
     }
 
     /// Goes on with another INVITE of the carrier for the same pair: one call, one attempt more.
-    package mutating func redialled(as call: CallIdentifier, sipCallID: String) -> Step {
+    ///
+    /// - Parameter time: when it came, microseconds since 1970.
+    package mutating func redialled(as call: CallIdentifier, sipCallID: String, at time: Int64) -> Step {
         guard isOpenToRedial else { return [] }
+        heardAt = time
         record.attempt = (call, sipCallID)
         record.refusedAt = nil
         record.cancelledAt = nil
@@ -121,7 +130,7 @@ package struct OutcomeMachine: Hashable, Sendable {
             return Self.time(isOpenToRedial ? limits.redial : limits.retry, after: refusedAt)
         }
         if let cancelledAt = record.cancelledAt { return Self.time(limits.cancel, after: cancelledAt) }
-        return Self.time(limits.unanswered, after: record.inviteAt)
+        return Self.time(limits.unanswered, after: max(record.lastHeardAt, heardAt))
     }
 
     /// Ends a call nobody will tell the end of.
@@ -153,6 +162,7 @@ package struct OutcomeMachine: Hashable, Sendable {
     /// An INVITE of a call that is open: the answer to a challenge, else a repetition.
     private mutating func invited(_ signal: CallSignal) -> Step {
         guard record.refusedAt != nil else { return [] }
+        heardAt = signal.wallMicroseconds
         record.refusedAt = nil
         record.attempts += 1
         return .changed
@@ -165,11 +175,11 @@ package struct OutcomeMachine: Hashable, Sendable {
         // RFC 3261 §21.1.3: 181 says that another place is rung.
         if signal.status == 181 || signal.marks.contains(.forwarded) { record.isForwarded = true }
         switch signal.status {
-        case 180 where record.ringingAt == nil: record.ringingAt = signal.wallMicroseconds
-        case 182 where record.progressAt == nil, 183 where record.progressAt == nil:
-            record.progressAt = signal.wallMicroseconds
+        case 180: record.ringingAt = record.ringingAt ?? signal.wallMicroseconds
+        case 182, 183: record.progressAt = record.progressAt ?? signal.wallMicroseconds
         default: return record.isForwarded == wasForwarded ? [] : .changed  // 100, 181, 199 prove no alerting phone
         }
+        heardAt = signal.wallMicroseconds
         record.status = signal.status
         // One that failed before was another branch of it: a call that rings waits for no other try.
         record.refusedAt = nil

@@ -20,6 +20,8 @@ package final class ProxyTransaction {
     package let call: (high: UInt64, low: UInt64)
     /// Statuses the owner has already reported, in the owner's words.
     package var reported: UInt8 = 0
+    /// When the owner has last reported one, in monotonic seconds.
+    package var reportedAt: UInt32 = 0
 
     /// From as the sender wrote it, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
     package let originalFrom: [UInt8]

@@ -139,4 +139,24 @@ struct AnswererTests {
         }
         #expect(words.map { String(decoding: $0, as: UTF8.self) } == ["", "", "100", ""])
     }
+
+    @Test func `a phone that goes on ringing is told of once a minute, RFC 3261 §13.3.1.1`() throws {
+        let gateway = try gateway()
+        let invite = try #require(
+            gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
+        func rings() -> Int {
+            for _ in 1...5 {
+                let out = gateway.receive(response("180 Ringing", to: invite), from: GatewayUnderTest.pbx)
+                #expect(out.to(GatewayUnderTest.trunk).count == 1, "each goes to the carrier")
+            }
+            return gateway.signals().filter { $0.kind == .provisional && $0.status == 180 }.count
+        }
+        #expect(rings() == 1)
+        _ = gateway.pass(.seconds(50))
+        #expect(rings() == 1)
+        for minute in 1...20 {
+            _ = gateway.pass(.seconds(60))
+            #expect(rings() == 1 + minute)
+        }
+    }
 }

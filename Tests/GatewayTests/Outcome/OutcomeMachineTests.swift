@@ -135,6 +135,23 @@ struct OutcomeMachineTests {
         #expect(machine.record.ringSeconds == nil)
     }
 
+    @Test(arguments: [180, 182, 183] as [UInt16])
+    func `a phone that says again that it rings is waited for`(status: UInt16) {
+        var machine = OutcomeMachine(after: [call.invite(), call.provisional(status, at: 1)])
+        for minute in 1...30 { _ = machine.receive(call.provisional(status, at: Double(minute) * 60)) }
+        #expect(machine.expire(now: OutcomeSignals.start + 2_699_000_000, limits: .init()) == [])
+        #expect(machine.expire(now: OutcomeSignals.start + 2_700_000_000, limits: .init()) == [.changed, .ended])
+        #expect(machine.record.outcome == .missed)
+    }
+
+    @Test func `a phone that rings after another branch failed waits for no other try`() {
+        var machine = OutcomeMachine(after: [call.invite(), call.failed(480, at: 1)], awaitsRedial: true)
+        #expect(machine.isOpenToRedial)
+        _ = machine.receive(call.provisional(180, at: 2))
+        #expect(!machine.isOpenToRedial)
+        #expect(machine.expire(now: OutcomeSignals.start + 60_000_000, limits: .init()) == [])
+    }
+
     @Test func `a wall clock set back gives no duration rather than a wrong one`() {
         let record = OutcomeMachine(after: [
             call.invite(), call.provisional(180, at: 10), call.answered(at: 5), call.bye(at: 8),
@@ -163,7 +180,7 @@ struct OutcomeMachineTests {
     func `a phone that rings for all of Timer C is not taken for a call nobody ends`(timerC: Int64, seconds: Int64) {
         let limits = OutcomeMachine.Limits(timerC: timerC)
         var machine = OutcomeMachine(after: [call.invite(), call.provisional(180, at: 1)])
-        #expect(machine.expire(now: OutcomeSignals.start + seconds * 1_000_000 - 1, limits: limits) == [])
-        #expect(machine.expire(now: OutcomeSignals.start + seconds * 1_000_000, limits: limits).contains(.ended))
+        #expect(machine.expire(now: OutcomeSignals.start + (seconds + 1) * 1_000_000 - 1, limits: limits) == [])
+        #expect(machine.expire(now: OutcomeSignals.start + (seconds + 1) * 1_000_000, limits: limits).contains(.ended))
     }
 }

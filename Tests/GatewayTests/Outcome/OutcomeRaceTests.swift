@@ -149,7 +149,7 @@ struct OutcomeRaceTests {
         var machine = OutcomeMachine(after: [call.invite(), call.failed(503, at: 1)], awaitsRedial: true)
         #expect(machine.isOpenToRedial)
         #expect(machine.record.outcome == nil)
-        #expect(machine.redialled(as: second, sipCallID: "b") == .changed)
+        #expect(machine.redialled(as: second, sipCallID: "b", at: OutcomeSignals.start + 2_000_000) == .changed)
         _ = machine.receive(call.provisional(180, at: 3))
         _ = machine.receive(call.answered(at: 4))
         #expect(machine.receive(call.bye(at: 9)) == [.changed, .ended])
@@ -158,6 +158,17 @@ struct OutcomeRaceTests {
         #expect(machine.record.call == call.call)
         #expect(machine.record.attempt?.call == second)
         #expect(machine.record.inviteAt == OutcomeSignals.start)
+    }
+
+    @Test func `each try has the time of a call of its own`() {
+        var machine = OutcomeMachine(after: [call.invite()], awaitsRedial: true)
+        for number in 1...3 {
+            _ = machine.receive(call.failed(503, at: Double(number) * 600 - 1))
+            let time = OutcomeSignals.start + Int64(number) * 600_000_000
+            #expect(machine.redialled(as: second, sipCallID: "b", at: time) == .changed)
+        }
+        #expect(machine.expire(now: OutcomeSignals.start + 2_699_000_000, limits: .init()) == [])
+        #expect(machine.expire(now: OutcomeSignals.start + 2_700_000_000, limits: .init()) == [.changed, .ended])
     }
 
     @Test func `without a next try it fails where it stood`() {
@@ -195,7 +206,7 @@ struct OutcomeRaceTests {
     @Test func `given up by the caller before any phone rang may be tried again`() {
         var machine = OutcomeMachine(
             after: [call.invite(), call.cancelled(at: 2), call.failed(487, at: 2.1)], awaitsRedial: true)
-        #expect(machine.redialled(as: second, sipCallID: "b") == .changed)
+        #expect(machine.redialled(as: second, sipCallID: "b", at: OutcomeSignals.start + 2_000_000) == .changed)
         _ = machine.receive(call.provisional(180, at: 3))
         _ = machine.receive(call.failed(480, at: 33))
         #expect(machine.record.outcome == .missed)
