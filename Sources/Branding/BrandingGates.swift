@@ -48,7 +48,7 @@ package struct BrandingGates: Hashable, Sendable, Codable {
     /// The first closed gate, in the order an operator would mend them, or nil when calls may be branded.
     package var closed: PassThroughReason? {
         if !authorised { return .gatedUnauthorised }
-        if accountStatus != "active", accountStatus != "trial" { return .gatedAccountStatus }
+        if !Self.isActive(accountStatus) { return .gatedAccountStatus }
         if !brandingEnabled { return .gatedBrandingDisabled }
         if !voipDialerEnabled { return .gatedVoipDialerDisabled }
         if capReached { return .gatedCapReached }
@@ -56,10 +56,24 @@ package struct BrandingGates: Hashable, Sendable, Codable {
         return nil
     }
 
+    /// The next gates without any opened that is closed here.
+    package func closedFurther(as next: BrandingGates) -> BrandingGates {
+        var gates = next
+        gates.brandingEnabled = brandingEnabled && next.brandingEnabled
+        gates.voipDialerEnabled = voipDialerEnabled && next.voipDialerEnabled
+        gates.capReached = capReached || next.capReached
+        gates.authorised = authorised && next.authorised
+        gates.isStale = isStale || next.isStale
+        if !Self.isActive(accountStatus), Self.isActive(next.accountStatus) { gates.accountStatus = accountStatus }
+        return gates
+    }
+
+    private static func isActive(_ status: String) -> Bool { status == "active" || status == "trial" }
+
     /// Every gate by its word in metrics and status, in the order of `closed`, and whether it is open.
     package var all: [(gate: String, isOpen: Bool)] {
         [
-            ("authorised", authorised), ("account_status", ["active", "trial"].contains(accountStatus)),
+            ("authorised", authorised), ("account_status", Self.isActive(accountStatus)),
             ("branding_enabled", brandingEnabled), ("voip_dialer_enabled", voipDialerEnabled),
             ("cap", !capReached), ("fresh", !isStale),
         ]

@@ -15,6 +15,8 @@ package actor BrandingPublisher {
     private let logger: Logger
     /// What calls see.
     private(set) package var gates: BrandingGates
+    /// How often a gate was closed since the start: what was asked before the last time may be answered too late.
+    private(set) var closings = 0
     private var storedGates: BrandingGates
     private var isStoring = false
     private let time: Timekeeper
@@ -77,11 +79,17 @@ package actor BrandingPublisher {
     }
 
     /// Obeys what an answer other than a sync's says; only a sync opens the gate of a refused key again.
-    func apply(_ config: DirectoryConfig) async {
+    ///
+    /// Answers overtake each other: one of a directory that was asked before a gate was closed may close more, and opens
+    /// nothing.
+    ///
+    /// - Parameter closings: as they were when the directory was asked.
+    func apply(_ config: DirectoryConfig, askedAfter closings: Int) async {
+        let isLate = closings != self.closings
         await change { gates in
             var next = config.gates(after: gates)
             next.authorised = gates.authorised
-            return next
+            return isLate ? gates.closedFurther(as: next) : next
         }
     }
 
@@ -102,7 +110,10 @@ package actor BrandingPublisher {
         guard next != gates else { return }
         let before = gates
         gates = next
-        for (old, new) in zip(before.all, next.all) where old.isOpen != new.isOpen { changedAt[new.gate] = time.now() }
+        for (old, new) in zip(before.all, next.all) where old.isOpen != new.isOpen {
+            changedAt[new.gate] = time.now()
+            if old.isOpen { closings += 1 }
+        }
         current.store(BrandingSnapshot(index: current.load().index, gates: next))
         guard before.closed != next.closed else { return }
         if let reason = next.closed {

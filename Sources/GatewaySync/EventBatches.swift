@@ -40,13 +40,14 @@ extension EventSender {
             return
         }
         do throws(DirectoryError) {
+            let closings = await publisher.closings
             let answer = try await client.send(BatchRequest(requests))
             guard answer.results.count == sent.count else {
                 throw .badAnswer(reason: "it has \(answer.results.count) results for \(sent.count) operations")
             }
             // In the order of the events, which are then settled in none: a cap reached by the last one stays reached.
             for result in answer.results where result.isSuccess {
-                if let config = result.data?.config { await obey(config) }
+                if let config = result.data?.config { await obey(config, askedAfter: closings) }
             }
             await together(Array(zip(sent, answer.results))) { await self.settle($0.0, $0.1) }
         } catch {

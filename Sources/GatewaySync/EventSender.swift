@@ -152,7 +152,10 @@ package final class EventSender: Service, Sendable {
                 await refuse(pending, status: 0, reason: "the event cannot be written as JSON")
                 return
             }
-            await accept(pending, try await client.send(request))
+            let closings = await publisher.closings
+            let answer = try await client.send(request)
+            if let config = answer.config { await obey(config, askedAfter: closings) }
+            await settle(pending, taken: answer)
         } catch {
             switch error {
             // Not a word of the event: nobody is there for the moment, or something on the way speaks.
@@ -168,15 +171,10 @@ package final class EventSender: Service, Sendable {
         }
     }
 
-    private func accept(_ pending: PendingEvent, _ answer: EventResponse) async {
-        if let config = answer.config { await obey(config) }
-        await settle(pending, taken: answer)
-    }
-
     /// Does what the directory says of itself and its gates.
-    func obey(_ config: DirectoryConfig) async {
+    func obey(_ config: DirectoryConfig, askedAfter closings: Int) async {
         client.word.note(config)
-        await publisher.apply(config)
+        await publisher.apply(config, askedAfter: closings)
     }
 
     func settle(_ pending: PendingEvent, taken answer: EventResponse) async {

@@ -112,8 +112,9 @@ package final class NumberLookup: Service, Sendable {
 
     private func ask(about number: E164Number) async {
         do {
+            let closings = await publisher.closings
             let answer = try await client.lookup(number, deviceID: device.id)
-            if let config = answer?.config { await publisher.apply(config) }
+            if let config = answer?.config { await publisher.apply(config, askedAfter: closings) }
             guard let record = answer.flatMap({ Self.record($0, of: number) }) else { return noteUnknown(number) }
             let isNew = try await store(record)
             state.withLock { state in

@@ -170,6 +170,33 @@ struct EventSenderTests {
         await gateway.client.shutdown()
     }
 
+    @Test func `an answer that comes late opens no gate that was closed meanwhile`() async throws {
+        let mayAnswer = Mutex(false)
+        let peer = try FaultyPeer { request, _ in
+            let isLate = request.body.contains("displayed:1")
+            for _ in 0..<2_000 where isLate && !mayAnswer.withLock({ $0 }) { usleep(5_000) }
+            let used = isLate ? 9 : 10
+            return .json(
+                #"{"success":true,"counted":true,"config":{"used_this_month":\#(used),"cap_this_month":10}}"#)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.outbox.add("displayed:1")
+        gateway.outbox.add("displayed:2")
+        let sender = gateway.sender()
+        let batch = Task { await sender.sendBatch() }
+        for _ in 0..<1_000 where gateway.closed == nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(gateway.closed == .gatedCapReached)
+        mayAnswer.withLock { $0 = true }
+        _ = await batch.value
+        #expect(sender.counts.delivered == 2)
+        #expect(gateway.closed == .gatedCapReached)
+        // The next one was asked after that, and opens it.
+        gateway.outbox.add("displayed:1b")
+        await sender.sendBatch()
+        #expect(gateway.closed == nil)
+        await gateway.client.shutdown()
+    }
+
     @Test func `an answer the outbox cannot keep is asked for again with the same key`() async throws {
         let peer = try FaultyPeer { _, _ in .json(Self.counted) }
         let gateway = try await GatewayFixture(peer.url)
