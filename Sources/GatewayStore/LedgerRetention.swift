@@ -26,9 +26,10 @@ struct LedgerRetention {
     ///
     /// - Returns: how many rows went.
     func prune(before: Int64, now: Int64) throws -> Int {
-        let sinks = outputs.map { "\($0.rawValue)" }.joined(separator: ", ")
-        try database.write { try $0.execute(sql: "DELETE FROM call_output WHERE sink NOT IN (\(sinks))") }
         var deleted = 0
+        for sink in CallOutputSink.allCases where !outputs.contains(sink) {
+            guard try forget(sink) else { return deleted }
+        }
         let goesOn = try prune(
             rows: "SELECT id, created_at FROM event WHERE id > ?1 ORDER BY id LIMIT ?2", before: before / 1_000_000,
             now: now / 1_000_000,
@@ -50,6 +51,20 @@ struct LedgerRetention {
                 arguments: [before / 1_000_000, ringID])
         }
         return deleted
+    }
+
+    /// Deletes what waits for an output there is no more; false where it was told to end.
+    private func forget(_ sink: CallOutputSink) throws -> Bool {
+        let some = "SELECT id FROM call_output WHERE sink = ? LIMIT ?"
+        while true {
+            let count = try database.write { database in
+                try database.execute(
+                    sql: "DELETE FROM call_output WHERE id IN (\(some))", arguments: [sink.rawValue, step])
+                return database.changesCount
+            }
+            if count < step { return true }
+            if !between() { return false }
+        }
     }
 
     /// Deletes the oldest delivered events and ended calls whose events are delivered until the rows and indexes take at

@@ -93,6 +93,27 @@ struct LedgerRetentionTests {
         #expect(left.count == 1_001)
     }
 
+    @Test func `what waits for an output that is gone goes in short steps, the rest stays`() throws {
+        let ledger = try LedgerFixture(capacity: 8_192) { $0.outputs = [.webhook] }
+        for number in 1...1_200 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        try ledger.recorder.drain(limit: 8_192)
+        try ledger.database.ledger.write {
+            try $0.execute(
+                sql: "INSERT INTO call_output (call, sink) SELECT call, ? FROM call_output",
+                arguments: [CallOutputSink.file.rawValue])
+        }
+        func waiting() throws -> [Int] {
+            try ledger.database.ledger.read {
+                try Int.fetchAll($0, sql: "SELECT count(*) FROM call_output GROUP BY sink ORDER BY sink")
+            }
+        }
+        #expect(try waiting() == [1_200, 1_200])
+        _ = try ledger.recorder.prune { false }
+        #expect(try waiting() == [700, 1_200], "one step")
+        _ = try ledger.recorder.prune()
+        #expect(try waiting() == [1_200])
+    }
+
     @Test func `below its size nothing goes`() throws {
         let ledger = try LedgerFixture()
         LedgerPlay(ledger.ring, 1).missed()
