@@ -105,7 +105,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "GatewayStore",
-            dependencies: ["Gateway", "SIPCore", "Branding", "SystemReasons", grdb, sqlite, log],
+            dependencies: ["Gateway", "SIPCore", "Branding", "SystemReasons", "WallClock", grdb, sqlite, log],
             swiftSettings: strict),
         .target(
             name: "GatewaySync",
@@ -123,8 +123,8 @@ let package = Package(
         .target(
             name: "Directory",
             dependencies: [
-                "Branding", "BrandingAPI", "SystemReasons", "CZlib", hummingbird, hummingbirdCore, httpTypes, nio, grdb,
-                crypto, lifecycle, log,
+                "Branding", "BrandingAPI", "SystemReasons", "WallClock", "CZlib", hummingbird, hummingbirdCore,
+                httpTypes, nio, grdb, crypto, lifecycle, log,
             ],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
@@ -139,6 +139,8 @@ let package = Package(
         .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
         // Why the system refuses, in words for an operator; for every edge and both programs.
         .target(name: "SystemReasons", swiftSettings: strict),
+        // When the time of day was set; for what goes by it on either side.
+        .target(name: "WallClock", swiftSettings: strict),
         // Pictures made square; runs in a short-lived process of its own, never in the gateway's.
         .target(name: "LogoScaling", dependencies: ["Branding", "CGD", "CConfinement"], swiftSettings: strict),
 
@@ -172,7 +174,9 @@ let package = Package(
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
-            dependencies: ["GatewayStore", "Gateway", "SIPCore", "Branding", "RepeatableChance", grdb, log],
+            dependencies: [
+                "GatewayStore", "Gateway", "SIPCore", "Branding", "RepeatableChance", "WallClock", grdb, log,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewaySyncTests",
@@ -192,11 +196,11 @@ let package = Package(
         .testTarget(
             name: "DirectoryTests",
             dependencies: [
-                "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", "RepeatableChance", grdb,
-                crypto,
-                lifecycle, log, nio, nioEmbedded,
+                "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", "RepeatableChance",
+                "WallClock", grdb, crypto, lifecycle, log, nio, nioEmbedded,
             ],
             swiftSettings: strict),
+        .testTarget(name: "WallClockTests", dependencies: ["WallClock"], swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),

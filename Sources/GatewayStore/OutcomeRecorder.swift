@@ -5,6 +5,7 @@ import GRDB
 package import Gateway
 package import Logging
 import Synchronization
+package import WallClock
 
 /// Turns the signals of the ring into stored calls and events; the only writer of both.
 ///
@@ -94,7 +95,7 @@ package final class OutcomeRecorder: Sendable {
     package init(
         database: HeraldDatabase, ring: SignalRing, settings: Settings = .init(),
         log: Logger = Logger(label: "herald.outcome"),
-        now: @escaping @Sendable () -> Int64 = OutcomeRecorder.wallClock, clockSteps: WallClockSteps = .init()
+        now: @escaping @Sendable () -> Int64 = WallClockSteps.wall, clockSteps: WallClockSteps = .init()
     ) throws {
         self.clockSteps = Mutex(clockSteps)
         self.database = database
@@ -232,6 +233,9 @@ package final class OutcomeRecorder: Sendable {
             try retention(between).prune(before: before, now: now)
         }
     }
+
+    /// True where nobody has set the wall clock for so long.
+    func clockHasStood(for time: Duration) -> Bool { clockSteps.withLock { $0.hasStood(for: time) } }
 
     // MARK: Parts
 

@@ -46,7 +46,8 @@ struct OutcomeRounds {
         let time = recorder.now()
         // Nothing goes while the ledger refuses: what it has not yet stored may need what looks old.
         guard !isRefused else { return }
-        if Self.isDue(lastPrune, after: .seconds(3_600), at: time) {
+        // A clock in the wrong year would take all calls for old: it has an hour to be put right.
+        if recorder.clockHasStood(for: .seconds(3_600)), Self.isDue(lastPrune, after: .seconds(3_600), at: time) {
             lastPrune = time
             report { try recorder.prune { goesOn() } }
         }

@@ -4,7 +4,9 @@ import BrandingAPI
 import Foundation
 import GRDB
 import Logging
+import Synchronization
 import Testing
+import WallClock
 
 @testable import Directory
 
@@ -12,12 +14,22 @@ import Testing
 struct RetentionTests {
     private static let day: Int64 = 86_400
 
-    /// One round of the server's housekeeping at its present time.
+    /// One round of the server's housekeeping at its present time, an hour after it has first looked at the clock.
     private static func round(_ directory: RunningDirectory, keepDays: Int = 400) async {
-        await Housekeeping(
+        let steady = Mutex<Int64>(0)
+        var steps = WallClockSteps { steady.withLock { $0 } }
+        #expect(steps.step(of: { (directory.time.seconds - 3_600) * 1_000_000 }) == nil)
+        steady.withLock { $0 = 3_600_000_000 }
+        await housekeeping(directory, keepDays, steps).round()
+    }
+
+    private static func housekeeping(
+        _ directory: RunningDirectory, _ keepDays: Int, _ steps: WallClockSteps
+    ) -> Housekeeping {
+        Housekeeping(
             database: directory.database, retention: Retention(database: directory.database, keepDays: keepDays),
-            now: { directory.time.seconds }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        ).round()
+            now: { directory.time.seconds }, clockSteps: steps,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     private static func texts(_ query: String, _ directory: RunningDirectory) async throws -> [String] {
@@ -36,6 +48,7 @@ struct RetentionTests {
             let eleven = Int64(1_767_225_600) + 11 * 86_400 + 1
             #expect(try await retention.bite(now: eleven - 86_401) == false)
             #expect(try ledger.page(.init(), limit: 9).events.count == 3)
+            #expect(try await retention.bite(now: eleven), "there may be more")
             #expect(try await retention.bite(now: eleven) == false)
             #expect(try ledger.page(.init(), limit: 9).events.map(\.eventKey) == ["2"])
             let report = try #require(try MonthReports(directory.database).reports(month: "2026-01").first)
@@ -57,8 +70,59 @@ struct RetentionTests {
         let retention = Retention(database: database, keepDays: 1)
         var more: [Bool] = []
         for _ in 0..<4 { more.append(try await retention.bite(now: Int64(1_767_225_600))) }
-        #expect(more == [true, true, false, false])
+        #expect(more == [true, true, true, false])
         #expect(try EventLedger(database).page(.init(), limit: 9).events.isEmpty)
+    }
+
+    @Test func `nothing goes while the clock may be in the wrong year`() async throws {
+        try await RunningDirectory.run { directory in
+            let steady = Mutex<Int64>(0)
+            let housekeeping = Self.housekeeping(directory, 10, WallClockSteps { steady.withLock { $0 } })
+            func pass(seconds: Int64, clockIsSetBy step: Int64 = 0) async {
+                steady.withLock { $0 += seconds * 1_000_000 }
+                directory.time.seconds += seconds + step
+                await housekeeping.round()
+            }
+            _ = try await EventLedger(directory.database).record(
+                EventRequest(phoneNumber: "+61491570156", outcome: "missed", eventKey: "k"),
+                now: directory.time.seconds)
+            func events() async throws -> Int { try await Self.texts("SELECT event_id FROM event", directory).count }
+            // The machine starts four years ahead, and a time server puts it right after ten minutes.
+            await pass(seconds: 0, clockIsSetBy: 4 * 365 * Self.day)
+            await pass(seconds: 600)
+            #expect(try await events() == 1)
+            await pass(seconds: 60, clockIsSetBy: -4 * 365 * Self.day)
+            await pass(seconds: 3_700)
+            #expect(try await events() == 1, "it is not old")
+            // Set forward while it runs, and back within the hour.
+            await pass(seconds: 60, clockIsSetBy: 20 * Self.day)
+            await pass(seconds: 3_000)
+            #expect(try await events() == 1)
+            await pass(seconds: 60, clockIsSetBy: -20 * Self.day)
+            for _ in 0..<11 * 24 { await pass(seconds: 3_600) }
+            #expect(try await events() == 0, "its ten days are over")
+        }
+    }
+
+    @Test func `events of a time when the clock was ahead do not keep what came after them`() async throws {
+        let folder = try TemporaryFolder()
+        let database = try DirectoryDatabase(folder: folder.path)
+        let now = Int64(1_767_225_600)
+        try await database.pool.write { database in
+            // 501 of next year, then 1,200 old ones with a young one among the first.
+            try database.execute(
+                sql: """
+                    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1701)
+                    INSERT INTO event (account, event_id, number, outcome, displayed_at, counted, received)
+                    SELECT 1, i, '+61491570156', 'missed', '', 0,
+                        CASE WHEN i <= 501 THEN ? WHEN i = 510 THEN ? ELSE i END FROM n
+                    """, arguments: [now + 365 * Self.day, now - 1])
+        }
+        let retention = Retention(database: database, keepDays: 1)
+        var bites = 0
+        while try await retention.bite(now: now), bites < 9 { bites += 1 }
+        let left = try await database.pool.read { try Int64.fetchAll($0, sql: "SELECT id FROM event ORDER BY id") }
+        #expect(left == Array(1...501) + [510])
     }
 
     @Test func `an imprint of 401 days goes, and one of yesterday stays`() async throws {

@@ -2,7 +2,6 @@
 
 import GRDB
 import Gateway
-import Synchronization
 import Testing
 
 @testable import GatewayStore
@@ -105,27 +104,5 @@ struct LedgerClockTests {
         ledger.clock.advance(seconds: 899)
         try ledger.recorder.drain()
         #expect(try ledger.calls().last?.outcome == nil)
-    }
-
-    @Test func `a clock that is slewed was not set, however far it goes`() {
-        let clock = LedgerFixture.Clock()
-        var steps = clock.steps
-        for _ in 0..<100 {
-            #expect(steps.step(of: { clock.now }) == nil)
-            clock.advance(seconds: 10)
-            clock.slew(milliseconds: 500)
-        }
-    }
-
-    @Test func `two readings with a pause between them say nothing`() {
-        let time = Mutex<Int64>(0)
-        // Each look at the steady clock finds three seconds gone, as on a machine that is overloaded.
-        var steps = WallClockSteps {
-            time.withLock { time in
-                time += 3_000_000
-                return time
-            }
-        }
-        for _ in 0..<10 { #expect(steps.step(of: { time.withLock { $0 } }) == nil) }
     }
 }

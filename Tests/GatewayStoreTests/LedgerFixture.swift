@@ -6,6 +6,7 @@ import GRDB
 import Gateway
 import GatewayStore
 import Synchronization
+import WallClock
 
 /// A gateway's outcome side in a folder of its own, with a clock the test moves.
 ///

@@ -33,6 +33,25 @@ struct OutcomeRoundsTests {
         #expect(try ledger.calls().count == 2)
     }
 
+    @Test func `no call goes for its age while the clock may be in the wrong year`() throws {
+        var rounds = OutcomeRounds(ledger.recorder)
+        for number in 1...3 { play(UInt64(number)) }
+        func pass(hours: Int, clockIsSetByDays days: Int64 = 0) throws -> Int {
+            ledger.clock.set(by: days * 86_400)
+            for _ in 0..<hours * 2 {
+                rounds.round()
+                ledger.clock.advance(seconds: 1_800)
+            }
+            rounds.round()
+            try ledger.database.ledger.write { try $0.execute(sql: "UPDATE event SET state = 1, settled_at = 1") }
+            return try ledger.calls().count
+        }
+        #expect(try pass(hours: 0) == 3)
+        #expect(try pass(hours: 0, clockIsSetByDays: 1_500) == 3, "four years ahead")
+        #expect(try pass(hours: 3, clockIsSetByDays: -1_500) == 3)
+        #expect(try pass(hours: 24 * 91) == 1, "they are old now; the newest row stays")
+    }
+
     @Test func `before each step it is told which part of the ring waits`() throws {
         var told: [Double] = []
         var rounds = OutcomeRounds(ledger.recorder, pace: { told.append($0) })

@@ -3,13 +3,30 @@
 import GRDB
 import Logging
 import ServiceLifecycle
+import Synchronization
+import WallClock
 
 /// What the server does beside answering: once a minute, in small bites, never while a request waits for it.
-struct Housekeeping: Service {
-    let database: DirectoryDatabase
-    let retention: Retention
-    let now: @Sendable () -> Int64
-    let logger: Logger
+///
+/// Nothing goes by its age until the clock has stood for an hour: one in the wrong year would take everything for old.
+final class Housekeeping: Service {
+    private let database: DirectoryDatabase
+    private let retention: Retention
+    private let now: @Sendable () -> Int64
+    private let clockSteps: Mutex<WallClockSteps>
+    private let logger: Logger
+
+    /// - Parameter now: seconds since 1970.
+    init(
+        database: DirectoryDatabase, retention: Retention, now: @escaping @Sendable () -> Int64,
+        clockSteps: WallClockSteps = .init(), logger: Logger
+    ) {
+        self.database = database
+        self.retention = retention
+        self.now = now
+        self.clockSteps = Mutex(clockSteps)
+        self.logger = logger
+    }
 
     func run() async throws {
         // `try?`: a cancelled sleep ends the loop by its condition, after a last round.
@@ -23,12 +40,19 @@ struct Housekeeping: Service {
     func round() async {
         do {
             try await database.keyUsage.write(to: database.pool)
-            try await takeAll { try await retention.bite(now: now()) }
+            if clockHasStood { try await takeAll { try await retention.bite(now: now()) } }
             try await takeAll { try await UploadExpiry(database: database).bite(now: now()) }
         } catch is CancellationError {
             // The end of the server; the next start goes on.
         } catch {
             logger.error("housekeeping failed and will be tried again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    private var clockHasStood: Bool {
+        clockSteps.withLock { steps in
+            _ = steps.step(of: { now() * 1_000_000 })
+            return steps.hasStood(for: .seconds(3_600))
         }
     }
 

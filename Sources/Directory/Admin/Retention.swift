@@ -22,16 +22,19 @@ struct Retention: Sendable {
     func bite(now: Int64) async throws -> Bool {
         let oldest = now - Int64(keepDays) * 86_400
         let isMore = [
-            try await remove(Self.events, before: oldest), try await remove(Self.imprints, before: oldest),
+            // Among the oldest may be young ones: only where none of them is too old nothing is.
+            try await remove(Self.events, [now, oldest]) > 0,
+            try await remove(Self.imprints, [oldest]) == Self.biteSize,
             try await removeUploads(before: oldest, now: now),
         ]
         return isMore.contains(true)
     }
 
-    private func remove(_ statement: String, before oldest: Int64) async throws -> Bool {
+    /// How many rows went.
+    private func remove(_ statement: String, _ arguments: StatementArguments) async throws -> Int {
         try await database.pool.write { database in
-            try database.execute(sql: statement, arguments: [oldest])
-            return database.changesCount == Self.biteSize
+            try database.execute(sql: statement, arguments: arguments)
+            return database.changesCount
         }
     }
 
@@ -45,10 +48,12 @@ struct Retention: Sendable {
         return count == Self.uploadBiteSize
     }
 
-    // Events come in the order of their rows, or nearly so, and need no index.
+    // Events come in the order of their rows, or nearly so, and need no index. Those of a time when the clock was ahead
+    // are passed over: they stay until their time has come, and must not keep all that came after them.
     static let events = """
         DELETE FROM event WHERE id IN (
-            SELECT id FROM (SELECT id, received FROM event ORDER BY id LIMIT \(biteSize)) WHERE received < ?)
+            SELECT id FROM (SELECT id, received FROM event WHERE received <= ? ORDER BY id LIMIT \(biteSize))
+            WHERE received < ?)
         """
 
     static let imprints = """

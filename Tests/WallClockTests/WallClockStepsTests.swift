@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Synchronization
+import Testing
+
+@testable import WallClock
+
+@Suite("A wall clock that was set")
+struct WallClockStepsTests {
+    @Test func `it has stood since it was read first or was set last`() {
+        let wall = Mutex<Int64>(7)
+        let steady = Mutex<Int64>(0)
+        var steps = WallClockSteps { steady.withLock { $0 } }
+        func pass(seconds: Int64, setBy step: Int64 = 0) -> Int64? {
+            steady.withLock { $0 += seconds * 1_000_000 }
+            wall.withLock { $0 += (seconds + step) * 1_000_000 }
+            return steps.step(of: { wall.withLock { $0 } })
+        }
+        #expect(!steps.hasStood(for: .zero), "nobody has read it")
+        #expect(pass(seconds: 0) == nil)
+        #expect(pass(seconds: 59) == nil)
+        #expect(!steps.hasStood(for: .seconds(60)))
+        #expect(pass(seconds: 1) == nil)
+        #expect(steps.hasStood(for: .seconds(60)))
+        #expect(pass(seconds: 1, setBy: -3_600) == -3_600_000_000)
+        #expect(!steps.hasStood(for: .seconds(60)))
+        #expect(pass(seconds: 60) == nil)
+        #expect(steps.hasStood(for: .seconds(60)))
+    }
+
+    @Test func `a clock that is slewed was not set, however far it goes`() {
+        let wall = Mutex<Int64>(0)
+        let steady = Mutex<Int64>(0)
+        var steps = WallClockSteps { steady.withLock { $0 } }
+        for _ in 0..<400 {
+            #expect(steps.step(of: { wall.withLock { $0 } }) == nil)
+            steady.withLock { $0 += 10_000_000 }
+            wall.withLock { $0 += 10_500_000 }
+        }
+        #expect(steps.hasStood(for: .seconds(4_000)))
+    }
+
+    @Test func `two readings with a pause between them say nothing`() {
+        let time = Mutex<Int64>(0)
+        // Each look at the steady clock finds three seconds gone, as on a machine that is overloaded.
+        var steps = WallClockSteps {
+            time.withLock { time in
+                time += 3_000_000
+                return time
+            }
+        }
+        for _ in 0..<10 { #expect(steps.step(of: { time.withLock { $0 } }) == nil) }
+    }
+}
