@@ -8,7 +8,7 @@ import Logging
 ///
 /// A batch is only a way to travel: each event has its own result, and what a batch cannot do is done singly. A server
 /// that finds a batch too large gets smaller ones, one that has no such route (404, 405) or whose answer cannot be read
-/// none any more until the next start. Source: mobile-api, "Batch Operations".
+/// none, for an hour. Source: mobile-api, "Batch Operations".
 extension EventSender {
     /// Sends events in batches of the size the directory takes; for a size of 1 nothing is done here.
     ///
@@ -94,7 +94,7 @@ extension EventSender {
             result.error.map { ServerMessage($0) { ServerText.clean(client.settings.key.redacting($0)) } } ?? ""
         switch result.statusCode {
         // No word of what it means: as a request of its own it has a status.
-        case 0: await send(pending)
+        case ..<400: await send(pending)
         case 401, 403:
             await publisher.doubtKey()
             await postpone(pending, .unauthorised(status: result.statusCode, message: message))

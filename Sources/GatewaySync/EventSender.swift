@@ -33,8 +33,8 @@ package final class EventSender: Service, Sendable {
         var asked: Duration = .zero
         var lastError: String?
         var isStopping = false
-        /// Most events in a batch, as far as the directory's refusals told.
-        var batchLimit = Int.max
+        /// Most events in a batch, as far as the directory's refusals told, and when that was; seconds since 1970.
+        var batchLimit = (events: Int.max, since: Int64.min)
     }
 
     package init(
@@ -76,14 +76,23 @@ package final class EventSender: Service, Sendable {
     }
 
     /// Most events in one request.
-    var batchSize: Int { min(client.word.eventsInBatch, state.withLock { $0.batchLimit }) }
+    var batchSize: Int {
+        let now = time.now()
+        return state.withLock { state in
+            if !(0..<Self.limitHolds).contains(now &- state.batchLimit.since) { state.batchLimit.events = .max }
+            return min(client.word.eventsInBatch, state.batchLimit.events)
+        }
+    }
+    /// Seconds; a server that was upgraded, or an answer a proxy had spoilt, must not make events slow for weeks.
+    private static let limitHolds: Int64 = 3600
     /// True while the last answers of this round were failures: the rest stays as it is, due and with no attempt counted.
     var hasFailed: Bool { state.withLock { $0.batchFailed } }
 
-    /// Sends smaller batches from now on; nil changes nothing.
+    /// Sends smaller batches for an hour; nil changes nothing.
     func limitBatches(_ limit: Int?) {
         guard let limit else { return }
-        state.withLock { $0.batchLimit = max(1, min($0.batchLimit, limit)) }
+        let now = time.now()
+        state.withLock { $0.batchLimit = (max(1, min($0.batchLimit.events, limit)), now) }
     }
 
     var isStopping: Bool { state.withLock { $0.isStopping } || Task.isCancelled }

@@ -130,15 +130,35 @@ struct EventBatchTests {
     @Test(arguments: ["{}", #"{"results":[]}"#, #"{"results":[{"status":"success","status_code":200}]}"#, "x"])
     func `an answer that does not fit the request settles nothing, and then events go singly`(body: String) async throws
     {
-        let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 2) { request in
+        let (gateway, peer) = try await Self.gateway(Self.remote(batch: 4), events: 2) { request in
             .json(Self.keys(request).isEmpty ? #"{"success":true,"event_id":"e"}"# : body)
         }
         let sender = gateway.sender()
         #expect(await sender.sendBatch() > .zero)
         #expect(sender.counts.delivered == 0 && sender.counts.postponed == 2)
-        gateway.time.advance(by: .seconds(3600))
+        gateway.time.advance(by: .seconds(60))
         await sender.sendBatch()
         #expect(sender.counts.delivered == 2)
+        // An hour later a batch is tried again.
+        gateway.time.advance(by: .seconds(3600))
+        for number in 10..<12 { gateway.outbox.add("displayed:\(number)") }
+        await sender.sendBatch()
+        #expect(peer.requests.last.map { Self.keys($0).count } == 2)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [
+        #""status":"created","status_code":201"#, #""status":"pending","status_code":102"#, #""status":"?""#,
+    ])
+    func `an operation with an end nobody knows is asked for by itself`(result: String) async throws {
+        let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 2) { request in
+            .json(
+                Self.keys(request).isEmpty
+                    ? #"{"success":true,"event_id":"e"}"# : #"{"results":[{"status":"success"},{\#(result)}]}"#)
+        }
+        let sender = gateway.sender()
+        await sender.sendBatch()
+        #expect(sender.counts.delivered == 2 && sender.counts.postponed == 0)
         await gateway.client.shutdown()
     }
 
