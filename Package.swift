@@ -99,8 +99,8 @@ let package = Package(
         .target(
             name: "SIPTransport",
             dependencies: [
-                "SIPCore", "SystemReasons", "CDatagram", "CMalloc", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509,
-                asn1,
+                "SIPCore", "SystemReasons", "TLSReasons", "CDatagram", "CMalloc", "CResolver", nio, nioPosix, nioTLS,
+                nioSSL, x509, asn1,
             ],
             swiftSettings: strict),
         .target(
@@ -110,8 +110,8 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "Gateway", "Branding", "BrandingAPI", "SystemReasons", "CConfinement", httpClient, nio, nioPosix,
-                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
+                "Gateway", "Branding", "BrandingAPI", "SystemReasons", "TLSReasons", "CConfinement", httpClient, nio,
+                nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .target(
@@ -139,6 +139,8 @@ let package = Package(
         .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
         // Why the system refuses, in words for an operator; for every edge and both programs.
         .target(name: "SystemReasons", swiftSettings: strict),
+        // Why TLS failed, for the two edges that speak it.
+        .target(name: "TLSReasons", dependencies: [nioSSL], swiftSettings: strict),
         // When the time of day was set; for what goes by it on either side.
         .target(name: "WallClock", swiftSettings: strict),
         // Pictures made square; runs in a short-lived process of its own, never in the gateway's.

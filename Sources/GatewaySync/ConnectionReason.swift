@@ -5,8 +5,8 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import NIOSSL
 import SystemReasons
+import TLSReasons
 
 /// Why a connection to the directory failed, in words for an operator instead of the libraries' own errors.
 enum ConnectionReason {
@@ -18,11 +18,9 @@ enum ConnectionReason {
         case let error as IOError: SystemReason.text(error.errnoCode)
         case let error as NIOConnectionError: text(error)
         case let error as ChannelError: text(error)
-        case let error as NIOSSLError: text(error)
-        case is NIOSSLExtraError: "its certificate is for another name than the one in directory.url"
         case let error as DirectoryIdentityError: error.description
         case is HTTPParserError: "what answers there speaks no HTTP"
-        default: nil
+        default: TLSReason(error).map(text)
         }
     }
 
@@ -36,15 +34,13 @@ enum ConnectionReason {
         return "the connection ended"
     }
 
-    private static func text(_ error: NIOSSLError) -> String {
-        guard case .handshakeFailed(let cause) = error else { return "the TLS connection ended" }
-        // The library says which errors it met in its description alone, the cause of the last one first.
-        let words = "\(cause)".split { !($0.isLetter || $0.isNumber || $0 == "_") }
-        let names = words.filter { $0.contains("_") && $0.allSatisfy { !$0.isLowercase } }
-        if names.contains("CERTIFICATE_VERIFY_FAILED") {
-            return "no trusted root vouches for its certificate, or it has expired; see directory.tls.roots"
+    private static func text(_ reason: TLSReason) -> String {
+        switch reason {
+        case .untrusted: "no trusted root vouches for its certificate, or it has expired; see directory.tls.roots"
+        case .otherName: "its certificate is for another name than the one in directory.url"
+        case .noTLS: "what answers there speaks no TLS; see directory.url"
+        case .failed(let name): "the TLS handshake failed" + (name.map { " (\($0))" } ?? "")
+        case .ended: "the TLS connection ended"
         }
-        if names.contains("WRONG_VERSION_NUMBER") { return "what answers there speaks no TLS; see directory.url" }
-        return "the TLS handshake failed" + (names.first.map { " (\($0))" } ?? "")
     }
 }

@@ -134,7 +134,10 @@ final class StreamConnection: ChannelInboundHandler {
         channel = context.channel
         if let address = context.remoteAddress.flatMap(PeerAddress.init) { remote = address }
         hub.opened(self)
-        if isSecured { sendEarly() }
+        if isSecured {
+            hub.secured(self)
+            sendEarly()
+        }
         context.fireChannelActive()
     }
 
@@ -163,6 +166,7 @@ final class StreamConnection: ChannelInboundHandler {
             unfinishedSince = nil
             let peer = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
             certificate = peer.flatMap { PeerCertificate($0) }
+            hub.secured(self)
             sendEarly()
         }
         if case ChannelEvent.inputClosed = event { close(nil) }
@@ -172,6 +176,7 @@ final class StreamConnection: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         // What came before the end counts; there is no second try.
         if !isRefused { offer() }
+        if !isSecured, !isClosing { tellTrouble(NIOSSLError.uncleanShutdown) }
         hub.closed(self)
         channel = nil
         failEarly()
@@ -180,9 +185,15 @@ final class StreamConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !isSecured { hub.counters.add(.handshakesFailed) }
+        // In TLS 1.3 a far end that does not like the gateway's certificate says so when the handshake is over for it.
+        var isAlert = false
+        if case BoringSSLError.sslError = error { isAlert = true }
+        if !isSecured || isAlert { tellTrouble(error) }
         isClosing = true
         context.close(promise: nil)
     }
+
+    private func tellTrouble(_ error: any Error) { hub.trouble(StreamTrouble(self, error, hub.limits), of: self) }
 
     /// Cuts off what is complete.
     private func gather(_ channel: any Channel) {
@@ -237,6 +248,10 @@ final class StreamConnection: ChannelInboundHandler {
     /// Closes it if it has been silent or half a message for too long.
     func sweep(_ now: NIODeadline) {
         if let since = unfinishedSince, !isRefused, now - since > hub.limits.unfinished.timeAmount {
+            if !isSecured {
+                let reason = "its TLS handshake did not end within \(hub.limits.unfinished)"
+                hub.trouble(StreamTrouble(self, reason), of: self)
+            }
             return close(.closedUnfinished)
         }
         if now - lastByte > hub.limits.idle.timeAmount { close(.closedIdle) }

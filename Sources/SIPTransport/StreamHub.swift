@@ -31,16 +31,19 @@ final class StreamHub {
     private var strangers = 0
     private var peers = StreamPeers()
     private var lastNumber: UInt64 = 0
+    private var told = ToldTroubles()
+    private let onTrouble: @Sendable (StreamTrouble) -> Void
 
     init(
         loop: any EventLoop, listeners: [StreamListener], inboxes: [StreamInbox], limits: StreamLimits,
-        counters: StreamCounters
+        counters: StreamCounters, onTrouble: @escaping @Sendable (StreamTrouble) -> Void
     ) {
         self.loop = loop
         self.listeners = Dictionary(listeners.map { ($0.position, $0) }) { first, _ in first }
         self.inboxes = inboxes
         self.limits = limits
         self.counters = counters
+        self.onTrouble = onTrouble
     }
 
     /// The worker that gets a connection's messages, always the same, so that they keep their order.
@@ -123,8 +126,9 @@ final class StreamHub {
             gone(connection)
             return connection
         }
-        bootstrap.bind(to: local).connect(to: address).assumeIsolated().whenFailure { _ in
+        bootstrap.bind(to: local).connect(to: address).assumeIsolated().whenFailure { error in
             self.counters.add(.connectFailed)
+            self.trouble(StreamTrouble(connection, error, self.limits), of: connection)
             self.gone(connection)
         }
         return connection
@@ -153,6 +157,19 @@ final class StreamHub {
             if connection.origin == .acceptedFromStranger { strangers += 1 }
         }
         counters.setOpen(connections.count)
+    }
+
+    /// A connection can be used.
+    func secured(_ connection: StreamConnection) {
+        told.over(connection.remote, isMade: connection.origin == .made)
+    }
+
+    /// A connection did not come about.
+    ///
+    /// What strangers do is only counted.
+    func trouble(_ trouble: StreamTrouble, of connection: StreamConnection) {
+        guard connection.origin != .acceptedFromStranger, told.isNews(trouble) else { return }
+        onTrouble(trouble)
     }
 
     /// A connection that was there is no more.

@@ -33,15 +33,22 @@ package final class StreamTransport: Sendable {
 
     /// Prepares the streams; nothing is opened before `start`.
     ///
-    /// - Parameter inboxes: one a worker.
-    package init(listeners: [StreamListener], inboxes: [StreamInbox], limits: StreamLimits = .init()) {
+    /// - Parameters:
+    ///   - inboxes: one a worker.
+    ///   - onTrouble: hears of connections with peers that do not come about, on the event loop, which must not wait.
+    package init(
+        listeners: [StreamListener], inboxes: [StreamInbox], limits: StreamLimits = .init(),
+        onTrouble: @escaping @Sendable (StreamTrouble) -> Void = { _ in }
+    ) {
         self.listeners = listeners
         group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let loop = group.next()
         self.loop = loop
         let counters = counters
         hub = NIOLoopBoundBox.makeBoxSendingValue(
-            StreamHub(loop: loop, listeners: listeners, inboxes: inboxes, limits: limits, counters: counters),
+            StreamHub(
+                loop: loop, listeners: listeners, inboxes: inboxes, limits: limits, counters: counters,
+                onTrouble: onTrouble),
             eventLoop: loop)
         outbox = StreamOutbox()
         let shortest = min(limits.idle, limits.unfinished) / 4

@@ -17,8 +17,13 @@ struct OpenTransport {
 
     /// Opens every UDP address and reads the files of every TLS address; throws at the first that cannot be used.
     ///
-    /// - Parameter streamConnections: how many connections of TCP and TLS the system has room for.
-    init(_ configuration: HeraldConfiguration, streamConnections: Int) throws {
+    /// - Parameters:
+    ///   - streamConnections: how many connections of TCP and TLS the system has room for.
+    ///   - onTrouble: hears of connections that do not come about; must not wait.
+    init(
+        _ configuration: HeraldConfiguration, streamConnections: Int,
+        onTrouble: @escaping @Sendable (StreamTrouble) -> Void
+    ) throws {
         let count = configuration.workers
         let sockets = try configuration.listen.map { listener -> [UDPSocket]? in
             guard listener.transport == .udp else { return nil }
@@ -41,7 +46,7 @@ struct OpenTransport {
         }
         let streams = StreamTransport(
             listeners: listeners, inboxes: workers.map(\.inbox),
-            limits: StreamLimits(configuration, connections: streamConnections))
+            limits: StreamLimits(configuration, connections: streamConnections), onTrouble: onTrouble)
         for worker in workers { worker.use(streams) }
         self.streams = streams
     }

@@ -43,11 +43,13 @@ struct RunningGateway {
         let hasStreams = configuration.listen.contains { $0.transport != .udp }
         let files = OpenFiles.allow(connections: hasStreams ? configuration.streams.connections : 0)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
-        var transport = try OpenTransport(configuration, streamConnections: files.connectionsWithRoom)
+        let reachability = ReachabilityLog(logger: logger)
+        var transport = try OpenTransport(
+            configuration, streamConnections: files.connectionsWithRoom, onTrouble: reachability.tell)
         try await transport.start()
         let bound = transport.bound
         let foundation = GatewayFoundation(
-            bound: bound, secret: secret, health: TargetHealthBoard(onChange: TargetLog(logger: logger).tell),
+            bound: bound, secret: secret, health: TargetHealthBoard(onChange: reachability.tell),
             trunks: TrunkRegister())
         let streams = transport.streams
         let settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }

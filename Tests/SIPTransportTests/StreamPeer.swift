@@ -11,6 +11,7 @@ import Synchronization
 final class StreamObserver: Sendable {
     private let kept = Mutex<[StreamArrival]>([])
     private let inboxBox = Mutex<StreamInbox?>(nil)
+    private let told = Mutex<[String]>([])
 
     init(mostBytes: Int = 16 << 20) {
         let inbox = StreamInbox(mostBytes: mostBytes) {}
@@ -37,6 +38,11 @@ final class StreamObserver: Sendable {
             kept.compactMap { if case .sendFailed(let token) = $0 { token } else { nil } }
         }
     }
+
+    /// Connections that did not come about, in the words of the log.
+    var troubles: [String] { told.withLock { $0 } }
+
+    @Sendable func tell(_ trouble: StreamTrouble) { told.withLock { $0.append("\(trouble)") } }
 
     private func take() {
         var backlog = StreamBacklog(of: inbox)

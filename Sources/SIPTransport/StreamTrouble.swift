@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+package import SIPCore
+import SystemReasons
+import TLSReasons
+
+/// A connection that did not come about, in words for an operator.
+package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
+    /// The far end; of a connection it began itself without the port, which is another one each time.
+    package let remote: PeerAddress
+    /// True where the gateway made the connection.
+    package let isMade: Bool
+    package let reason: String
+
+    package var description: String {
+        isMade ? "no connection to \(remote): \(reason)" : "no TLS connection from \(remote.bareHostText): \(reason)"
+    }
+
+    /// Why it could not be made or secured.
+    init(_ connection: StreamConnection, _ error: any Error, _ limits: StreamLimits) {
+        self.init(connection, Self.reason(error, isMade: connection.origin == .made, limits))
+    }
+
+    init(_ connection: StreamConnection, _ reason: String) {
+        let isMade = connection.origin == .made
+        self.init(
+            remote: isMade ? connection.remote : connection.remote.with(port: 0), isMade: isMade, reason: reason)
+    }
+
+    init(remote: PeerAddress, isMade: Bool, reason: String) {
+        self.remote = remote
+        self.isMade = isMade
+        self.reason = reason
+    }
+
+    private static func reason(_ error: any Error, isMade: Bool, _ limits: StreamLimits) -> String {
+        if let reason = TLSReason(error) { return text(reason, isMade: isMade) }
+        if let error = error as? IOError { return SystemReason.text(error.errnoCode) }
+        if case .connectTimeout? = error as? ChannelError { return "nobody answered within \(limits.connect)" }
+        return "it ended at once"
+    }
+
+    private static func text(_ reason: TLSReason, isMade: Bool) -> String {
+        switch reason {
+        case .untrusted:
+            "none of the roots vouches for its certificate, or it has expired; see listen.roots"
+        case .otherName: "its certificate is for another name; see certificate_name"
+        case .noTLS: "it speaks no TLS; see listen.transport"
+        case .failed("PEER_DID_NOT_RETURN_A_CERTIFICATE"):
+            "it shows no certificate, which listen.client_certificate asks for"
+        case .failed(let name?): "the TLS handshake failed (\(name))"
+        case .failed(nil), .ended: "it ended during the TLS handshake"
+        }
+    }
+}
+
+/// Which troubles have been told: each once until a connection with that far end comes about, and at most one a second.
+struct ToldTroubles {
+    private struct Way: Hashable {
+        let remote: PeerAddress
+        let isMade: Bool
+    }
+
+    /// Far ends that are remembered; past it they are told again.
+    private static let most = 256
+
+    private var told: [Way: String] = [:]
+    private var lastTime: NIODeadline?
+
+    /// True for one that is to be told now.
+    mutating func isNews(_ trouble: StreamTrouble, _ now: NIODeadline = .now()) -> Bool {
+        let way = Way(remote: trouble.remote, isMade: trouble.isMade)
+        guard told[way] != trouble.reason else { return false }
+        // Left for the next time it happens: a far end that comes and goes must not fill a log.
+        if let lastTime, now - lastTime < .seconds(1) { return false }
+        lastTime = now
+        if told.count >= Self.most { told.removeAll() }
+        told[way] = trouble.reason
+        return true
+    }
+
+    /// Notes that a connection came about.
+    mutating func over(_ remote: PeerAddress, isMade: Bool) {
+        guard !told.isEmpty else { return }
+        told[Way(remote: isMade ? remote : remote.with(port: 0), isMade: isMade)] = nil
+    }
+}
