@@ -23,7 +23,7 @@ final class LedgerCall {
     var timer = TimerHandle.none
 
     /// The name signals know it by: of its latest attempt.
-    var name: CallIdentifier { machine.record.attempt?.call ?? machine.record.call }
+    var name: CallIdentifier { machine.record.name }
 
     init(row: Int64, callID: String, record: CallRecord, isStored: Bool, awaitsRedial: Bool = false) {
         self.row = row
@@ -109,8 +109,9 @@ struct LedgerJournal {
         let signal = clockStep.map { signal.told(before: $0) } ?? signal
         let isEither = signal.kind == .bye || signal.kind == .refreshed
         if let call = open[signal.call] ?? (isEither ? open[signal.alternative] : nil) {
+            if signal.kind == .invite, begins(signal, texts: texts, after: call) { return }
             note(call.machine.receive(signal), of: call)
-        } else if signal.kind == .invite, !ended.contains(signal.call) {
+        } else if signal.kind == .invite {
             begin(signal, texts: texts)
         } else {
             unclaimed += 1
@@ -172,15 +173,32 @@ struct LedgerJournal {
     /// Row number of the next event the store adds on its own.
     var firstFreeEvent: Int64 { nextEvent }
 
+    /// Begins another call where one of its name ended at somebody else's phone, or waits in vain there.
+    private mutating func begins(_ signal: CallSignal, texts: CallTexts?, after call: LedgerCall) -> Bool {
+        let record = CallRecord(signal, texts: texts, trunk: trunks[signal.trunk])
+        guard !record.called.isEmpty, record.called != call.machine.record.called else { return false }
+        let step = call.machine.leftForAnother()
+        guard !step.isEmpty else { return false }
+        note(step, of: call)
+        begin(signal, texts: texts)
+        return true
+    }
+
     private mutating func begin(_ signal: CallSignal, texts: CallTexts?) {
-        let trunk = trunks[signal.trunk]
-        let record = CallRecord(signal, texts: texts, trunk: trunk)
+        var record = CallRecord(signal, texts: texts, trunk: trunks[signal.trunk])
+        if ended.contains(record.name) {
+            guard !ended.contains(record.name, to: record.called) else {
+                unclaimed += 1
+                return
+            }
+            record.becomeAnother()
+        }
         if goesOn(record) { return }
         let call = LedgerCall(
             row: nextCall, callID: record.call.description, record: record, isStored: false,
             awaitsRedial: limits.redial > 0)
         nextCall += 1
-        open[record.call] = call
+        open[record.name] = call
         if let event = minter.passedThrough(record, callID: call.callID) { call.endEvent = add(event) }
         note(.changed, of: call)
     }
@@ -193,12 +211,12 @@ struct LedgerJournal {
             (0..<limits.redial).contains(record.inviteAt - refusedAt)
         else { return false }
         let earlier = call.name
-        let step = call.machine.redialled(as: record.call, sipCallID: record.sipCallID, at: record.inviteAt)
+        let step = call.machine.redialled(as: record.name, sipCallID: record.sipCallID, at: record.inviteAt)
         guard !step.isEmpty else { return false }
         // What is still said of the earlier attempt, such as its repeated answer, is not about this one.
         open[earlier] = nil
-        ended.note(earlier, endedAt: refusedAt)
-        open[record.call] = call
+        ended.note(earlier, to: record.called, endedAt: refusedAt)
+        open[record.name] = call
         note(step, of: call)
         return true
     }
@@ -227,7 +245,7 @@ struct LedgerJournal {
                 batch.unknownCallers.append(caller)
             }
             open[call.name] = nil
-            if let endedAt = record.endedAt { ended.note(call.name, endedAt: endedAt) }
+            if let endedAt = record.endedAt { ended.note(call.name, to: record.called, endedAt: endedAt) }
         }
     }
 
@@ -258,9 +276,7 @@ private struct RedialPair: Hashable {
 
     /// Nil for calls that could be two strangers': outbound, withheld, or to nobody known.
     init?(_ record: CallRecord) {
-        guard record.direction == .inbound, let caller = record.caller else { return nil }
-        let called = record.destination?.description ?? record.subscriber
-        guard !called.isEmpty else { return nil }
-        (self.caller, self.called, reason) = (caller, called, record.reason)
+        guard record.direction == .inbound, let caller = record.caller, !record.called.isEmpty else { return nil }
+        (self.caller, called, reason) = (caller, record.called, record.reason)
     }
 }

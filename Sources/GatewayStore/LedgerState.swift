@@ -8,7 +8,7 @@ import Gateway
 struct LedgerState {
     var calls: [LedgerCall] = []
     /// When calls ended whose INVITE may still be repeated.
-    var ended: [CallIdentifier: Int64] = [:]
+    var ended: [EndedCalls.Call] = []
     var nextCall: Int64 = 1
     var nextEvent: Int64 = 1
     /// Nil when the ledger has never read this ring.
@@ -41,12 +41,17 @@ struct LedgerState {
             newest.bind(1, before)
             // To the end of each step: a statement left in the middle would hold on to an old state of the file.
             isDone = true
-            while let (row, invite, end, names) = try newest.row({
-                ($0.integer(0) ?? 0, $0.integer(1) ?? 0, $0.integer(2), [$0.text(3), $0.text(4)])
+            while let (row, invite, end, names, called) = try newest.row({
+                (
+                    $0.integer(0) ?? 0, $0.integer(1) ?? 0, $0.integer(2), [$0.text(3), $0.text(4)],
+                    Self.number($0.integer(5))?.description ?? $0.text(6) ?? ""
+                )
             }) {
                 (before, isDone) = (row, !repeated.contains(invite))
                 guard !isDone, let end else { continue }
-                for name in names.compactMap({ $0 }).compactMap(CallIdentifier.init) { ended[name] = end }
+                for name in names.compactMap({ $0 }).compactMap(CallIdentifier.init) {
+                    ended.append(EndedCalls.Call(name, to: called, endedAt: end))
+                }
             }
         }
     }
@@ -56,7 +61,8 @@ struct LedgerState {
     }
 
     private static let callsBefore = """
-        SELECT id, invite_at, ended_at, call_id, attempt_call_id FROM call WHERE id < ?1 ORDER BY id DESC LIMIT 500
+        SELECT id, invite_at, ended_at, call_id, attempt_call_id, destination, subscriber FROM call
+        WHERE id < ?1 ORDER BY id DESC LIMIT 500
         """
 
     private static let openCalls = """

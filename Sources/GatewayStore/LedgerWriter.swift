@@ -70,7 +70,7 @@ struct LedgerWriter {
         statement.bind(13, record.machine?.rawValue)
         statement.bind(14, record.sessionUntil)
         statement.bind(15, record.attempt?.call.description)
-        statement.bind(16, record.attempt?.sipCallID)
+        statement.bind(16, record.attempt.flatMap { $0.sipCallID.isEmpty ? nil : $0.sipCallID })
         if isEnded || !call.isStored {
             let key = returns.isOriginal(record) ? returns.subscriberKeys(of: record).first : nil
             statement.bind(17, record.endedAt)

@@ -28,14 +28,17 @@ struct EndedCallsTests {
     func `a call is known while its INVITE may be repeated, however the clock goes`(
         ends: Int64, looks: [Int64], isKnown: Bool
     ) {
-        var ended = EndedCalls([:])
-        ended.note(Self.one, endedAt: Self.second(ends))
+        var ended = EndedCalls([])
+        ended.note(Self.one, to: "1001", endedAt: Self.second(ends))
         for look in looks { ended.forget(at: Self.second(look)) }
         #expect(ended.contains(Self.one) == isKnown)
     }
 
     @Test func `calls the ledger was left with are forgotten as those of this process are`() {
-        var ended = EndedCalls([Self.one: Self.second(110), Self.other: Self.second(100)])
+        var ended = EndedCalls([
+            .init(Self.one, to: "+61291234567", endedAt: Self.second(110)),
+            .init(Self.other, to: "", endedAt: Self.second(100)),
+        ])
         ended.forget(at: Self.second(132))
         #expect(ended.contains(Self.one))
         #expect(!ended.contains(Self.other))
@@ -44,9 +47,9 @@ struct EndedCallsTests {
     }
 
     @Test func `one that was told of late stays no shorter, and goes with the one before it`() {
-        var ended = EndedCalls([:])
-        ended.note(Self.one, endedAt: Self.second(100))
-        ended.note(Self.other, endedAt: Self.second(90))
+        var ended = EndedCalls([])
+        ended.note(Self.one, to: "1001", endedAt: Self.second(100))
+        ended.note(Self.other, to: "1001", endedAt: Self.second(90))
         ended.forget(at: Self.second(125))
         #expect(ended.contains(Self.other))
         ended.forget(at: Self.second(132))
@@ -55,12 +58,37 @@ struct EndedCallsTests {
     }
 
     @Test func `a name that was forgotten may end again`() {
-        var ended = EndedCalls([:])
-        ended.note(Self.one, endedAt: Self.second(100))
+        var ended = EndedCalls([])
+        ended.note(Self.one, to: "1001", endedAt: Self.second(100))
         ended.forget(at: Self.second(140))
-        ended.note(Self.one, endedAt: Self.second(150))
+        ended.note(Self.one, to: "1001", endedAt: Self.second(150))
         #expect(ended.contains(Self.one))
         ended.forget(at: Self.second(182))
         #expect(!ended.contains(Self.one))
+    }
+
+    // RFC 3261 §16.5: a proxy may ask its targets one after the other.
+    @Test func `a call is known by its name and by whom it was to`() {
+        var ended = EndedCalls([])
+        ended.note(Self.one, to: "1001", endedAt: Self.second(100))
+        ended.note(Self.one, to: "1002", endedAt: Self.second(130))
+        #expect(ended.contains(Self.one, to: "1001"))
+        #expect(ended.contains(Self.one, to: "1002"))
+        #expect(!ended.contains(Self.one, to: "1003"))
+        #expect(!ended.contains(Self.other, to: "1001"))
+        ended.forget(at: Self.second(132))
+        #expect(!ended.contains(Self.one, to: "1001"))
+        // The name stays as long as any of its calls.
+        #expect(ended.contains(Self.one))
+        ended.forget(at: Self.second(162))
+        #expect(!ended.contains(Self.one))
+    }
+
+    @Test func `whom it was to is not asked where nobody knows`() {
+        var ended = EndedCalls([])
+        ended.note(Self.one, to: "", endedAt: Self.second(100))
+        #expect(ended.contains(Self.one, to: ""))
+        ended.forget(at: Self.second(132))
+        #expect(!ended.contains(Self.one, to: ""))
     }
 }

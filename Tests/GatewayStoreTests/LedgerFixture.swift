@@ -160,6 +160,7 @@ struct LedgerPlay {
         answer.sessionSeconds = session
         ring.append(answer)
     }
+    func cancelled(at second: Int64) { ring.append(signal(.cancelled, second)) }
     func bye(at second: Int64) { ring.append(signal(.bye, second)) }
     func failed(_ status: UInt16, at second: Int64) { ring.append(signal(.failed, second, status)) }
 

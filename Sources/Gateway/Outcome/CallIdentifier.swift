@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SIPCore
+
 /// The name of one call: 128 bits, the same for every retransmission and after every restart.
 ///
 /// A keyed hash of Call-ID, the originator's From tag and the direction (secret on disk), written as a UUID. One per
@@ -21,6 +23,16 @@ package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
             let low = UInt64(String(decoding: hex[16...], as: UTF8.self), radix: 16)
         else { return nil }
         self.init(high: high, low: low)
+    }
+
+    /// The name of the call to `called` where a call to somebody else has had this name: the same whenever it is made.
+    ///
+    /// Itself a keyed hash, this one is the key, so nobody can make two of them agree.
+    package func toward(_ called: String) -> CallIdentifier {
+        var hash = SipHash(key0: high, key1: low)
+        for byte in called.utf8 { hash.combine(byte) }
+        let (first, last) = hash.finalize()
+        return CallIdentifier(high: first, low: last)
     }
 
     /// Lower-case UUID form, 36 characters; the `<call id>` of event keys and `meta.call_event_id`.

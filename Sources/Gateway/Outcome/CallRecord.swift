@@ -6,7 +6,7 @@ package import Branding
 ///
 /// Times are wall clock, microseconds since 1970. Of a withheld caller there is neither number nor name in it.
 package struct CallRecord: Hashable, Sendable {
-    package let call: CallIdentifier
+    package private(set) var call: CallIdentifier
     package let direction: CallSignal.Direction
     package var sipCallID: String
     /// Configured name of the trunk; nil if the configuration no longer has it.
@@ -48,7 +48,8 @@ package struct CallRecord: Hashable, Sendable {
     package var machine: CallAnswerer?
     /// When the session ends unless it is refreshed (RFC 4028); nil without a session timer.
     package var sessionUntil: Int64?
-    /// The call and the SIP Call-ID by which its present attempt is known, where the carrier tried again by others.
+    /// The call and the SIP Call-ID by which its present attempt is known, where they are not those it began with; the Call-ID
+    /// is empty where only the first is another.
     package var attempt: (call: CallIdentifier, sipCallID: String)? {
         get { attemptCall.map { ($0, attemptSIPCallID) } }
         set { (attemptCall, attemptSIPCallID) = (newValue?.call, newValue?.sipCallID ?? "") }
@@ -94,6 +95,18 @@ package struct CallRecord: Hashable, Sendable {
         carrierName = isBranded ? Self.text(texts?.carrierName) : nil
         isForwarded = signal.marks.contains(.forwarded)
         machine = signal.marks.machine
+    }
+
+    /// Whom it is to: the called number, else the PBX user; empty when neither is known.
+    package var called: String { destination?.description ?? subscriber }
+
+    /// The name signals know it by: of its latest attempt.
+    package var name: CallIdentifier { attempt?.call ?? call }
+
+    /// Becomes a call of its own where another destination has been called by its name before.
+    package mutating func becomeAnother() {
+        attempt = (call, "")
+        call = call.toward(called)
     }
 
     /// When the last word of it was said.

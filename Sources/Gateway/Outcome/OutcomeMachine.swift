@@ -119,6 +119,17 @@ package struct OutcomeMachine: Hashable, Sendable {
         return .changed
     }
 
+    /// Ends a call nobody picked up whose caller's proxy now asks another destination for it (RFC 3261 §16.5, one after the
+    /// other).
+    ///
+    /// The answer to a CANCEL may come later than that, and is not waited for.
+    package mutating func leftForAnother() -> Step {
+        guard record.endedAt == nil, record.answeredAt == nil,
+            let time = record.cancelledAt ?? (isOpenToRedial ? record.refusedAt : nil)
+        else { return [] }
+        return end(ending(cancelled: record.cancelledAt != nil).outcome, at: time)
+    }
+
     /// When `expire` ends the call unless something is heard of it, in microseconds since 1970; nil once it has ended.
     package func deadline(_ limits: Limits) -> Int64? {
         guard record.endedAt == nil else { return nil }
