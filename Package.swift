@@ -83,15 +83,16 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", "SystemReasons", "CMalloc", log, lifecycle,
-                signals, arguments,
+                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", "SystemReasons", "CMalloc", "CSQLite", log,
+                lifecycle, signals, arguments,
             ],
             swiftSettings: strict, linkerSettings: callPathTogether),
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "SystemReasons", log, lifecycle, signals,
-                arguments,
+                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "SystemReasons", "CSQLite", log,
+                lifecycle,
+                signals, arguments,
             ],
             swiftSettings: strict),
 
@@ -152,6 +153,7 @@ let package = Package(
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
         .target(name: "CConfinement"),
         .target(name: "CMalloc"),
+        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CDatagram"),
         .target(name: "CResolver", linkerSettings: [.linkedLibrary("resolv")]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CSQLite
 import ConfigurationFiles
 import Directory
 import Foundation
@@ -35,6 +36,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         umask(0o027)
+        herald_sqlite_without_statistics()
         let file = try options.configuration()
         let level = Logger.Level(rawValue: (file?.log.level ?? .info).rawValue) ?? .info
         LoggingSystem.bootstrap { label in

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import CMalloc
+import CSQLite
 import ConfigurationFiles
 import Foundation
 import Logging
@@ -26,6 +27,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         herald_return_large_blocks()
+        herald_sqlite_without_statistics()
         // Ledger, records and logs name callers: for this user and its group, whatever the folder's own mode.
         umask(0o027)
         // Before anything that takes time: a reload asked for meanwhile waits, where the signal would end the program.
