@@ -121,7 +121,7 @@ package final class EventOutboxStore: EventOutbox {
 
     private static func select(_ condition: String) -> String {
         """
-        SELECT id, key, call_id, number, outcome, surface, displayed_at, meta, attempts
+        SELECT id, key, number, surface, displayed_at, meta, attempts
         FROM event WHERE state = 0 AND \(condition) ORDER BY due_at, id LIMIT ?2
         """
     }
@@ -138,13 +138,28 @@ package final class EventOutboxStore: EventOutbox {
     }
 
     private static func pendingEvent(_ row: LedgerRow) -> (row: Int64, event: PendingEvent) {
-        let callID = row.text(2) ?? ""
+        let key = EventKey(row.text(1) ?? "")
         // A row somebody edited still goes out with what can be read of it: one bad row must not hold up the rest.
-        var meta = row.text(7).flatMap { try? OutboxMeta.decode($0) } ?? .init()
-        meta.callEventID = meta.callEventID ?? callID
+        var meta = row.text(5).flatMap { try? OutboxMeta.decode($0) } ?? .init()
+        meta.callEventID = meta.callEventID ?? key.callID
         let event = OutcomeEvent(
-            key: row.text(1) ?? "", callID: callID, number: row.text(3) ?? "", outcome: row.text(4) ?? "",
-            surface: row.text(5) ?? "", displayedAt: row.text(6) ?? "", meta: meta)
-        return (row.integer(0) ?? 0, PendingEvent(event: event, attempts: Int(row.integer(8) ?? 0)))
+            key: key.text, callID: key.callID, number: row.text(2) ?? "", outcome: key.outcome,
+            surface: row.text(3) ?? "", displayedAt: row.text(4) ?? "", meta: meta)
+        return (row.integer(0) ?? 0, PendingEvent(event: event, attempts: Int(row.integer(6) ?? 0)))
+    }
+}
+
+/// What an event's key, `<outcome>:<call id>`, says; the outcome may be the operator's word, with any character.
+struct EventKey {
+    let text: String
+    let outcome: String
+    /// Empty in a key no gateway wrote.
+    let callID: String
+
+    init(_ text: String) {
+        self.text = text
+        let separator = text.utf8.index(text.utf8.endIndex, offsetBy: -37, limitedBy: text.utf8.startIndex)
+        outcome = separator.map { String(text[..<$0]) } ?? text
+        callID = separator.map { String(text[$0...].dropFirst()) } ?? ""
     }
 }

@@ -113,10 +113,11 @@ package struct LedgerEventRow: Hashable, Sendable, Codable {
     package var settledAt: Int64?
 
     init(row: Row) {
-        key = row["key"]
-        callID = row["call_id"]
+        let key = EventKey(row["key"])
+        self.key = key.text
+        callID = key.callID
         number = row["number"]
-        outcome = row["outcome"]
+        outcome = key.outcome
         displayedAt = row["displayed_at"]
         meta = row["meta"]
         state = State(rawValue: row["state"]) ?? .waiting
