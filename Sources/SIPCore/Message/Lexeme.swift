@@ -114,7 +114,7 @@ package enum Hexadecimal {
     }
 
     /// The eight lower-case digits of a number below 2^32, the first of them lowest in memory.
-    static func characters(_ value: UInt64) -> UInt64 {
+    package static func characters(_ value: UInt64) -> UInt64 {
         // A nibble a byte, spread in three halvings; then six more than nine is what a letter is past the digits.
         var digits = (value << 16 | value) & 0x0000_ffff_0000_ffff
         digits = (digits << 8 | digits) & 0x00ff_00ff_00ff_00ff

@@ -9,6 +9,14 @@
 package struct Branch: Hashable, Sendable {
     package let value: UInt64
 
+    /// The place in a table: a branch is a keyed hash, so no sender chooses where it falls, and needs no hashing again.
+    ///
+    /// The standard library's own requirement for this. Shards are told apart by the lowest bits and parts of a table by the
+    /// highest, hence those between.
+    package func _rawHashValue(seed: Int) -> Int { Int(truncatingIfNeeded: value >> 16) ^ seed }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(value) }
+
     /// Takes the value of a branch that was computed before, as timers and the transport carry it.
     package init(token: UInt64) { value = token }
 
