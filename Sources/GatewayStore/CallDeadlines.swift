@@ -14,16 +14,21 @@ struct CallDeadlines {
     private var lastLook = Int64.min
 
     /// Notes when a call ends by itself as its record is now; one that has ended is followed no more.
+    ///
+    /// Nearly all that is heard of a call moves its deadline away, and nearly every call ends before: a timer that would come
+    /// too early stays, and is laid out anew when it does.
     mutating func follow(_ call: LedgerCall, limits: OutcomeMachine.Limits) {
         let deadline = call.machine.deadline(limits)
         guard deadline != call.deadline else { return }
-        wheel.cancel(call.timer)
         call.deadline = deadline
         guard let deadline else {
+            stop(call)
             calls[call.row] = nil
             return
         }
-        calls[call.row] = call
+        if let timer = call.timer, timer.at <= deadline { return }
+        if call.timer == nil { calls[call.row] = call }
+        stop(call)
         schedule(call, at: deadline)
     }
 
@@ -39,9 +44,13 @@ struct CallDeadlines {
         lastLook = now
         // The wheel stops now and then where many timers move, which the call path needs and the recorder does not.
         while let next = wheel.nextDeadline, next <= present {
-            guard let timer = wheel.popDue(by: present),
-                let call = calls.removeValue(forKey: Int64(bitPattern: timer.id))
-            else { continue }
+            guard let timer = wheel.popDue(by: present), let call = calls[Int64(bitPattern: timer.id)] else { continue }
+            call.timer = nil
+            if let deadline = call.deadline, Self.end(of: deadline) > present {
+                schedule(call, at: deadline)
+                continue
+            }
+            calls[call.row] = nil
             call.deadline = nil
             return call
         }
@@ -49,9 +58,18 @@ struct CallDeadlines {
     }
 
     private mutating func schedule(_ call: LedgerCall, at deadline: Int64) {
-        call.timer = wheel.schedule(
-            at: Self.milliseconds(min(deadline, .max - 999) + 999), id: UInt64(bitPattern: call.row), kind: 0)
+        call.timer = (
+            wheel.schedule(at: Self.end(of: deadline), id: UInt64(bitPattern: call.row), kind: 0), deadline
+        )
     }
+
+    private mutating func stop(_ call: LedgerCall) {
+        if let timer = call.timer { wheel.cancel(timer.handle) }
+        call.timer = nil
+    }
+
+    /// The first whole millisecond that is not before a deadline.
+    private static func end(of deadline: Int64) -> UInt64 { milliseconds(min(deadline, .max - 999) + 999) }
 
     private static func milliseconds(_ microseconds: Int64) -> UInt64 { UInt64(max(0, microseconds)) / 1_000 }
 }

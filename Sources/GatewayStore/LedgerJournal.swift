@@ -18,9 +18,9 @@ final class LedgerCall {
     var isInBatch = false
     /// True while the journal keeps it where the carrier's next try is looked for.
     var isKeptForRedial = false
-    /// When it ends by itself, and the timer of that; nil where nothing waits for it (`CallDeadlines`).
+    /// When it ends by itself, and the timer that comes then or before; nil where nothing waits for it (`CallDeadlines`).
     var deadline: Int64?
-    var timer = TimerHandle.none
+    var timer: (handle: TimerHandle, at: Int64)?
 
     /// The name signals know it by: of its latest attempt.
     var name: CallIdentifier { machine.record.name }
