@@ -82,7 +82,7 @@ struct LedgerState {
         var record = CallRecord(
             call: call, direction: direction, sipCallID: row.text(3) ?? "", trunk: row.text(4),
             caller: number(row.integer(5)), destination: number(row.integer(6)), subscriber: row.text(7) ?? "",
-            brandID: row.text(8), brandName: row.text(9),
+            brandID: row.text(8), brandName: row.text(9), carrierName: row.text(23),
             reason: PassThroughReason.allCases.first { $0.description == decision }, inviteAt: row.integer(11) ?? 0)
         record.progressAt = row.integer(12)
         record.ringingAt = row.integer(13)
@@ -93,7 +93,6 @@ struct LedgerState {
         record.q850Cause = code(row.integer(18))
         record.sipCause = code(row.integer(19))
         record.attempts = Int(row.integer(20) ?? 1)
-        record.carrierName = row.text(23)
         record.isForwarded = row.integer(24) == 1
         record.machine = row.text(25).flatMap(CallAnswerer.init(rawValue:))
         record.sessionUntil = row.integer(26)

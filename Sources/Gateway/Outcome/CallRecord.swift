@@ -8,20 +8,11 @@ package import Branding
 package struct CallRecord: Hashable, Sendable {
     package private(set) var call: CallIdentifier
     package let direction: CallSignal.Direction
-    package var sipCallID: String
-    /// Configured name of the trunk; nil if the configuration no longer has it.
-    package var trunk: String?
+    private let origin: Origin
     /// The caller; nil when withheld or unclear.
     package var caller: E164Number?
     /// The called number; nil when unclear.
     package var destination: E164Number?
-    /// The PBX user that was called (inbound) or calls (outbound); empty when unknown.
-    package var subscriber: String
-    /// Identifier of the brand shown; nil when the INVITE left without one.
-    package var brandID: String?
-    package var brandName: String?
-    /// The name the carrier had sent, where the brand's took its place.
-    package var carrierName: String?
     /// Nil when the INVITE left with a brand.
     package var reason: PassThroughReason?
     package var inviteAt: Int64
@@ -64,17 +55,15 @@ package struct CallRecord: Hashable, Sendable {
     package init(
         call: CallIdentifier, direction: CallSignal.Direction, sipCallID: String = "", trunk: String? = nil,
         caller: E164Number? = nil, destination: E164Number? = nil, subscriber: String = "", brandID: String? = nil,
-        brandName: String? = nil, reason: PassThroughReason? = nil, inviteAt: Int64
+        brandName: String? = nil, carrierName: String? = nil, reason: PassThroughReason? = nil, inviteAt: Int64
     ) {
         self.call = call
         self.direction = direction
-        self.sipCallID = sipCallID
-        self.trunk = trunk
+        origin = Origin(
+            sipCallID: sipCallID, trunk: trunk, subscriber: subscriber, brandID: brandID, brandName: brandName,
+            carrierName: carrierName)
         self.caller = caller
         self.destination = destination
-        self.subscriber = subscriber
-        self.brandID = brandID
-        self.brandName = brandName
         self.reason = reason
         self.inviteAt = inviteAt
     }
@@ -90,12 +79,23 @@ package struct CallRecord: Hashable, Sendable {
             call: signal.call, direction: signal.direction, sipCallID: Self.text(texts?.sipCallID) ?? "", trunk: trunk,
             caller: caller, destination: E164Number(digits: signal.destination),
             subscriber: Self.text(texts?.subscriber) ?? "", brandID: isBranded ? Self.text(texts?.brandID) : nil,
-            brandName: isBranded ? Self.text(texts?.brandName) : nil, reason: signal.reason,
+            brandName: isBranded ? Self.text(texts?.brandName) : nil,
+            carrierName: isBranded ? Self.text(texts?.carrierName) : nil, reason: signal.reason,
             inviteAt: signal.wallMicroseconds)
-        carrierName = isBranded ? Self.text(texts?.carrierName) : nil
         isForwarded = signal.marks.contains(.forwarded)
         machine = signal.marks.machine
     }
+
+    package var sipCallID: String { origin.sipCallID }
+    /// Configured name of the trunk; nil if the configuration no longer has it.
+    package var trunk: String? { origin.trunk }
+    /// The PBX user that was called (inbound) or calls (outbound); empty when unknown.
+    package var subscriber: String { origin.subscriber }
+    /// Identifier of the brand shown; nil when the INVITE left without one.
+    package var brandID: String? { origin.brandID }
+    package var brandName: String? { origin.brandName }
+    /// The name the carrier had sent, where the brand's took its place.
+    package var carrierName: String? { origin.carrierName }
 
     /// Whom it is to: the called number, else the PBX user; empty when neither is known.
     package var called: String { destination?.description ?? subscriber }
@@ -111,7 +111,9 @@ package struct CallRecord: Hashable, Sendable {
 
     /// When the last word of it was said.
     var lastHeardAt: Int64 {
-        [progressAt, ringingAt, answeredAt, cancelledAt, refusedAt, endedAt].reduce(inviteAt) { max($0, $1 ?? $0) }
+        func later(_ last: Int64, _ time: Int64?) -> Int64 { max(last, time ?? last) }
+        let untilAnswer = later(later(later(inviteAt, progressAt), ringingAt), answeredAt)
+        return later(later(later(untilAnswer, cancelledAt), refusedAt), endedAt)
     }
 
     /// Tells its times by a wall clock that was set meanwhile, by so many microseconds; how long things took stays.
@@ -174,6 +176,40 @@ package struct CallRecord: Hashable, Sendable {
             if bytes[lead] >= 0xC0 { count = lead }
         }
         return String(decoding: bytes[..<count], as: UTF8.self)
+    }
+}
+
+extension CallRecord {
+    /// The texts of the INVITE, which no later word changes.
+    ///
+    /// One object: a record is copied some sixteen times a call, each with all its texts a sixth of what the recorder did.
+    private final class Origin: Hashable, Sendable {
+        let sipCallID: String
+        let trunk: String?
+        let subscriber: String
+        let brandID: String?
+        let brandName: String?
+        let carrierName: String?
+
+        init(
+            sipCallID: String, trunk: String?, subscriber: String, brandID: String?, brandName: String?,
+            carrierName: String?
+        ) {
+            self.sipCallID = sipCallID
+            self.trunk = trunk
+            self.subscriber = subscriber
+            self.brandID = brandID
+            self.brandName = brandName
+            self.carrierName = carrierName
+        }
+
+        static func == (one: Origin, other: Origin) -> Bool {
+            one === other || one.texts == other.texts
+        }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(texts) }
+
+        private var texts: [String?] { [sipCallID, trunk, subscriber, brandID, brandName, carrierName] }
     }
 }
 
