@@ -38,7 +38,20 @@ package struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 
     /// The number with its plus sign, as it stands on every wire and in every table.
-    package var description: String { "+\(digits)" }
+    package var description: String {
+        // With the sign; up to fifteen bytes a string needs no memory of its own.
+        var (length, bound) = (8, UInt64(10_000_000))
+        while digits >= bound { (length, bound) = (length + 1, bound * 10) }
+        return String(unsafeUninitializedCapacity: length) { buffer in
+            var rest = digits
+            for place in stride(from: length - 1, to: 0, by: -1) {
+                buffer[place] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            buffer[0] = UInt8(ascii: "+")
+            return length
+        }
+    }
 
     /// Orders by numeric value, which keeps saved indexes reproducible.
     package static func < (left: E164Number, right: E164Number) -> Bool { left.digits < right.digits }
