@@ -50,20 +50,37 @@ package struct Splices: Sendable {
     package func applied(to bytes: [UInt8]) -> [UInt8] {
         guard !edits.isEmpty else { return bytes }
         var out: [UInt8] = []
-        out.reserveCapacity(bytes.count + max(growth, 0))
         bytes.withUnsafeBytes { bytes in
             arena.withUnsafeBytes { arena in
-                var position = 0
-                for edit in edits {
-                    if edit.range.lowerBound > position {
-                        out.append(UnsafeRawBufferPointer(rebasing: bytes[position..<edit.range.lowerBound]))
+                var count = 0
+                eachPiece(of: bytes, arena) { count += $0.count }
+                out.append(addingCapacity: count) { out in
+                    out.withUnsafeMutableBufferPointer { room, written in
+                        let room = UnsafeMutableRawBufferPointer(room)
+                        eachPiece(of: bytes, arena) { piece in
+                            UnsafeMutableRawBufferPointer(rebasing: room[written...]).copyMemory(from: piece)
+                            written += piece.count
+                        }
                     }
-                    if !edit.text.isEmpty { out.append(UnsafeRawBufferPointer(rebasing: arena[edit.text])) }
-                    position = max(position, edit.range.upperBound)
                 }
-                out.append(UnsafeRawBufferPointer(rebasing: bytes[position...]))
             }
         }
         return out
+    }
+
+    /// Hands out what the edited message is made of, first to last.
+    @inline(__always)
+    private func eachPiece(
+        of bytes: UnsafeRawBufferPointer, _ arena: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void
+    ) {
+        var position = 0
+        for edit in edits {
+            if edit.range.lowerBound > position {
+                body(UnsafeRawBufferPointer(rebasing: bytes[position..<edit.range.lowerBound]))
+            }
+            if !edit.text.isEmpty { body(UnsafeRawBufferPointer(rebasing: arena[edit.text])) }
+            position = max(position, edit.range.upperBound)
+        }
+        if position < bytes.count { body(UnsafeRawBufferPointer(rebasing: bytes[position...])) }
     }
 }

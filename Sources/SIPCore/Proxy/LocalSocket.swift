@@ -10,6 +10,8 @@ package final class LocalSocket: Sendable {
     package let transport: SIPTransportKind
     /// `host:port` as written into headers: the advertised address, or the bound one.
     package let sentBy: [UInt8]
+    /// A Via of it up to its branch.
+    let viaStart: [UInt8]
     private let advertisedHost: [UInt8]
     private let advertisedPort: UInt16
     /// The advertised address where it is a literal.
@@ -28,6 +30,7 @@ package final class LocalSocket: Sendable {
         self.advertisedPort = advertisedPort ?? address.port
         advertised = PeerAddress(host: self.advertisedHost[...], port: self.advertisedPort)
         sentBy = Array("\(host):\(self.advertisedPort)".utf8)
+        viaStart = Array("Via: SIP/2.0/\(transport.viaName) ".utf8) + sentBy + Array(";branch=".utf8)
     }
 
     /// Writes the URI by which later requests of a dialog come back to this socket (RFC 3261 §16.6 step 4).

@@ -23,11 +23,7 @@ package enum RequestForwarding {
     }
 
     private static func appendVia(_ socket: LocalSocket, branch: Branch, attempt: UInt8, to out: inout [UInt8]) {
-        out.append("Via: SIP/2.0/")
-        out.append(socket.transport.viaName)
-        out.append(" ")
-        out.append(contentsOf: socket.sentBy)
-        out.append(";branch=")
+        socket.viaStart.withUnsafeBytes { out.append($0) }
         branch.append(attempt: attempt, to: &out)
         out.append(";rport")
     }
