@@ -219,7 +219,10 @@ if Context.environment["HERALD_BENCHMARKS"] != nil {
     package.targets.append(
         .executableTarget(
             name: "CallPath",
-            dependencies: ["SIPCore", "Branding", "Gateway", .product(name: "Benchmark", package: "benchmark")],
+            dependencies: [
+                "SIPCore", "Branding", "Gateway", "GatewayStore", "CSQLite", "WallClock",
+                .product(name: "Benchmark", package: "benchmark"),
+            ],
             path: "Tests/Benchmarks/CallPath",
             swiftSettings: strict,
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]))

@@ -12,4 +12,5 @@ let benchmarks: @Sendable () -> Void = {
     numberBenchmarks()
     brandBenchmarks()
     outcomeBenchmarks()
+    recorderBenchmarks()
 }
