@@ -9,11 +9,16 @@
 package struct Branch: Hashable, Sendable {
     package let value: UInt64
 
-    /// The place in a table: a branch is a keyed hash, so no sender chooses where it falls, and needs no hashing again.
+    /// A number of this process: who sees branches downstream could else pick out those that fall together.
+    private static let factor = UInt64.random(in: 0 ... .max) | 1
+
+    /// The place in a table: a branch is a keyed hash, so one multiplication does.
     ///
-    /// The standard library's own requirement for this. Shards are told apart by the lowest bits and parts of a table by the
-    /// highest, hence those between.
-    package func _rawHashValue(seed: Int) -> Int { Int(truncatingIfNeeded: value >> 16) ^ seed }
+    /// The standard library's own requirement for this.
+    package func _rawHashValue(seed: Int) -> Int {
+        let (high, low) = (value ^ UInt64(truncatingIfNeeded: seed)).multipliedFullWidth(by: Self.factor)
+        return Int(truncatingIfNeeded: high ^ low)
+    }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(value) }
 
