@@ -9,18 +9,8 @@
 package struct Branch: Hashable, Sendable {
     package let value: UInt64
 
-    /// A number of this process: who sees branches downstream could else pick out those that fall together.
-    private static let factor = UInt64.random(in: 0 ... .max) | 1
-
-    /// The place in a table: a branch is a keyed hash, so one multiplication does.
-    ///
-    /// The standard library's own requirement for this.
-    package func _rawHashValue(seed: Int) -> Int {
-        let (high, low) = (value ^ UInt64(truncatingIfNeeded: seed)).multipliedFullWidth(by: Self.factor)
-        return Int(truncatingIfNeeded: high ^ low)
-    }
-
-    package func hash(into hasher: inout Hasher) { hasher.combine(value) }
+    /// The standard library's own requirement for the place in a table.
+    package func _rawHashValue(seed: Int) -> Int { KeyedHash.place(of: value, seed: seed) }
 
     /// Takes the value of a branch that was computed before, as timers and the transport carry it.
     package init(token: UInt64) { value = token }
@@ -108,8 +98,16 @@ package struct Secret: Sendable {
 /// A keyed hash over parts of a message, each with its length, so that no two lists of parts look alike.
 package struct KeyedHash {
     private var hash: SipHash
+    /// A number of this process: who sees results could else pick out those that fall together, and send them again.
+    private static let factor = UInt64.random(in: 0 ... .max) | 1
 
     fileprivate init(_ hash: SipHash) { self.hash = hash }
+
+    /// The place of a result in a table: it is a hash already, so one multiplication does, for all bits of it.
+    package static func place(of result: UInt64, seed: Int) -> Int {
+        let (high, low) = (result ^ UInt64(truncatingIfNeeded: seed)).multipliedFullWidth(by: factor)
+        return Int(truncatingIfNeeded: high ^ low)
+    }
 
     /// Adds a part of the message.
     ///
