@@ -117,9 +117,8 @@ package enum ProbeRequest {
         let parameter = socket.transport == .udp ? "" : socket.transport == .tls ? ";transport=tls" : ";transport=tcp"
         let host = String(decoding: socket.sentBy, as: UTF8.self)
         out.append("OPTIONS sip:")
-        out.append(contentsOf: "\(target.description)\(parameter) SIP/2.0\r\nVia: SIP/2.0/".utf8)
-        out.append(socket.transport.viaName)
-        out.append(contentsOf: " \(host);branch=".utf8)
+        out.append(contentsOf: "\(target.description)\(parameter) SIP/2.0\r\n".utf8)
+        socket.viaStart.withUnsafeBytes { out.append($0) }
         out.append(prefix)
         out.append(hex: number)
         out.append(hex: seal(number, secret))
