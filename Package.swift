@@ -91,8 +91,7 @@ let package = Package(
             name: "herald-directory",
             dependencies: [
                 "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "SystemReasons", "CSQLite", log,
-                lifecycle,
-                signals, arguments,
+                lifecycle, signals, arguments,
             ],
             swiftSettings: strict),
 

@@ -182,7 +182,8 @@ package struct CallRecord: Hashable, Sendable {
 extension CallRecord {
     /// The texts of the INVITE, which no later word changes.
     ///
-    /// One object: a record is copied some sixteen times a call, each with all its texts a sixth of what the recorder did.
+    /// One object: a record is copied some sixteen times a call, with each text by itself a twentieth of the recorder's
+    /// instructions.
     private final class Origin: Hashable, Sendable {
         let sipCallID: String
         let trunk: String?

@@ -27,6 +27,8 @@ package struct Splices: Sendable {
     package var isEmpty: Bool { edits.isEmpty }
 
     /// Bytes the message grows by; negative when it shrinks.
+    ///
+    /// Of edits that overlap it is wrong, by which tests and the fuzzer find them.
     package var growth: Int { edits.reduce(0) { $0 + $1.text.count - $1.range.count } }
 
     /// Takes a range out.
