@@ -135,7 +135,7 @@ let package = Package(
         .target(name: "BrandingAPI", dependencies: ["Branding"], swiftSettings: strict),
 
         // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
-        .target(name: "SIPCore", dependencies: ["COsip2"], swiftSettings: strict),
+        .target(name: "SIPCore", dependencies: ["COsip2", "CVector"], swiftSettings: strict),
         .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
         // Why the system refuses, in words for an operator; for every edge and both programs.
         .target(name: "SystemReasons", swiftSettings: strict),
@@ -152,6 +152,7 @@ let package = Package(
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
         .target(name: "CConfinement"),
         .target(name: "CMalloc"),
+        .systemLibrary(name: "CVector"),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .target(name: "CDatagram"),

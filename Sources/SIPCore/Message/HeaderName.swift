@@ -16,6 +16,10 @@ package enum HeaderName: UInt8, Hashable, Sendable {
     case attestation
     /// Alert-Info, Answer-Mode and Priv-Answer-Mode: how a phone rings, and whether it answers by itself (RFC 5373).
     case answering
+
+    // The one the compiler makes is called through a table of its protocol from other modules, for each header field.
+    @inline(__always)
+    package static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
 }
 
 extension HeaderName {
@@ -31,7 +35,8 @@ extension HeaderName {
     /// Recognises the name in `bytes[range]`, in any case and in compact form.
     static func recognise(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> HeaderName {
         if range.count == 1 { return compact(bytes[range.lowerBound] | 0x20) }
-        let name = bytes.bytes.extracting(range)
+        // What the line was cut into, so it lies in the bytes.
+        let name = bytes.bytes.extracting(unchecked: range)
         return switch range.count {
         case 2: name.matches("to") ? .to : .other
         case 3: name.matches("via") ? .via : .other

@@ -113,11 +113,31 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
     /// The extent of the value of the first parameter of that lower-case name; empty for a flag, nil when it is not there.
     @inline(__always)
     static func find(_ name: StaticString, in bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
-        var position = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? range.upperBound
-        while let parameter = next(in: bytes, from: &position, to: range.upperBound) {
-            if bytes.matches(parameter.name, name) { return parameter.value }
+        let end = range.upperBound
+        var position = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? end
+        while position < end {
+            let start = position + 1
+            if let nameEnd = nameEnd(name, in: bytes, start..<end) {
+                let after = Blank.skipped(bytes, nameEnd..<end)
+                guard after < end, bytes[after] == UInt8(ascii: "=") else { return nameEnd..<nameEnd }
+                let value = Blank.trimmedEnd(bytes, (after + 1)..<parameterEnd(bytes, from: after, to: end))
+                return Blank.skipped(bytes, value)..<value.upperBound
+            }
+            position = parameterEnd(bytes, from: start, to: end)
         }
         return nil
+    }
+
+    /// Where the name of the parameter in front ends; nil where it is another one.
+    @inline(__always)
+    private static func nameEnd(_ name: StaticString, in bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
+        let start = Blank.skipped(bytes, range)
+        let nameEnd = start + name.utf8CodeUnitCount
+        guard nameEnd <= range.upperBound, bytes.matches(start..<nameEnd, name) else { return nil }
+        let after = Blank.skipped(bytes, nameEnd..<range.upperBound)
+        let isWhole =
+            after == range.upperBound || bytes[after] == UInt8(ascii: "=") || bytes[after] == UInt8(ascii: ";")
+        return isWhole ? nameEnd : nil
     }
 
     /// Position of the semicolon that ends the parameter, quoted strings passed over.

@@ -9,7 +9,7 @@ extension RawSpan {
     @inline(__always)
     func equals(_ text: StaticString) -> Bool { compares(text, anyCase: false) }
 
-    /// True when the bytes are a text of lower-case letters, digits and signs without bit 6 (`-`, `/`, `.`), in any case.
+    /// True when the bytes are a text of letters, digits and signs without bit 6 (`-`, `/`, `.`), in any case.
     @inline(__always)
     func matches(_ text: StaticString) -> Bool { compares(text, anyCase: true) }
 
@@ -44,6 +44,6 @@ extension RawSpan {
         let inEachByte = Word.max / 255
         let cases = anyCase ? (letters & (inEachByte &* 0x40)) &>> 1 : 0
         // The counts have been compared; every bit pattern is a valid integer.
-        return unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Word.self) | cases == letters
+        return unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: Word.self) | cases == letters | cases
     }
 }

@@ -15,9 +15,15 @@ package enum Blank {
     /// The range without white space at either end; empty at its end when all is blank.
     @inline(__always)
     static func trimmed(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int> {
+        trimmedEnd(bytes, skipped(bytes, range)..<range.upperBound)
+    }
+
+    /// The first position that is no white space; the end of the range where there is none.
+    @inline(__always)
+    static func skipped(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Int {
         var lower = range.lowerBound
         while lower < range.upperBound, contains(bytes[lower]) { lower += 1 }
-        return trimmedEnd(bytes, lower..<range.upperBound)
+        return lower
     }
 
     /// The range without white space at its end.
@@ -96,13 +102,24 @@ package enum Hexadecimal {
 
     /// Reads sixteen digits in any case; nil for anything else.
     static func read(_ digits: Span<UInt8>) -> UInt64? {
-        guard digits.count == 16 else { return nil }
-        var value: UInt64 = 0
-        for position in digits.indices {
-            guard let digit = digit(digits[position]) else { return nil }
-            value = value &<< 4 | UInt64(digit)
-        }
-        return value
+        guard digits.count == 16, let high = eight(EightBytes(digits.bytes, whole: 0)),
+            let low = eight(EightBytes(digits.bytes, whole: 8))
+        else { return nil }
+        return high &<< 32 | low
+    }
+
+    /// Reads eight digits in any case, all at once; nil for anything else.
+    @inline(__always)
+    private static func eight(_ digits: EightBytes) -> UInt64? {
+        // Bit 6 tells letters from figures; bit 5 of a letter is its case.
+        let letters = digits.word & 0x4040_4040_4040_4040
+        var value = (digits.word & 0x0f0f_0f0f_0f0f_0f0f) &+ (letters &>> 6) &* 9
+        value = value.byteSwapped
+        value = (value | value &>> 4) & 0x00ff_00ff_00ff_00ff
+        value = (value | value &>> 8) & 0x0000_ffff_0000_ffff
+        value = (value | value &>> 16) & 0xffff_ffff
+        // What is no digit does not come out again as it was.
+        return characters(value) == digits.word | letters &>> 1 ? value : nil
     }
 
     @inline(__always)
@@ -144,23 +161,34 @@ extension Span<UInt8> {
 
 extension [UInt8] {
     /// The first position of a byte within a range, without making a slice.
-    func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? { span.firstIndex(of: byte, in: range) }
+    package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? { span.firstIndex(of: byte, in: range) }
+
+    /// True when a word stands within a range, in either case, whatever is around it; its first must be a letter.
+    package func mentions(_ word: StaticString, in range: Range<Int>) -> Bool {
+        let (text, count) = (span, word.utf8CodeUnitCount)
+        let letter = word.withUTF8Buffer { $0[0] }
+        var position = range.lowerBound
+        while true {
+            position = text.position(in: position..<range.upperBound) { $0.marks(letter) | $0.marks(letter & ~0x20) }
+            guard position + count <= range.upperBound else { return false }
+            if text.matches(position..<(position + count), word) { return true }
+            position += 1
+        }
+    }
 
     /// True when a byte stands within a range.
     func contains(_ byte: UInt8, in range: Range<Int>) -> Bool { contains(in: range) { $0.marks(byte) } }
 
     /// True when `marks` marks a byte within a range.
     @inline(__always)
-    func contains(in range: Range<Int>, _ marks: (EightBytes) -> UInt64) -> Bool {
+    func contains(in range: Range<Int>, _ marks: (SixteenBytes) -> SixteenBytes.Marks) -> Bool {
         span.position(in: range, marks) < range.upperBound
     }
 }
 
 extension ArraySlice<UInt8> {
-    /// Compares ASCII without case.
-    package func equalsIgnoringCase(_ text: StaticString) -> Bool {
-        text.withUTF8Buffer { equalsIgnoringCase($0.span) }
-    }
+    /// Compares with a literal without case; it has no sign with bit 6 (`@ [ ] ^ _` and the like).
+    package func equalsIgnoringCase(_ text: StaticString) -> Bool { span.bytes.matches(text) }
 
     /// Compares with a literal, case and all.
     package func equals(_ text: StaticString) -> Bool {

@@ -26,8 +26,7 @@ enum PlainURI {
 
     private static func telephone(_ bytes: [UInt8], _ range: Range<Int>) -> Parts? {
         let (start, end) = (range.lowerBound, range.upperBound)
-        var numberEnd = start
-        while numberEnd < end, isMark(bytes[numberEnd]) { numberEnd += 1 }
+        let numberEnd = markEnd(bytes, start, end)
         guard numberEnd > start, parameters(bytes, from: numberEnd, to: end) == end else { return nil }
         return Parts(
             scheme: .tel, user: start..<numberEnd, userParameters: numberEnd..<end, host: end..<end, port: nil,
@@ -36,8 +35,7 @@ enum PlainURI {
 
     private static func addressed(_ scheme: SIPURI.Scheme, _ bytes: [UInt8], _ range: Range<Int>) -> Parts? {
         let (start, end) = (range.lowerBound, range.upperBound)
-        var userEnd = start
-        while userEnd < end, isMark(bytes[userEnd]) { userEnd += 1 }
+        let userEnd = markEnd(bytes, start, end)
         var position = userEnd
         if position < end, bytes[position] == UInt8(ascii: ";") {
             guard let next = parameters(bytes, from: position, to: end) else { return nil }
@@ -52,11 +50,11 @@ enum PlainURI {
             parts.userParameters = userEnd..<position
             position += 1
             let hostStart = position
-            while position < end, isHost(bytes[position]) { position += 1 }
+            position = hostEnd(bytes, hostStart, end)
             parts.host = hostStart..<position
         } else {
             position = userEnd
-            for place in start..<userEnd where !isHost(bytes[place]) { return nil }
+            guard hostEnd(bytes, start, userEnd) == userEnd else { return nil }
         }
         guard !parts.host.isEmpty else { return nil }
         if position < end, bytes[position] == UInt8(ascii: ":") {
@@ -92,13 +90,11 @@ enum PlainURI {
         while position < end, bytes[position] == UInt8(ascii: ";") {
             count += 1
             let name = position + 1
-            position = name
-            while position < end, isMark(bytes[position]) { position += 1 }
+            position = markEnd(bytes, name, end)
             guard position > name, count <= OSIPGrammar.mostSeparators / 2 else { return nil }
             guard position < end, bytes[position] == UInt8(ascii: "=") else { continue }
             let value = position + 1
-            position = value
-            while position < end, isMark(bytes[position]) { position += 1 }
+            position = markEnd(bytes, value, end)
             guard position > value else { return nil }
         }
         return position
@@ -118,14 +114,21 @@ enum PlainURI {
 
     private static func isDigit(_ byte: UInt8) -> Bool { byte &- 0x30 < 10 }
 
-    private static func isHost(_ byte: UInt8) -> Bool {
-        isDigit(byte) || (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "-")
+    /// Where a run of characters of a host name or IPv4 address ends.
+    @inline(never)
+    private static func hostEnd(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int {
+        bytes.span.position(in: start..<end) {
+            !($0.digitMarks | $0.letterMarks | $0.marks(2, from: UInt8(ascii: "-")))
+        }
     }
 
-    /// Unreserved in every place of a URI (RFC 3261 §25.1), with the plus sign of numbers.
-    private static func isMark(_ byte: UInt8) -> Bool {
-        // A bit for each of the lower and of the upper 64 characters: + - . 0–9, and A–Z _ a–z.
-        let marks: UInt64 = byte < 64 ? 0x03ff_6800_0000_0000 : 0x07ff_fffe_87ff_fffe
-        return byte < 128 && marks &>> UInt64(byte) & 1 != 0
+    /// Where a run of characters ends that are unreserved in every place of a URI (RFC 3261 §25.1), or the plus sign of
+    /// numbers: `+ - . _`, digits and letters.
+    @inline(never)
+    private static func markEnd(_ bytes: [UInt8], _ start: Int, _ end: Int) -> Int {
+        bytes.span.position(in: start..<end) {
+            !($0.digitMarks | $0.letterMarks | $0.marks(2, from: UInt8(ascii: "-")) | $0.marks(UInt8(ascii: "+"))
+                | $0.marks(UInt8(ascii: "_")))
+        }
     }
 }

@@ -143,6 +143,7 @@ package enum RequestValidity {
         let scheme = message[uri.lowerBound..<colon]
         if scheme.equalsIgnoringCase("sip") || scheme.equalsIgnoringCase("sips") {
             // RFC 3261 §19.1.1, Table 1: no headers in a Request-URI; a question mark in the user part is none.
+            guard bytes.contains(UInt8(ascii: "?"), in: uri) else { return nil }
             let host = message[uri].lastIndex(of: UInt8(ascii: "@")) ?? colon
             let hasHeaders = bytes.contains(UInt8(ascii: "?"), in: host..<uri.upperBound)
             return hasHeaders ? Refusal(400, "Bad Request-URI") : nil

@@ -43,9 +43,14 @@ package struct Splices: Sendable {
     package mutating func replace(_ range: Range<Int>, _ write: (inout [UInt8]) -> Void) {
         let start = arena.count
         write(&arena)
+        let edit = Edit(range: range, text: start..<arena.count)
         var place = edits.count
         while place > 0, edits[place - 1].range.lowerBound > range.lowerBound { place -= 1 }
-        edits.insert(Edit(range: range, text: start..<arena.count), at: place)
+        if place == edits.count {
+            edits.append(edit)
+        } else {
+            edits.insert(edit, at: place)
+        }
     }
 
     /// The message with all edits made, in one new buffer.

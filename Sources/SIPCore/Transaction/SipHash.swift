@@ -30,7 +30,7 @@ package struct SipHash: Sendable {
             position += 8
         }
         guard position < raw.byteCount else { return }
-        combine(EightBytes(raw, last: position).word, count: UInt64(raw.byteCount - position))
+        combine(EightBytes(raw, at: position).word, count: UInt64(raw.byteCount - position))
     }
 
     /// Takes in one byte.

@@ -41,6 +41,31 @@ struct HeaderValuesTests {
         #expect(HeaderParameters.find("caus", in: bytes, bytes.indices) == nil)
     }
 
+    @Test func `what is looked for by name is what one by one finds, whatever the text`() {
+        var random = RepeatableRandom(seed: 25)
+        let parts: [String] = [
+            ";", ";", "=", "\"", "\\", " ", "\t", "\r\n ", "tag", "TAG", "ta", "g", "x", "=1", ";tag", ";tag=",
+        ]
+        for _ in 0..<4_000 {
+            let field = (0..<Int.random(in: 0...12, using: &random)).map { _ in
+                parts.randomElement(using: &random) ?? ""
+            }
+            let bytes = Array("##\(field.joined());tag=outside".utf8)
+            let range = 2..<(bytes.count - ";tag=outside".utf8.count)
+            let first = HeaderParameters(bytes, range).first { text(bytes[$0.name]).lowercased() == "tag" }
+            #expect(HeaderParameters.find("tag", in: bytes, range) == first?.value, "\(field.joined())")
+        }
+    }
+
+    @Test(arguments: [
+        (";verstat=Passed", true), (";VerStat", true), ("vverstat", true), ("ververstat", true), ("verstat", true),
+        ("versta", false), ("verst at", false), ("", false), ("v", false), ("erstat", false),
+    ])
+    func `a word that stands anywhere is found, in either case`(field: String, isThere: Bool) {
+        let bytes = Array("v\(field)erstat".utf8)
+        #expect(bytes.mentions("verstat", in: 1..<(1 + field.utf8.count)) == isThere)
+    }
+
     @Test func `sixty thousand separators are walked once`() {
         // One walk is some 60,000 steps; a walk per value would be 3.6 billion and outlast any patience.
         for separator in [UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "\""), UInt8(ascii: "<")] {
@@ -84,14 +109,28 @@ struct HeaderValuesTests {
         }
     }
 
-    @Test(arguments: ["/", ":", "@", "`", "g", "G", "\u{0}"])
-    func `a character beside the digits is none`(character: String) {
-        #expect(Hexadecimal.read(Array("0123456789abcde\(character)".utf8)[...]) == nil)
+    @Test func `every other byte in the place of one of sixteen digits makes it none`() {
+        for place in 0..<16 {
+            for byte in UInt8.min...UInt8.max {
+                var digits = Array("0123456789abcdef".utf8)
+                digits[place] = byte
+                let character = Character(Unicode.Scalar(byte))
+                #expect((Hexadecimal.read(digits[...]) != nil) == (character.isASCII && character.isHexDigit))
+            }
+        }
     }
 
     @Test(arguments: [("BYE", true), ("bye", false), ("BY", false), ("BYEE", false), ("BYF", false), ("", false)])
     func `a literal has case`(text: String, isEqual: Bool) {
         #expect(Array(text.utf8)[...].equals("BYE") == isEqual)
+    }
+
+    @Test(arguments: [
+        ("SIP/2.0", true), ("sip/2.0", true), ("sIp/2.0", true), ("SIP/2.1", false), ("SIP/2.", false),
+        ("SIP/2.00", false), ("3IP/2.0", false), ("S\u{9}P/2.0", false), ("", false),
+    ])
+    func `a literal is compared without case`(text: String, isEqual: Bool) {
+        #expect(Array(text.utf8)[...].equalsIgnoringCase("SIP/2.0") == isEqual)
     }
 
     @Test(arguments: [("Ab-1", "aB-1", true), ("a", "ab", false), ("", "", true), ("@", "`", false), ("[", "{", false)])
