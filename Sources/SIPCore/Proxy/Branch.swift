@@ -114,22 +114,19 @@ package struct KeyedHash {
     /// Kept out of its callers: a dozen copies of it were more code to fetch for each call (docs/performance.md).
     @inline(never)
     package mutating func combine(_ bytes: ArraySlice<UInt8>) {
-        combine(UInt64(bytes.count))
-        hash.combine(bytes.span)
+        hash.combine(counted: bytes.span)
     }
 
     /// Adds a part of a message, of which no slice is made: that counts references twice.
     @inline(never)
     package mutating func combine(_ part: Range<Int>, of message: SIPMessage) {
-        combine(UInt64(part.count))
-        message.bytes.withUnsafeBufferPointer { hash.combine(UnsafeBufferPointer(rebasing: $0[part]).span) }
+        message.bytes.withUnsafeBufferPointer { hash.combine(counted: UnsafeBufferPointer(rebasing: $0[part]).span) }
     }
 
     /// Adds a part of the bytes of a message.
     @inline(never)
     package mutating func combine(_ part: Range<Int>, of bytes: Span<UInt8>) {
-        combine(UInt64(part.count))
-        hash.combine(bytes.extracting(part))
+        hash.combine(counted: bytes.extracting(part))
     }
 
     /// Adds a number.
@@ -143,7 +140,7 @@ package struct KeyedHash {
     }
 
     /// The 64-bit result.
-    package consuming func finish() -> UInt64 { hash.finalize().first }
+    package consuming func finish() -> UInt64 { hash.finalizeFirst() }
 
     /// The 128-bit result.
     package consuming func finishWide() -> (high: UInt64, low: UInt64) {

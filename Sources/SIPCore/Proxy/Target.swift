@@ -25,7 +25,7 @@ package struct Target: Sendable {
         self.standing = standing
         var name = SipHash(key0: 0, key1: 0)
         name.combine(Array(standing.name.utf8).span)
-        identity = name.finalize().first
+        identity = name.finalizeFirst()
         self.address = address
         self.socket = socket
         self.priority = priority

@@ -23,14 +23,29 @@ package struct SipHash: Sendable {
 
     /// Takes in bytes.
     package mutating func combine(_ bytes: Span<UInt8>) {
-        let raw = bytes.bytes
+        // A copy, which stays in registers from word to word.
+        var state = self
+        state.take(bytes.bytes)
+        self = state
+    }
+
+    /// Takes in how many bytes there are, and then the bytes.
+    package mutating func combine(counted bytes: Span<UInt8>) {
+        var state = self
+        state.combine(UInt64(bytes.count))
+        state.take(bytes.bytes)
+        self = state
+    }
+
+    @inline(__always)
+    private mutating func take(_ bytes: RawSpan) {
         var position = 0
-        while raw.byteCount - position >= 8 {
-            combine(EightBytes(raw, whole: position).word)
-            position += 8
+        while bytes.byteCount &- position >= 8 {
+            combine(EightBytes(bytes, whole: position).word)
+            position &+= 8
         }
-        guard position < raw.byteCount else { return }
-        combine(EightBytes(raw, at: position).word, count: UInt64(raw.byteCount - position))
+        guard position < bytes.byteCount else { return }
+        combine(EightBytes(bytes, at: position).word, count: UInt64(bytes.byteCount &- position))
     }
 
     /// Takes in one byte.
@@ -39,6 +54,7 @@ package struct SipHash: Sendable {
     }
 
     /// Takes in the first `count` bytes of a word, one to seven; the others must be zero.
+    @inline(__always)
     private mutating func combine(_ word: UInt64, count: UInt64) {
         let present = length & 7
         tail |= word &<< (present &* 8)
@@ -49,10 +65,11 @@ package struct SipHash: Sendable {
     }
 
     /// Takes in one integer as eight bytes in little-endian order.
+    @inline(__always)
     package mutating func combine(_ integer: UInt64) {
         let shift = (length & 7) &* 8
         compress(tail | integer &<< shift)
-        tail = integer >> (64 - shift)  // a shift by 64 gives zero
+        tail = (integer &>> 1) &>> (63 &- shift)  // none of it where the shift is zero
         length &+= 8
     }
 
@@ -61,18 +78,31 @@ package struct SipHash: Sendable {
     /// The stream may go on afterwards.
     package func finalize() -> (first: UInt64, last: UInt64) {
         var end = self
-        end.compress(tail | (length & 0xff) << 56)
-        end.v2 ^= 0xee
-        let first = end.scramble()
+        let first = end.finish()
         end.v1 ^= 0xdd
         return (first, end.scramble())
     }
 
+    /// Gives the first eight bytes of the hash alone, for half the work.
+    package func finalizeFirst() -> UInt64 {
+        var end = self
+        return end.finish()
+    }
+
+    @inline(__always)
+    private mutating func finish() -> UInt64 {
+        compress(tail | (length & 0xff) << 56)
+        v2 ^= 0xee
+        return scramble()
+    }
+
+    @inline(__always)
     private mutating func scramble() -> UInt64 {
         for _ in 0..<4 { round() }
         return v0 ^ v1 ^ v2 ^ v3
     }
 
+    @inline(__always)
     private mutating func compress(_ word: UInt64) {
         v3 ^= word
         round()

@@ -77,4 +77,18 @@ struct SipHashTests {
             hash.combine(byte)
         }
     }
+
+    @Test(arguments: 0..<40)
+    func `bytes that are counted are their number and then themselves`(position: Int) {
+        for count in 0...20 {
+            var hash = SipHash(key0: Self.key0, key1: Self.key1)
+            for byte in Self.message(position) { hash.combine(byte) }
+            var other = hash
+            hash.combine(counted: Self.message(count).span)
+            other.combine(UInt64(count))
+            for byte in Self.message(count) { other.combine(byte) }
+            #expect(hash.finalize() == other.finalize())
+            #expect(hash.finalizeFirst() == other.finalize().first)
+        }
+    }
 }
