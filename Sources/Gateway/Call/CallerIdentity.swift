@@ -38,27 +38,37 @@ struct CallerIdentity {
 
 /// Everything in a request that may name its caller; of an untrusted trunk, From alone.
 private struct CallerClaims {
-    private let from: IdentityValues
     private let asserted: IdentityValues
     private let remoteParty: IdentityValues
+    private let from: IdentityValues
+    /// The first header of the trunk's order that is there names the caller.
+    private let naming: TrunkPeer.IdentityHeader?
 
     init(of request: SIPMessage, trunk: TrunkPeer) {
-        from = IdentityValues(of: .from, in: request)
         asserted = trunk.isTrusted ? IdentityValues(of: .pAssertedIdentity, in: request) : IdentityValues()
         remoteParty = trunk.isTrusted ? IdentityValues(of: .remotePartyID, in: request) : IdentityValues()
-    }
-
-    /// The first header of the trunk's order that is there names the caller.
-    func number(on trunk: TrunkPeer) -> (number: E164Number?, isAsserted: Bool) {
-        for header in trunk.identityOrder {
-            switch header {
-            case .pAssertedIdentity where asserted.count > 0: return (asserted.number(on: trunk), true)
-            case .remotePartyID where remoteParty.count > 0: return (remoteParty.number(on: trunk), true)
-            case .from where from.count > 0: return (from.number(on: trunk), false)
-            default: continue
+        let (asserted, remoteParty) = (asserted.count, remoteParty.count)
+        naming = trunk.identityOrder.first {
+            switch $0 {
+            case .pAssertedIdentity: asserted > 0
+            case .remotePartyID: remoteParty > 0
+            case .from: request.has(.from)
             }
         }
-        return (nil, false)
+        // Mostly another header names the caller, and From says nothing of its number.
+        let isRead =
+            naming == .from
+            || request.first(.from).map { ClaimedCaller.mentionsVerification(request.bytes, $0.value) } ?? false
+        from = isRead ? IdentityValues(of: .from, in: request) : IdentityValues()
+    }
+
+    func number(on trunk: TrunkPeer) -> (number: E164Number?, isAsserted: Bool) {
+        switch naming {
+        case .pAssertedIdentity: (asserted.number(on: trunk), true)
+        case .remotePartyID: (remoteParty.number(on: trunk), true)
+        case .from: (from.number(on: trunk), false)
+        case nil: (nil, false)
+        }
     }
 
     /// Failed where any of them says so; else the first word on this number, wherever the same number stands.
@@ -99,6 +109,10 @@ private struct ClaimedCaller {
             HeaderParameters.find(name, in: bytes, extent.parameters).map { bytes[$0] }
         }
         context = extent.hasBrackets ? nil : find("phone-context")
+        guard Self.mentionsVerification(bytes, value) else {
+            verification = .none
+            return
+        }
         var word = Verification.none
         func weigh(_ text: ArraySlice<UInt8>?) {
             let next = text.map { Verification(verstat: $0) } ?? .none
@@ -108,6 +122,11 @@ private struct ClaimedCaller {
         weigh(uri.parameter("verstat"))
         weigh(find("verstat"))
         verification = word
+    }
+
+    /// Whether the value may say how its number was verified: seldom, and reading what is not there is not free.
+    static func mentionsVerification(_ bytes: [UInt8], _ value: Range<Int>) -> Bool {
+        bytes.mentions("verstat", in: value)
     }
 
     func number(on trunk: TrunkPeer) -> E164Number? {
@@ -160,7 +179,7 @@ enum CallerPrivacy {
         invite.headers.contains { field in
             switch field.name {
             case .privacy: asksForPrivacy(invite[field.value])
-            case .from: isAnonymous(invite, field.value)
+            case .from: isAnonymous(invite, field)
             case .remotePartyID: isRestricted(invite, field.value)
             default: false
             }
@@ -195,23 +214,19 @@ enum CallerPrivacy {
     }
 
     /// `"Anonymous" <sip:anonymous@anonymous.invalid>` and its relatives (RFC 3323 §4.1.1.3, TS 24.229 for unavailable).
-    private static func isAnonymous(_ message: SIPMessage, _ value: Range<Int>) -> Bool {
-        let uri = NameAddressExtent.scan(message.bytes, value).uri
-        let end = uri.upperBound
-        func next(from start: Int, _ isEnd: (UInt8) -> Bool) -> Int {
-            var position = start
-            while position < end, !isEnd(message.bytes[position]) { position += 1 }
-            return position
-        }
-        let colon = next(from: uri.lowerBound) { $0 == UInt8(ascii: ":") }
-        let start = colon < end ? colon + 1 : uri.lowerBound
-        let userEnd = next(from: start) { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: ";") }
+    private static func isAnonymous(_ message: SIPMessage, _ field: SIPMessage.HeaderField) -> Bool {
+        let known = message.first(.from)?.start == field.start ? message.from : nil
+        let uri = (known ?? NameAddressExtent.scan(message.bytes, field.value)).uri
+        let colon = message.bytes.firstIndex(of: UInt8(ascii: ":"), in: uri)
+        let start = colon.map { $0 + 1 } ?? uri.lowerBound
+        let at = message.bytes.firstIndex(of: UInt8(ascii: "@"), in: start..<uri.upperBound) ?? uri.upperBound
+        let userEnd = message.bytes.firstIndex(of: UInt8(ascii: ";"), in: start..<at) ?? at
         if isWordForNobody(message[start..<userEnd]) { return true }
-        let host = min(next(from: start) { $0 == UInt8(ascii: "@") } + 1, end)
-        let hostEnd = next(from: host) {
+        let host = min(at + 1, uri.upperBound)..<uri.upperBound
+        let hostEnd = message.bytes[host].firstIndex {
             $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "?")
         }
-        let name = message[host..<hostEnd]
+        let name = message[host.lowerBound..<(hostEnd ?? host.upperBound)]
         return name.equalsIgnoringCase("anonymous.invalid") || name.equalsIgnoringCase("unknown.invalid")
     }
 
