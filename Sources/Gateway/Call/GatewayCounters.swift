@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Atomics
 package import Branding
 package import SIPCore
+import Synchronization
 
 /// What the call path counts; written by the worker, read by anybody.
 ///
@@ -19,25 +19,32 @@ package final class GatewayCounters: Sendable {
         case callsShed, scannersDropped, loopsFound
     }
 
-    private let events: [ManagedAtomic<UInt64>]
-    private let passThroughs: [ManagedAtomic<UInt64>]
-    private let drops: [ManagedAtomic<UInt64>]
+    /// Room for the counts of one enumeration, by raw value; in the object itself, so that nothing is retained to count.
+    private typealias Counts = InlineArray<32, Atomic<UInt64>>
+
+    private let events: Counts
+    private let passThroughs: Counts
+    private let drops: Counts
 
     package init() {
-        events = Event.allCases.map { _ in ManagedAtomic(0) }
-        passThroughs = (0...PassThroughReason.allCases.count).map { _ in ManagedAtomic(0) }
-        drops = SIPIndexError.allCases.map { _ in ManagedAtomic(0) }
+        precondition(
+            max(Event.allCases.count, PassThroughReason.allCases.count + 1, SIPIndexError.allCases.count)
+                <= Counts.count,
+            "more to count than there is room for")
+        events = Counts { _ in Atomic(0) }
+        passThroughs = Counts { _ in Atomic(0) }
+        drops = Counts { _ in Atomic(0) }
     }
 
-    func add(_ event: Event) { events[event.rawValue].wrappingIncrement(ordering: .relaxed) }
+    func add(_ event: Event) { events[event.rawValue].wrappingAdd(1, ordering: .relaxed) }
 
     func add(_ reason: PassThroughReason) {
-        passThroughs[Int(reason.rawValue)].wrappingIncrement(ordering: .relaxed)
+        passThroughs[Int(reason.rawValue)].wrappingAdd(1, ordering: .relaxed)
     }
 
     func add(_ error: SIPIndexError) {
         guard let position = SIPIndexError.allCases.firstIndex(of: error) else { return }
-        drops[position].wrappingIncrement(ordering: .relaxed)
+        drops[position].wrappingAdd(1, ordering: .relaxed)
     }
 
     /// How often something happened since the start.
