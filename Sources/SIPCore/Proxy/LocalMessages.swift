@@ -153,7 +153,7 @@ package enum LocalMessages {
         let note = SourceNote(of: source, in: bytes, via: top)
         note.forEachPart { part in
             out.append(position..<part.range.lowerBound, of: bytes)
-            note.append(part, to: &out)
+            note.append(part, of: bytes, to: &out)
             position = part.range.upperBound
         }
         out.append(position..<field.upperBound, of: bytes)

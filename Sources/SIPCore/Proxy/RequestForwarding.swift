@@ -8,7 +8,7 @@ package enum RequestForwarding {
     ) {
         let bytes = message.bytes
         let note = SourceNote(of: source, in: bytes.span, via: via)
-        note.forEachPart { part in splices.replace(part.range) { note.append(part, to: &$0) } }
+        note.forEachPart { part in splices.replace(part.range) { note.append(part, of: bytes.span, to: &$0) } }
     }
 
     /// Puts the proxy's own Via in front of a field, which must be the topmost Via or stand above it (RFC 3261 §16.6 step 8).

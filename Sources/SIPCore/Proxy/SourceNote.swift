@@ -13,11 +13,15 @@ struct SourceNote {
     private let source: PeerAddress
     private var port: Part?
     private var host: Part?
+    /// The source as the Via writes it already; nil where it names another host, or one of IPv6, which can be written so
+    /// and so.
+    private let written: Range<Int>?
 
     init(of source: PeerAddress, in bytes: Span<UInt8>, via: ViaValue) {
         self.source = source
         let claimed = PeerAddress(host: bytes.extracting(via.host), port: via.port ?? 5060)
         let differs = claimed.map { !$0.hasSameHost(as: source) } ?? true
+        written = differs || source.isIPv6 ? nil : via.host
         if let rport = via.rport, rport.isEmpty {
             port = Part(range: rport, lead: Self.equals(rport, in: bytes), isPort: true)
         }
@@ -43,11 +47,13 @@ struct SourceNote {
         if !isHostFirst, let host { body(host) }
     }
 
-    /// Writes one of the parts.
-    func append(_ part: Part, to out: inout [UInt8]) {
+    /// Writes one of the parts of the same bytes.
+    func append(_ part: Part, of bytes: Span<UInt8>, to out: inout [UInt8]) {
         out.append(part.lead)
         if part.isPort {
             out.append(decimal: source.port)
+        } else if let written {
+            out.append(written, of: bytes)
         } else {
             source.appendBareHost(to: &out)
         }
