@@ -6,7 +6,7 @@ package import SIPCore
 /// shard that keeps its transaction.
 ///
 /// Owned by one worker thread; no call into it waits for anything but a shard another worker holds for the time of one
-/// message. The walk of an INVITE: here → `SIPMessage.index` → `SIPGateway.receiveRequest` → `InboundCall` →
+/// message. The walk of an INVITE: here → `MessageRoom.index` → `SIPGateway.receiveRequest` → `InboundCall` →
 /// `CallerIdentity` → `decide` → `Decoration` → `ProxyTransactions.forward`.
 package final class GatewayWorker: SIPElement {
     package var outgoing: [OutgoingMessage] = []
@@ -23,6 +23,7 @@ package final class GatewayWorker: SIPElement {
     private let ownShards: [Int]
     private let worker: Int
     private var held: HeldSettings
+    private var room = MessageRoom()
     private var nextSweep: UInt64 = 0
     private var sweeps = 0
 
@@ -96,9 +97,7 @@ package final class GatewayWorker: SIPElement {
             isInvite && (asksForRefusal(of: flow, at: now) || isRefusedAgain(bytes, settings, at: now))
         if isShed, shedsAtAGlance(bytes, by: flow, settings, at: now) { return }
         do {
-            // The one copy, kept for the transaction.
-            let copy = bytes.withUnsafeBufferPointer { [UInt8]($0) }
-            let message = try SIPMessage.index(copy, limits: settings.limits)
+            let message = try room.index(bytes, limits: settings.limits)
             if !isInvite, message.method == .invite { isShed = asksForRefusal(of: flow, at: now) }
             handle(Arrival(message: message, flow: flow, now: now), isShed: isShed, settings)
         } catch {
