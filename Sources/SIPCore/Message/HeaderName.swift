@@ -35,7 +35,7 @@ extension HeaderName {
     /// Recognises the name in `bytes[range]`, in any case and in compact form.
     static func recognise(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> HeaderName {
         if range.count == 1 { return compact(bytes[range.lowerBound] | 0x20) }
-        // What the line was cut into, so it lies in the bytes.
+        // Every caller has found the range in the bytes.
         let name = bytes.bytes.extracting(unchecked: range)
         return switch range.count {
         case 2: name.matches("to") ? .to : .other

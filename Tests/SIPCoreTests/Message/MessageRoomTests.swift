@@ -60,4 +60,22 @@ struct MessageRoomTests {
         let kept = try room.index(Array(Self.ringing.utf8).span, limits: SIPLimits())
         #expect(kept.bytes.capacity < 4096)
     }
+
+    @Test func `a request with filler behind its body holds no more memory than its own bytes, RFC 3261 §18.3`() throws
+    {
+        var room = MessageRoom()
+        let text = "OPTIONS sip:a@b SIP/2.0\r\nl: 0\r\n\r\n"
+        let datagram = Array((text + String(repeating: "x", count: 60_000)).utf8)
+        let message = try room.index(datagram.span, limits: SIPLimits())
+        #expect(message.bytes == Array(text.utf8))
+        #expect(message.bytes.capacity < 256)
+        #expect(message.headers.capacity < 8)
+    }
+
+    @Test func `what begins like a response is one or none`() {
+        #expect(throws: SIPIndexError.notSIP) {
+            var room = MessageRoom()
+            _ = try room.index(Array("SIP/x sip:a@b SIP/2.0\r\n\r\n".utf8).span, limits: SIPLimits())
+        }
+    }
 }
