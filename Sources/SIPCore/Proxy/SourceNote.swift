@@ -13,15 +13,16 @@ struct SourceNote {
     private let source: PeerAddress
     private var port: Part?
     private var host: Part?
-    /// The source as the Via writes it already; nil where it names another host, or one of IPv6, which can be written so
-    /// and so.
+    /// The source as the Via writes it already; nil where it names another host, or one in brackets or of IPv6, which can
+    /// be written so and so.
     private let written: Range<Int>?
 
     init(of source: PeerAddress, in bytes: Span<UInt8>, via: ViaValue) {
         self.source = source
         let claimed = PeerAddress(host: bytes.extracting(via.host), port: via.port ?? 5060)
         let differs = claimed.map { !$0.hasSameHost(as: source) } ?? true
-        written = differs || source.isIPv6 ? nil : via.host
+        let hasOtherForms = source.isIPv6 || bytes[via.host.lowerBound] == UInt8(ascii: "[")
+        written = differs || hasOtherForms ? nil : via.host
         if let rport = via.rport, rport.isEmpty {
             port = Part(range: rport, lead: Self.equals(rport, in: bytes), isPort: true)
         }

@@ -17,6 +17,7 @@ struct RequestForwardingTests {
         ("SIP/2.0/UDP 10.0.0.1:5062;branch=a", "SIP/2.0/UDP 10.0.0.1:5062;branch=a;received=198.51.100.7"),
         // RFC 3581 §4: rport is filled in, and received is there even when it is the same.
         ("SIP/2.0/UDP 198.51.100.7;rport", "SIP/2.0/UDP 198.51.100.7;rport=40000;received=198.51.100.7"),
+        ("SIP/2.0/UDP [198.51.100.7];rport", "SIP/2.0/UDP [198.51.100.7];rport=40000;received=198.51.100.7"),
         ("SIP/2.0/UDP 10.0.0.1;rport;branch=a", "SIP/2.0/UDP 10.0.0.1;rport=40000;branch=a;received=198.51.100.7"),
         ("SIP/2.0/UDP 10.0.0.1;rport=;a", "SIP/2.0/UDP 10.0.0.1;rport=40000;a;received=198.51.100.7"),
         ("SIP/2.0/UDP 10.0.0.1;rport=5060", "SIP/2.0/UDP 10.0.0.1;rport=5060;received=198.51.100.7"),
