@@ -19,7 +19,9 @@ package final class GatewayCounters: Sendable {
         case callsShed, scannersDropped, loopsFound
     }
 
-    /// Room for the counts of one enumeration, by raw value or place in it; in the object itself, so that nothing is retained to count.
+    /// Room for the counts of one enumeration, by raw value or place in it.
+    ///
+    /// In the object itself, so that nothing is retained to count.
     private typealias Counts = InlineArray<32, Atomic<UInt64>>
 
     private let events: Counts

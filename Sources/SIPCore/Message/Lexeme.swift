@@ -163,7 +163,7 @@ extension [UInt8] {
     /// The first position of a byte within a range, without making a slice.
     package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? { span.firstIndex(of: byte, in: range) }
 
-    /// True when a word stands within a range, in either case, whatever is around it; its first must be a letter.
+    /// True when a word stands within a range, in either case, whatever is around it; in lower case, a letter first.
     package func mentions(_ word: StaticString, in range: Range<Int>) -> Bool {
         let (text, count) = (span, word.utf8CodeUnitCount)
         let letter = word.withUTF8Buffer { $0[0] }
