@@ -60,6 +60,9 @@ package final class SIPMessage: Sendable {
 }
 
 extension SIPMessage {
+    /// Bytes of memory that grow with what was received: the message and its list of fields.
+    var heldBytes: Int { bytes.count + headers.count * MemoryLayout<HeaderField>.stride }
+
     /// The method of a request, nil for a response.
     package var method: SIPMethod? {
         guard case .request(let method, _, _) = startLine else { return nil }

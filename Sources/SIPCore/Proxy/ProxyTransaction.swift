@@ -107,7 +107,7 @@ package final class ProxyTransaction {
 
     /// Bytes of the messages it holds now.
     var heldBytes: Int {
-        (request?.bytes.count ?? 0) + (receivedCancel?.bytes.count ?? 0) + originalFrom.count + forwarded.count
+        (request?.heldBytes ?? 0) + (receivedCancel?.heldBytes ?? 0) + originalFrom.count + forwarded.count
             + lastResponse.count + cancel.count
     }
 

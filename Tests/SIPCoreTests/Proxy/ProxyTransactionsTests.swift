@@ -282,6 +282,13 @@ struct ProxyTransactionsTests {
         #expect(!run.table.isFull())
     }
 
+    @Test func `the lists of a message's header fields count too`() throws {
+        let many = Array(repeating: ("Subject", "s:"), count: 100)
+        let run = try ProxyRun(more: many)
+        #expect(run.request.bytes.count < 3_000)
+        #expect(run.table.heldBytes > run.request.bytes.count + 100 * MemoryLayout<SIPMessage.HeaderField>.stride)
+    }
+
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `whatever happens, the table is empty in the end`(seed: UInt64) throws {
         var random = RepeatableRandom(seed: seed)
