@@ -105,7 +105,7 @@ package final class ProxyTransaction {
             forwarded, limits: SIPLimits(messageBytes: .max, headerFields: .max, headerBytes: .max))
     }
 
-    /// Bytes of the messages it holds now.
+    /// Bytes of the messages it holds now, with their lists of fields.
     var heldBytes: Int {
         (request?.heldBytes ?? 0) + (receivedCancel?.heldBytes ?? 0) + originalFrom.count + forwarded.count
             + lastResponse.count + cancel.count

@@ -23,14 +23,14 @@ package final class ProxyTransactions<User: TransactionUser> {
     package unowned(unsafe) var user: User?
     let timing: TransactionTimers
     private let capacity: Int
-    /// Bytes of the messages of all transactions.
+    /// Bytes of the messages of all transactions, with their lists of fields.
     package private(set) var heldBytes = 0
     var byBranch = BranchTable()
     var wheel: TimerWheel
     var now: Moment
 
-    /// Bytes a transaction may hold on the average when the table is full: twice what an INVITE of a SIP trunk takes while
-    /// it waits for its answer; afterwards some hundreds are left.
+    /// Bytes a transaction may hold on the average when the table is full: nearly twice what an INVITE of a SIP trunk
+    /// takes while it waits for its answer; afterwards some hundreds are left.
     package static var bytesOfOne: Int { 6_144 }
 
     /// Makes an empty table; `capacity` bounds the transactions kept at once, and with `bytesOfOne` what they hold.
