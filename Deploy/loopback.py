@@ -26,10 +26,6 @@ class Failed(Exception):
     """Something did not happen; the message says what, where, and what to look at."""
 
 
-class Skipped(Exception):
-    """Something could not be tried here; the message says what is missing."""
-
-
 class Ports:
     """Fixed ports of one run, so that every scenario can be repeated by hand."""
 

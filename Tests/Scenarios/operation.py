@@ -8,7 +8,7 @@ import time
 
 import commands
 import torture
-from loopback import HOST, OTHER_TRUNK_HOST, Failed, Skipped, tail, wait_until
+from loopback import HOST, OTHER_TRUNK_HOST, Failed, tail, wait_until
 
 from situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
@@ -198,9 +198,7 @@ def over_ipv6(house, folder, run):
 
 
 def torture_messages(house, folder, run):
-    """Every message of RFC 4475 is forwarded, answered or dropped as an in-line proxy should, over UDP and TCP."""
-    if not torture.is_there():
-        raise Skipped(f"the messages of RFC 4475 are not in {torture.ARCHIVE}")
+    """Every message of Tests/Torture is forwarded, answered or dropped as an in-line proxy should, over UDP and TCP."""
     tcp = f"  - name: tcp\n    address: {HOST}:{run.ports.gateway}\n    transport: tcp\n"
     try:
         for is_stream in (False, True):
@@ -227,5 +225,5 @@ OPERATION = (
     ("TCP on either side", over_tcp),
     ("IPv6 and IPv4", over_ipv6),
     ("herald calls and herald events", commands.accounts),
-    ("RFC 4475", torture_messages),
+    ("torture messages", torture_messages),
 )

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The messages of RFC 4475 through a running gateway, over UDP and over TCP.
+"""Messages with the faults and oddities that RFC 4475 and RFC 5118 list, through a running gateway over UDP and TCP.
 
-They are read where they are (TORTURE, ../shared/rfc4475 beside the repository by default), with what an in-line proxy is
-to do with each: the last column of expect.tsv there.
+Tests/Torture/expected.tsv names each message with its rule and what may become of it.
 """
 import csv
 import os
@@ -12,48 +11,17 @@ import time
 
 from loopback import HOST, OTHER_TRUNK_HOST, ROOT
 
-ARCHIVE = os.environ.get("TORTURE", os.path.join(os.path.dirname(ROOT), "shared", "rfc4475"))
+MESSAGES = os.path.join(ROOT, "Tests", "Torture")
 PBX_ANSWER = "480"  # no message here is to be answered so by a proxy
 ANSWER = re.compile(rb"SIP/2\.0 (\d{3})")
 
 
-def is_there():
-    return os.path.exists(os.path.join(ARCHIVE, "expect.tsv"))
-
-
-def cases():
-    """(file, message, words of the expectation) of every message."""
-    with open(os.path.join(ARCHIVE, "expect.tsv"), encoding="utf-8") as table:
+def cases(is_stream):
+    """(file, message, what may become of it) of every message: statuses, 'forward', 'drop', 'close'."""
+    with open(os.path.join(MESSAGES, "expected.tsv"), encoding="utf-8") as table:
         for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
-            with open(os.path.join(ARCHIVE, row["file"]), "rb") as file:
-                message, words = file.read(), row["inline_proxy_expect"]
-            if b"\r\n\r\n" not in message:
-                # As archived it has no end and must only break nothing; with one it is what the RFC speaks of.
-                yield row["file"], message, "must not break"
-                message += b"\r\n"
-            yield row["file"], message, words
-
-
-def allowed(words, is_stream):
-    """What may become of a message: statuses, 'forward', 'drop', 'close'; None when it must only not break anything."""
-    if "must not break" in words or "never break" in words:
-        return None
-    if "UDP" in words and is_stream:
-        # Without a length that can be believed the stream ends, with or without an answer.
-        return {"400", "close"}
-    results = set(re.findall(r"(?<![\w.])([45]\d\d)(?![\w.])", words.replace("never 400", "").replace("16.3", "")))
-    if "drop" in words or "as response" in words:
-        results.add("drop")
-    if "accept" in words or "either" in words or "repair" in words or "strip" in words:
-        results.add("forward")
-    if "either" in words:
-        results.add("400")
-    if "answer the OPTIONS" in words:
-        results.add("200")
-    if is_stream:
-        # An unfinished message is waited for and then given up; one without a length cannot be framed.
-        results |= {"close"} if "no terminating empty line" in words else set()
-    return results
+            with open(os.path.join(MESSAGES, row["file"]), "rb") as file:
+                yield row["file"], file.read(), set(row["stream" if is_stream else "datagram"].split("|"))
 
 
 def call_id(message):
@@ -205,21 +173,20 @@ def run(pbx_port, gateway, is_stream):
     wrong, count = [], 0
     pbx = PBX(pbx_port)
     try:
-        for name, message, words in cases():
+        for name, message, expected in cases(is_stream):
             count += 1
             pbx.take()
             pbx.seen.clear()
-            expected = allowed(words, is_stream)
             # The end of an unfinished message is waited for as long as streams.unfinished says.
-            patience = 3 if "close" in (expected or ()) else 0.25
+            patience = 3 if "close" in expected else 0.25
             seen = [one for one in (over_tcp if is_stream else over_udp)(message, gateway, patience)
                     if one not in ("100", PBX_ANSWER)]
             copy = pbx.forwarded(message)
             result = "forward" if copy else next((one for one in seen if one != "close"), None)
             result = result or ("close" if "close" in seen else "drop")
-            if expected is not None and result not in expected:
-                wrong.append(f"{name}: expected {' or '.join(sorted(expected))}, got {result} ({words})")
-            elif copy and "accept" in words:
+            if result not in expected:
+                wrong.append(f"{name}: expected {' or '.join(sorted(expected))}, got {result}")
+            elif copy:
                 changed = difference(message, copy)
                 if changed:
                     wrong.append(f"{name}: {changed}")
