@@ -6,7 +6,7 @@ import sys
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[1:1] = [os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "peers")]
+sys.path[1:1] = [os.path.dirname(HERE), os.path.join(os.path.dirname(os.path.dirname(HERE)), "Tests", "Peers")]
 
 import allocations  # noqa: E402
 import compare  # noqa: E402

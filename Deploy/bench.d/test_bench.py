@@ -13,7 +13,7 @@ from xml.dom import minidom
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path[1:1] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(HERE), "peers")]
+sys.path[1:1] = [HERE, os.path.dirname(HERE), os.path.join(os.path.dirname(os.path.dirname(HERE)), "Tests", "Peers")]
 
 import allocations  # noqa: E402
 import code_order  # noqa: E402

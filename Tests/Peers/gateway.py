@@ -5,7 +5,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.join(ROOT, "Deploy"))
 
 import probes  # noqa: E402
 from loopback import Child, Failed, read_json, wait_until  # noqa: E402

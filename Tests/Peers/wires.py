@@ -13,12 +13,12 @@ PBX, TOWARDS_PBX = "10.71.2.1", "10.71.2.2"
 
 
 class Wires:
-    """Two wires made by the peer scripts' wire.py, which ends them with what they carried."""
+    """Two wires, each made by wire.py, whose last line says what it carried."""
 
     def __init__(self, folder, options):
         self.carrier, self.pbx = HERE + "-carrier", HERE + "-pbx"
         self.children = []
-        script = os.path.join(os.environ["PEERS_SCRIPTS"], "wire.py")
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "wire.py")
         ends = ((self.carrier, CARRIER, TOWARDS_CARRIER), (self.pbx, PBX, TOWARDS_PBX))
         try:
             for seed, (space, far, near) in enumerate(ends, start=1):
