@@ -110,8 +110,8 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "Gateway", "Branding", "BrandingAPI", "SystemReasons", "TLSReasons", "CConfinement", httpClient, nio,
-                nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
+                "Gateway", "Branding", "BrandingAPI", "SystemReasons", "TLSReasons", "WallClock", "CConfinement",
+                httpClient, nio, nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .target(

@@ -23,18 +23,26 @@ package struct PendingCallOutput: Hashable, Sendable {
 /// from any thread.
 package struct CallOutputStore: Sendable {
     private let database: any DatabaseWriter
+    private let clock: QueueClock
 
     /// Works on the ledger file of an open database.
-    package init(_ database: HeraldDatabase) {
+    package init(_ database: HeraldDatabase, clock: QueueClock = QueueClock()) {
         self.database = database.ledger
+        self.clock = clock
     }
 
-    /// Seconds; nothing is made to wait longer, so what waits longer was put there before the clock was set back.
+    /// Seconds; nothing is made to wait longer, so what waits longer was put there before a start with the clock set back.
     private static let longestWait: Int64 = 7200
 
     /// What is due for a sink, the longest waiting first; `now` in seconds since 1970.
     package func due(_ sink: CallOutputSink, limit: Int, now: Int64) throws -> [PendingCallOutput] {
-        try database.read { database in
+        try clock.follow(now: now) { behind in
+            try database.write { database in
+                let sql = "UPDATE call_output SET due_at = due_at - ? WHERE due_at > ?"
+                try database.execute(sql: sql, arguments: [behind, now])
+            }
+        }
+        return try database.read { database in
             let sql = """
                 SELECT call.*, call_output.id AS output_id, call_output.attempts AS output_attempts
                 FROM call_output JOIN call ON call.id = call_output.call

@@ -29,11 +29,16 @@ extension CallSignal {
 
 extension OutcomeRecorder {
     /// Goes by the wall clock as it is now, where it was set.
-    func lookAtClock(_ journal: inout LedgerJournal) {
-        guard let step = clockSteps.withLock({ $0.step(of: now) }) else { return }
-        journal.clockWasSet(ClockStep(microseconds: step, noticedAt: now(), position: ring.claimed))
-        log.notice(
-            "the clock was set; times of calls in progress are told by the new one",
-            metadata: ["seconds": "\(step / 1_000_000)"])
+    ///
+    /// - Returns: the time of the look, in microseconds since 1970; nil where it took too long to count.
+    func lookAtClock(_ journal: inout LedgerJournal) -> Int64? {
+        guard let reading = clockSteps.withLock({ $0.read(now) }) else { return nil }
+        if let step = reading.step {
+            journal.clockWasSet(ClockStep(microseconds: step, noticedAt: reading.time, position: ring.claimed))
+            log.notice(
+                "the clock was set; times of calls in progress are told by the new one",
+                metadata: ["seconds": "\(step / 1_000_000)"])
+        }
+        return reading.time
     }
 }

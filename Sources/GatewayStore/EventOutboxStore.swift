@@ -12,6 +12,7 @@ import Synchronization
 /// more than the rest of its event: the rows of the events on offer are remembered instead. Safe from any thread.
 package final class EventOutboxStore: EventOutbox {
     private let database: any DatabaseWriter
+    private let clock: QueueClock
     private let waiting = Mutex(Waiting())
 
     private struct Waiting {
@@ -22,11 +23,18 @@ package final class EventOutboxStore: EventOutbox {
     }
 
     /// Works on the ledger file of an open database.
-    package init(_ database: HeraldDatabase) {
+    package init(_ database: HeraldDatabase, clock: QueueClock = QueueClock()) {
         self.database = database.ledger
+        self.clock = clock
     }
 
     package func dueEvents(limit: Int, now: Int64) async throws -> [PendingEvent] {
+        try await clock.follow(now: now) { behind in
+            try await database.write { database in
+                let sql = "UPDATE event SET due_at = due_at - ? WHERE state = 0 AND due_at > ?"
+                try database.execute(sql: sql, arguments: [behind, now])
+            }
+        }
         let due = try await database.read { database in
             var due = try Self.events(Self.selectDue, now, limit, database)
             let failing = due.filter { $0.event.attempts > 0 }
@@ -113,7 +121,7 @@ package final class EventOutboxStore: EventOutbox {
 
     // MARK: Rows
 
-    /// Seconds; nothing is made to wait longer, so what waits longer was put there before the clock was set back.
+    /// Seconds; nothing is made to wait longer, so what waits longer was put there before a start with the clock set back.
     private static let longestWait: Int64 = 7200
     private static let selectDue = select("due_at <= ?1")
     private static let selectNew = select("due_at <= ?1 AND attempts = 0")

@@ -12,6 +12,8 @@ final class LedgerCall {
     var machine: OutcomeMachine
     var shownEvent: Int64?
     var endEvent: Int64?
+    /// The clock its end is told by (`LedgerClock`); nil for the first one and while it is open.
+    var endClock: Int64?
     /// True once the row is in the database.
     var isStored: Bool
     /// True while it waits in the batch.
@@ -41,6 +43,8 @@ struct LedgerBatch {
     var reachedOutbound: [LedgerCall] = []
     /// Those whose INVITE is told by a clock that was set since.
     var retimed: [LedgerCall] = []
+    /// Each time the clock was set.
+    var clocks: [LedgerClock] = []
     /// Callers of ended calls whom the index did not know.
     var unknownCallers: [E164Number] = []
     var position: UInt64
@@ -48,7 +52,7 @@ struct LedgerBatch {
     var earlier: (ringID: Int64, position: UInt64)?
     var signals = 0
 
-    var isEmpty: Bool { signals == 0 && calls.isEmpty }
+    var isEmpty: Bool { signals == 0 && calls.isEmpty && clocks.isEmpty }
 }
 
 /// The calls in progress and what their signals make of them; no database in here.
@@ -82,6 +86,8 @@ struct LedgerJournal {
     private var lastForgetting = Int64(0)
     /// The clock was set, and what the ring has of before is not read yet.
     private(set) var clockStep: ClockStep?
+    /// The number of the present clock; 0 until one was set.
+    private var clock: Int64
 
     /// Goes on with the calls and row numbers the ledger was left with.
     init(
@@ -92,6 +98,7 @@ struct LedgerJournal {
         keptThrough = position
         nextCall = state.nextCall
         nextEvent = state.nextEvent
+        clock = state.clock
         ended = EndedCalls(state.ended)
         self.minter = minter
         self.limits = limits
@@ -134,6 +141,8 @@ struct LedgerJournal {
     /// it.
     mutating func clockWasSet(_ step: ClockStep) {
         clockStep = step
+        clock += 1
+        batch.clocks.append(LedgerClock(id: clock, setBy: step.microseconds, at: step.noticedAt))
         for call in open.values {
             let change = call.machine.clockWasSet(by: step.microseconds, now: step.noticedAt)
             guard !change.isEmpty else { continue }
@@ -237,6 +246,7 @@ struct LedgerJournal {
             }
         }
         if step.contains(.ended) {
+            call.endClock = clock == 0 ? nil : clock
             if let event = minter.ended(call.machine.record, callID: call.callID) {
                 call.endEvent = add(event)
             }

@@ -11,6 +11,8 @@ struct LedgerState {
     var ended: [EndedCalls.Call] = []
     var nextCall: Int64 = 1
     var nextEvent: Int64 = 1
+    /// The number of the newest clock; 0 where none was set.
+    var clock: Int64 = 0
     /// Nil when the ledger has never read this ring.
     var position: UInt64?
 
@@ -20,6 +22,7 @@ struct LedgerState {
     init(_ database: Database, ringID: Int64, awaitsRedial: Bool) throws {
         nextCall = try Self.largest("SELECT max(id) FROM call", database) + 1
         nextEvent = try Self.largest("SELECT max(id) FROM event", database) + 1
+        clock = try Self.largest("SELECT max(id) FROM clock", database)
         position = try RingPosition(database).position(of: ringID)
         let open = try LedgerStatement(database, Self.openCalls)
         while let call = try open.row({ Self.call($0, awaitsRedial: awaitsRedial) }) {

@@ -39,6 +39,7 @@ struct LedgerWriter: ~Copyable {
         let statements = try CallStatements(database)
         for call in batch.calls { try store(call, statements) }
         try store(retimed: batch.retimed)
+        try LedgerClock.store(batch.clocks, in: database)
         for call in batch.calls where !outputs.isEmpty && call.machine.record.endedAt != nil { try putOut(call) }
         let insertEvent = try LedgerStatement(database, Self.insertEvent)
         // By its place: taken out, each event would be copied with its eighteen texts.
@@ -85,6 +86,7 @@ struct LedgerWriter: ~Copyable {
             statement.bind(21, call.endEvent)
             statement.bind(22, key, in: &texts)
             statement.bind(23, key == nil ? 0 : 1)
+            statement.bind(36, call.endClock)
         }
         if !call.isStored { bindOrigin(of: record, callID: call.callID, to: statement) }
         try statement.run()
@@ -165,6 +167,7 @@ struct LedgerWriter: ~Copyable {
         select.bind(2, subscriber)
         select.bind(3, before - returns.window * 1_000_000)
         select.bind(4, before)
+        select.bind(5, try LedgerClock.reach(in: database))
         return try select.firstRow { row in
             let original = ReturnedOriginal(
                 callID: row.text(1) ?? "", number: number, brandID: row.text(2), endedAt: row.integer(3) ?? 0,
@@ -208,9 +211,9 @@ private struct CallStatements {
             id, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850, sip_cause, attempts,
             shown_event, forwarded, answered_by, session_until, attempt_call_id, attempt_sip_call_id, ended_at, outcome,
             ring_seconds, call_seconds, end_event, subscriber_key, returnable, call_id, sip_call_id, direction, trunk,
-            caller, destination, subscriber, brand_id, brand_name, decision, invite_at, carrier_name)
+            caller, destination, subscriber, brand_id, brand_name, decision, invite_at, carrier_name, end_clock)
         VALUES (
-            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     private static let progress = """
@@ -221,7 +224,7 @@ private struct CallStatements {
 
     private static let ending = """
         ended_at = ?17, outcome = ?18, ring_seconds = ?19, call_seconds = ?20, end_event = ?21, subscriber_key = ?22,
-        returnable = ?23
+        returnable = ?23, end_clock = ?36
         """
 }
 
@@ -232,15 +235,16 @@ extension LedgerWriter {
         """
 
     private static let selectOriginal = """
-        SELECT call.id, call.call_id, call.brand_id, call.ended_at, event.event_id
+        SELECT call.id, call.call_id, call.brand_id, \(LedgerClock.endedAt) AS ended, event.event_id
         FROM call LEFT JOIN event ON event.id = call.end_event
-        WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND ended_at BETWEEN ?3 AND ?4
-        ORDER BY ended_at DESC LIMIT 1
+        WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND ended_at BETWEEN ?3 - ?5 AND ?4 + ?5
+            AND ended BETWEEN ?3 AND ?4
+        ORDER BY ended DESC LIMIT 1
         """
 
     private static let settleOriginals = """
         UPDATE call SET returnable = 0
-        WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND ended_at <= ?3
+        WHERE returnable = 1 AND caller = ?1 AND subscriber_key = ?2 AND \(LedgerClock.endedAt) <= ?3
         """
 
     private static let markReturn = """

@@ -32,9 +32,13 @@ package struct LogoStore: LogoCache {
     let database: any DatabaseWriter
     let folder: LogoFolder
     let settings: Settings
+    private let clock: QueueClock
 
     /// Works on the brand file of an open database.
-    package init(_ database: HeraldDatabase, stateFolder: String, settings: Settings) {
+    package init(
+        _ database: HeraldDatabase, stateFolder: String, settings: Settings, clock: QueueClock = QueueClock()
+    ) {
+        self.clock = clock
         self.database = database.brands
         folder = LogoFolder(stateFolder: stateFolder)
         self.settings = settings
@@ -90,7 +94,13 @@ package struct LogoStore: LogoCache {
     }
 
     package func due(limit: Int, now: Int64) async throws -> [DueLogo] {
-        try await database.read { database in
+        try await clock.follow(now: now) { behind in
+            try await database.write { database in
+                let sql = "UPDATE logo SET due_at = due_at - ? WHERE due_at > ?"
+                try database.execute(sql: sql, arguments: [behind, now])
+            }
+        }
+        return try await database.read { database in
             let sql = """
                 SELECT url, etag, last_modified, failures, reason, hash FROM logo WHERE due_at <= ?
                 ORDER BY due_at LIMIT ?

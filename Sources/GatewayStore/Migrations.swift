@@ -119,6 +119,13 @@ enum Migrations {
                     ALTER TABLE event DROP COLUMN outcome;
                     """)
         }
+        migrator.registerMigration("ledger clocks") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE clock (id INTEGER PRIMARY KEY, set_by INTEGER NOT NULL, at INTEGER NOT NULL);
+                    ALTER TABLE call ADD COLUMN end_clock INTEGER;
+                    """)
+        }
         return migrator
     }
 

@@ -84,6 +84,8 @@ package final class OutcomeRecorder: Sendable {
     /// Touched only by who holds the journal; nil where it could not be made.
     private let signalLog: Mutex<SignalLog?>
     let clockSteps: Mutex<WallClockSteps>
+    /// When the last round ended, by the monotonic clock.
+    private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
 
     /// Loads the calls that were open and continues the ring after the last signal stored; before calls are taken.
@@ -144,7 +146,13 @@ package final class OutcomeRecorder: Sendable {
     package var shed: SignalRing.Shed { ring.shed }
 
     /// The part of the ring that waits to be kept or stored, 0 to 1.
-    var waiting: Double { ring.filling }
+    package var waiting: Double { ring.filling }
+
+    /// Time since the last round ended, or since the start; the wall clock has no part in it.
+    package var age: Duration { .microseconds(SteadyClock.microseconds - lastRound.load(ordering: .relaxed)) }
+
+    /// Notes that a round has ended.
+    func roundEnded() { lastRound.store(SteadyClock.microseconds, ordering: .relaxed) }
 
     /// Keeps what the ring holds, at most `limit` signals, as it is: safe from now on, calls and events of it come later.
     ///
@@ -154,10 +162,11 @@ package final class OutcomeRecorder: Sendable {
         journal.withLock { journal in
             let room = signalLog.withLock { $0?.room ?? 0 }
             guard !journal.mustStore, room > limit * PackedSignals.most else { return nil }
-            lookAtClock(&journal)
+            let end = ring.claimed
+            _ = lookAtClock(&journal)
             let before = journal.batch.signals
             var signals = PackedSignals()
-            let skipped = take(limit, into: &journal) { signals.append($0, texts: $1) }
+            let skipped = take(limit, through: end, into: &journal) { signals.append($0, texts: $1) }
             count(DrainResult(skipped: skipped), journal)
             guard journal.batch.signals > before else { return 0 }
             guard append(signals, after: journal.keptThrough, through: journal.batch.position) else { return nil }
@@ -174,20 +183,20 @@ package final class OutcomeRecorder: Sendable {
     @discardableResult
     package func drain(limit: Int = 4_096) throws -> DrainResult {
         return try journal.withLock { journal in
-            lookAtClock(&journal)
-            let time = now()
+            let end = ring.claimed
+            let time = lookAtClock(&journal)
             var result = DrainResult()
             if !journal.isRefused {
                 let (before, hasMore) = (journal.batch.signals, journal.clockStep != nil)
-                result.skipped = take(limit, into: &journal)
+                result.skipped = take(limit, through: end, into: &journal)
                 let isRead = !hasMore && journal.batch.signals - before + result.skipped < limit
-                if isRead || journal.batch.position == ring.claimed { journal.sweep(now: time) }
+                if isRead || journal.batch.position == end, let time { journal.sweep(now: time) }
             }
             if journal.isRefused || !journal.batch.isEmpty || result.skipped > 0 {
                 result.signals = journal.batch.signals
                 result.calls = journal.batch.calls.count
                 result.events = journal.batch.events.count
-                let added = try store(&journal, now: time / 1_000_000)
+                let added = try store(&journal, now: (time ?? now()) / 1_000_000)
                 result.events += Int(added)
                 if let tell = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(tell) }
                 journal.stored(addedEvents: added)
@@ -246,11 +255,15 @@ package final class OutcomeRecorder: Sendable {
     }
 
     /// Applies signals of the ring to the open calls; returns how many slots were skipped.
+    ///
+    /// - Parameter end: how far the ring was written before the clock was looked at: what comes later may be told by
+    ///   another one.
     private func take(
-        _ limit: Int, into journal: inout LedgerJournal, _ also: (CallSignal, CallTexts?) -> Void = { _, _ in }
+        _ limit: Int, through end: UInt64, into journal: inout LedgerJournal,
+        _ also: (CallSignal, CallTexts?) -> Void = { _, _ in }
     ) -> Int {
         let (position, skipped) = ring.read(
-            after: journal.batch.position, through: journal.clockStep?.position ?? .max, limit: limit
+            after: journal.batch.position, through: min(journal.clockStep?.position ?? .max, end), limit: limit
         ) { signal, texts in
             journal.apply(signal, texts: texts)
             also(signal, texts)

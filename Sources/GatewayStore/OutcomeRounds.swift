@@ -5,6 +5,7 @@ import GRDB
 import Gateway
 import Logging
 import Synchronization
+import WallClock
 
 /// What the recorder does when: keeps signals every round, makes rows of them once a `storing`, looks at the ledger's
 /// size every minute and at the age of its rows every hour.
@@ -173,7 +174,7 @@ extension OutcomeRecorder {
             }
         } onCancel: {
             stop.isWanted.store(true, ordering: .relaxed)
-            stop.rung.signal()
+            stop.bell.ring()
         }
     }
 
@@ -181,9 +182,10 @@ extension OutcomeRecorder {
         var priority = RecorderPriority()
         var rounds = OutcomeRounds(
             self, isStopping: { stop.isWanted.load(ordering: .relaxed) }, pace: { priority.follow($0) })
-        let (seconds, attoseconds) = settings.interval.components
-        let pause = DispatchTimeInterval.nanoseconds(Int(seconds * 1_000_000_000 + attoseconds / 1_000_000_000))
-        repeat { rounds.round() } while stop.rung.wait(timeout: .now() + pause) == .timedOut
+        repeat {
+            rounds.round()
+            roundEnded()
+        } while !stop.bell.wait(settings.interval)
         rounds.storeAll()
     }
 }
@@ -192,5 +194,5 @@ extension OutcomeRecorder {
 private final class RecorderStop: Sendable {
     let isWanted = Atomic<Bool>(false)
     /// Ends the wait for the next round.
-    let rung = DispatchSemaphore(value: 0)
+    let bell = SteadyBell()
 }

@@ -56,7 +56,7 @@ struct DirectoryExchange {
     func answer<Answer: Sendable>(
         to request: DirectoryRequest, mount: DirectoryAddress.Mount, reading: @escaping Reading<Answer>
     ) async throws(Failure) -> Answer {
-        if let wait = pace.admit(now: time.now()) {
+        if let wait = pace.admit(now: time.steady()) {
             let reason = "its limit of requests is used up for the next \(wait.wholeSeconds) s"
             throw Failure(error: .unavailable(reason: reason, retryAfter: wait), mayRetry: true)
         }
@@ -132,7 +132,7 @@ struct DirectoryExchange {
         }
         let isGood = (200..<300).contains(response.status.code)
         let asked = response.headers.first(name: "Retry-After").flatMap { RetryAfter.duration($0, now: time.now()) }
-        pace.note(response.headers, asked: isGood ? nil : asked, now: time.now())
+        pace.note(response.headers, asked: isGood ? nil : asked, now: time.steady(), wall: time.now())
         guard isGood || (request.isConditional && response.status == .notModified) else {
             let body = try? await response.body.collect(upTo: settings.answerLimit)
             guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }

@@ -33,7 +33,7 @@ package final class EventSender: Service, Sendable {
         var asked: Duration = .zero
         var lastError: String?
         var isStopping = false
-        /// Most events in a batch, as far as the directory's refusals told, and when that was; seconds since 1970.
+        /// Most events in a batch, as far as the directory's refusals told, and when that was by the steady clock.
         var batchLimit = (events: Int.max, since: Int64.min)
     }
 
@@ -77,7 +77,7 @@ package final class EventSender: Service, Sendable {
 
     /// Most events in one request.
     var batchSize: Int {
-        let now = time.now()
+        let now = time.steady()
         return state.withLock { state in
             if !(0..<Self.limitHolds).contains(now &- state.batchLimit.since) { state.batchLimit.events = .max }
             return min(client.word.eventsInBatch, state.batchLimit.events)
@@ -91,7 +91,7 @@ package final class EventSender: Service, Sendable {
     /// Sends smaller batches for an hour; nil changes nothing.
     func limitBatches(_ limit: Int?) {
         guard let limit else { return }
-        let now = time.now()
+        let now = time.steady()
         state.withLock { $0.batchLimit = (max(1, min($0.batchLimit.events, limit)), now) }
     }
 
@@ -104,7 +104,7 @@ package final class EventSender: Service, Sendable {
     package func sendBatch() async -> Duration {
         guard await publisher.gates.authorised else { return schedule.idle }
         // Slowing down before the directory has to refuse: no attempt is counted.
-        let wait = client.pace.pause(now: time.now())
+        let wait = client.pace.pause(now: time.steady())
         guard wait == .zero else { return wait }
         // A full request where the directory counts requests, so that an outage of days is made up for in hours.
         let limit = max(schedule.batch, batchSize)
@@ -130,7 +130,7 @@ package final class EventSender: Service, Sendable {
                 group.addTask { await self.send(next) }
             }
             while await group.next() != nil {
-                guard !isStopping, !hasFailed, client.pace.pause(now: time.now()) == .zero,
+                guard !isStopping, !hasFailed, client.pace.pause(now: time.steady()) == .zero,
                     let next = waiting.next()
                 else { continue }
                 group.addTask { await self.send(next) }

@@ -31,6 +31,7 @@ package final class LogoService: Service, Sendable {
         var said: String?
         /// Lines about single logos in this round.
         var lines = 0
+        /// By the steady clock.
         var lastPublish: Int64?
         /// Of this round.
         var silent = SilentLogoHosts()
@@ -77,7 +78,7 @@ package final class LogoService: Service, Sendable {
 
     /// One look at everything: brands, what is due, what has to go, the index.
     package func round() async {
-        let now = time.now()
+        let now = time.steady()
         state.withLock { state in
             state.lines = 0
             state.silent = SilentLogoHosts()
@@ -121,7 +122,7 @@ package final class LogoService: Service, Sendable {
                 for logo in batch { group.addTask { try await self.bring(logo) } }
                 try await group.waitForAll()
             }
-            let now = time.now()
+            let now = time.steady()
             let isTime = state.withLock { state in
                 now - (state.lastPublish ?? now) >= settings.publishInterval.components.seconds
             }
@@ -210,7 +211,7 @@ package final class LogoService: Service, Sendable {
 
     /// Builds the index again if it names other copies than are there; mends a build that failed before, too.
     private func publishIfChanged() async throws {
-        let now = time.now()
+        let now = time.steady()
         state.withLock { $0.lastPublish = now }
         guard try await cache.hosted() != current.load().index.profile.logos else { return }
         try await publish()

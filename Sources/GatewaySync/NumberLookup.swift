@@ -28,7 +28,7 @@ package final class NumberLookup: Service, Sendable {
         var counts = Counts()
         var waiting: [E164Number] = []
         var queued: Set<E164Number> = []
-        /// Until when a number counts as unknown, seconds since 1970.
+        /// Until when a number counts as unknown, by the steady clock.
         var unknown: [E164Number: Int64] = [:]
         var hasNews = false
         var lastIndex = Int64.min
@@ -70,7 +70,7 @@ package final class NumberLookup: Service, Sendable {
     ///
     /// Any thread; never waits. What comes while `schedule.waiting` numbers wait is not asked.
     package func ended(callFrom number: E164Number) {
-        let now = time.now()
+        let now = time.steady()
         let isTaken = state.withLock { state in
             let isUnknown = state.unknown[number].map { $0 > now } ?? false
             guard !isUnknown, state.waiting.count < schedule.waiting, state.queued.insert(number).inserted else {
@@ -98,7 +98,7 @@ package final class NumberLookup: Service, Sendable {
     func step() async -> Duration {
         guard let number = state.withLock({ $0.waiting.first }) else { return await publishNews() }
         guard await publisher.gates.authorised else { return schedule.spacing }
-        let pause = client.pace.pause(now: time.now())
+        let pause = client.pace.pause(now: time.steady())
         guard pause == .zero else { return pause }
         state.withLock { state in
             state.waiting.removeFirst()
@@ -144,7 +144,7 @@ package final class NumberLookup: Service, Sendable {
     }
 
     private func noteUnknown(_ number: E164Number) {
-        let now = time.now()
+        let now = time.steady()
         state.withLock { state in
             state.counts.unknown += 1
             state.lastError = nil
@@ -157,7 +157,7 @@ package final class NumberLookup: Service, Sendable {
 
     /// Puts found brands in front of the calls; an index takes seconds to build, so several wait for one.
     private func publishNews() async -> Duration {
-        let now = time.now()
+        let now = time.steady()
         let wait = state.withLock { state -> Duration? in
             guard state.hasNews else { return .seconds(3600) }
             let next = state.lastIndex == .min ? now : state.lastIndex + schedule.indexInterval.components.seconds

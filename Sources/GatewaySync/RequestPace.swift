@@ -11,18 +11,14 @@ import Synchronization
 final class RequestPace: Sendable {
     private struct State {
         var remaining: Int?
-        /// Seconds since 1970.
+        /// When the window ends, in seconds of a clock that nobody sets.
         var resetsAt: Int64 = 0
-        /// No request before this moment, seconds since 1970.
+        /// No request before this moment, by the same clock.
         var notBefore: Int64 = 0
 
         mutating func roll(_ now: Int64) {
-            // Further off than anything is ever noted: the clock was set back.
-            let longest = RetryAfter.limit.components.seconds
-            if notBefore - now > longest { notBefore = 0 }
-            guard remaining != nil, now >= resetsAt || resetsAt - now > longest else { return }
             // A new window: the first answer says what it allows.
-            remaining = nil
+            if now >= resetsAt { remaining = nil }
         }
 
         func wait(_ now: Int64) -> Int64 {
@@ -37,6 +33,8 @@ final class RequestPace: Sendable {
     private let state = Mutex(State())
 
     /// How long no request should be made; zero when one may.
+    ///
+    /// - Parameter now: seconds of a clock that nobody sets, here and in `admit` and `note`.
     func pause(now: Int64) -> Duration {
         state.withLock { state in
             state.roll(now)
@@ -59,8 +57,10 @@ final class RequestPace: Sendable {
 
     /// Learns from the headers of an answer.
     ///
-    /// - Parameter asked: its `Retry-After`, if it was a refusal.
-    func note(_ headers: HTTPHeaders, asked: Duration?, now: Int64) {
+    /// - Parameters:
+    ///   - asked: its `Retry-After`, if it was a refusal.
+    ///   - wall: seconds since 1970, by which the directory may tell the end of its window.
+    func note(_ headers: HTTPHeaders, asked: Duration?, now: Int64, wall: Int64) {
         func number(_ name: String) -> Int64? { headers.first(name: name).flatMap { Int64($0) } }
         state.withLock { state in
             if let asked { state.notBefore = max(state.notBefore, now + asked.components.seconds) }
@@ -69,10 +69,10 @@ final class RequestPace: Sendable {
             }
             let reset = told > Self.firstMilliseconds ? told / 1000 : told
             let longest = RetryAfter.limit.components.seconds
-            let resetsAt = min(max(reset, 0) < Self.firstTime ? now + max(reset, 0) : reset, now + longest)
             let left = Int(clamping: max(remaining, 0))
-            // Answers of one window come in any order; the smallest number is the newest.
-            let isSameWindow = state.remaining != nil && abs(resetsAt - state.resetsAt) <= 1
+            let resetsAt = now + min(reset < Self.firstTime ? max(reset, 0) : max(reset - wall, 0), longest)
+            // Answers of one window come in any order; the smallest number is the newest. Each clock is cut to a second.
+            let isSameWindow = state.remaining != nil && abs(resetsAt - state.resetsAt) <= 2
             state.remaining = isSameWindow ? min(left, state.remaining ?? left) : left
             state.resetsAt = isSameWindow ? state.resetsAt : resetsAt
         }

@@ -46,8 +46,9 @@ package final class SyncService: Service, Sendable {
         }
 
         /// What every success says.
-        mutating func succeed(isFull: Bool, now: Int64) {
+        mutating func succeed(isFull: Bool, now: Int64, steady: Int64) {
             lastSync = now
+            status.succeededAt = steady
             isFresh = true
             status.result = .succeeded
             status.lastSuccess = now
@@ -79,6 +80,15 @@ package final class SyncService: Service, Sendable {
         self.index = index
         self.whileSyncing = whileSyncing
         life = DeviceLife(client: client, device: device, stateFolder: stateFolder, time: time, logger: logger)
+    }
+
+    /// Seconds since the last success, of an earlier run too; nil before the first.
+    ///
+    /// Of a success in this run however the wall clock is set meanwhile.
+    package var successAge: Int64? {
+        let status = status
+        if let at = status.succeededAt { return time.steady() - at }
+        return status.lastSuccess.map { max(0, time.now() - $0) }
     }
 
     /// How the sync stands at this instant.
@@ -256,7 +266,7 @@ extension SyncService {
     /// Notes a sync that changed nothing, because there was nothing new.
     private func noteUnchanged(isFull: Bool, now: Int64) {
         let before = state.withLock { state in
-            defer { state.succeed(isFull: isFull, now: now) }
+            defer { state.succeed(isFull: isFull, now: now, steady: time.steady()) }
             return state.status
         }
         synced.ring()
@@ -269,7 +279,7 @@ extension SyncService {
     private func note(_ applied: AppliedSync, _ change: SyncChange, _ tally: SyncTally) {
         let before = state.withLock { state in
             let before = state.status
-            state.succeed(isFull: change.isFull, now: change.now)
+            state.succeed(isFull: change.isFull, now: change.now, steady: time.steady())
             if let cursor = change.cursor { state.status.cursor = cursor }
             state.status.written = applied.written
             state.status.removed = applied.removed

@@ -19,6 +19,8 @@ package struct SyncStatus: Hashable, Sendable {
     /// Seconds since 1970, of this run of the program or an earlier one.
     package var lastSuccess: Int64?
     package var lastFullSuccess: Int64?
+    /// When the last sync of this run succeeded, in seconds of a clock that nobody sets.
+    var succeededAt: Int64?
     /// When the next sync is due, seconds since 1970; nil while one runs.
     package var nextAt: Int64?
     /// The directory's `synced_at` of the last success.

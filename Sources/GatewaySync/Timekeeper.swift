@@ -1,21 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import WallClock
 
 /// Where the sync side takes time, waiting and chance from; a test puts its own in place.
 package struct Timekeeper: Sendable {
     /// Wall clock, seconds since 1970.
     package var now: @Sendable () -> Int64
+    /// Seconds of a clock that nobody sets: for ages and waits of this process.
+    package var steady: @Sendable () -> Int64
     /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
     package var sleep: @Sendable (Duration) async throws -> Void
     /// Evenly distributed in 0 ..< 1; spreads retries and syncs of many gateways.
     package var chance: @Sendable () -> Double
 
+    /// - Parameter steady: the wall clock where nothing else is given: a test that sets none has one clock.
     package init(
-        now: @escaping @Sendable () -> Int64, sleep: @escaping @Sendable (Duration) async throws -> Void,
-        chance: @escaping @Sendable () -> Double
+        now: @escaping @Sendable () -> Int64, steady: (@Sendable () -> Int64)? = nil,
+        sleep: @escaping @Sendable (Duration) async throws -> Void, chance: @escaping @Sendable () -> Double
     ) {
         self.now = now
+        self.steady = steady ?? now
         self.sleep = sleep
         self.chance = chance
     }
@@ -23,6 +28,7 @@ package struct Timekeeper: Sendable {
     /// The machine's clock.
     package static let system = Timekeeper(
         now: { Int64(Date().timeIntervalSince1970) },
+        steady: { WallClockSteps.sinceBoot() / 1_000_000 },
         sleep: { try await Task.sleep(for: $0) },
         chance: { Double.random(in: 0..<1) })
 

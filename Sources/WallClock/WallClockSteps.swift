@@ -19,20 +19,32 @@ package struct WallClockSteps: Sendable {
     /// - Parameter steady: microseconds of a clock that nobody sets.
     package init(steady: @escaping @Sendable () -> Int64 = Self.sinceBoot) { self.steady = steady }
 
-    /// By how many microseconds the clock was set since the last reading; nil where it was not, and at the first.
+    /// One look at the wall clock.
+    package struct Reading: Hashable, Sendable {
+        /// Microseconds since 1970, as the wall clock gave them.
+        package let time: Int64
+        /// By how many microseconds the clock was set since the last reading; nil where it was not, and at the first.
+        package let step: Int64?
+    }
+
+    /// Reads the wall clock once; nil where the reading took so long that it shows nothing.
     ///
-    /// A reading that took long says nothing: the thread lost its core between the two clocks.
-    package mutating func step(of wall: () -> Int64) -> Int64? {
+    /// What goes by the clock goes by the time of the reading: the clock may be set right after it.
+    package mutating func read(_ wall: () -> Int64) -> Reading? {
         let before = steady()
         let time = wall()
+        // The thread lost its core between the two clocks.
         guard steady() - before < Self.least / 4 else { return nil }
         let present = time - before
         // Followed reading by reading: what is slewed adds up over days.
         defer { offset = present }
-        if let offset, abs(present - offset) < Self.least { return nil }
+        if let offset, abs(present - offset) < Self.least { return Reading(time: time, step: nil) }
         unsetSince = before
-        return offset.map { present - $0 }
+        return Reading(time: time, step: offset.map { present - $0 })
     }
+
+    /// By how many microseconds the clock was set since the last reading; nil where it was not, and at the first.
+    package mutating func step(of wall: () -> Int64) -> Int64? { read(wall)?.step }
 
     /// True where the clock has been read for so long without being found set.
     ///

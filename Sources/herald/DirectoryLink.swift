@@ -58,7 +58,7 @@ struct DirectoryLink {
         remote = RemoteConfigurationService(client: client, device: device, logger: logger)
         lifetime = CacheLifetime(publisher: publisher, word: client.word, own: access.cacheLifetime) {
             // Before the first sync of this run the stored one counts.
-            if let last = sync.status.lastSuccess { return last }
+            if let age = sync.successAge { return Timekeeper.system.now() - age }
             return try? await store.syncState().lastSync
         }
         lookup = access.lookup.map { lookup in

@@ -53,6 +53,9 @@ struct GatewayStatusReport: GatewayStatusSource {
             GaugeSample(
                 name: "herald_ledger_refuses", help: "1 while outcomes cannot be stored, such as on a full disk",
                 value: recorder.totals.problem == nil ? 0 : 1),
+            GaugeSample(
+                name: "herald_recorder_age_seconds", help: "Seconds since the recorder has finished a round",
+                value: recorder.age / .seconds(1)),
         ]
         let now = Moment.monotonicMilliseconds()
         gauges += health.all.map { target in
@@ -76,11 +79,11 @@ struct GatewayStatusReport: GatewayStatusSource {
                     name: "herald_events_refused", help: "Events the directory refused, kept for the operator",
                     value: Double(backlog.refused)))
         }
-        if let last = link?.sync.status.lastSuccess {
+        if let age = link?.sync.successAge {
             gauges.append(
                 GaugeSample(
                     name: "herald_sync_age_seconds", help: "Seconds since the last successful sync",
-                    value: max(0, Date().timeIntervalSince1970 - Double(last))))
+                    value: Double(age)))
         }
         if let link { gauges += link.gauges(snapshot.gates) }
         return gauges + (await logos?.gauges() ?? [])

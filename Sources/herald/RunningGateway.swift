@@ -72,7 +72,7 @@ struct RunningGateway {
         let gate = StartGate()
         let link = try DirectoryLink(
             configuration, database, brands, logos: logos, gate: gate, logger: logger, whileSyncing: workers.goFirst)
-        services = [RecorderService(recorder: recorder)]
+        services = [RecorderService(recorder: recorder), RecorderWatchService(recorder: recorder)]
         if let lookup = link?.lookup { recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
         services += link?.services ?? []
         if let outputs = configuration.outcomes.outputService(database, logger: Logger(label: "herald.records")) {
@@ -181,14 +181,5 @@ struct LoadedBrands {
             let gates = try await store.syncState().gates
             current = CurrentBranding(BrandingSnapshot(index: try await indexFile.load(savedIndex), gates: gates))
         }
-    }
-}
-
-/// Drains the signal ring into the ledger.
-private struct RecorderService: Service {
-    let recorder: OutcomeRecorder
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await recorder.run() }
     }
 }

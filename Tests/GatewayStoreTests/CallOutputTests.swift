@@ -15,7 +15,7 @@ struct CallOutputTests {
         try ledger.recorder.drain()
         try ledger.restart()
         try ledger.recorder.drain()
-        let queue = CallOutputStore(ledger.database)
+        let queue = CallOutputStore(ledger.database, clock: QueueClock { 0 })
         for sink in CallOutputSink.allCases {
             let due = try queue.due(sink, limit: 10, now: 0)
             #expect(due.map(\.call.outcome) == ["MISSED"], "a call in progress does not go out")
@@ -27,14 +27,19 @@ struct CallOutputTests {
         try queue.postpone(webhook.id, until: 50)
         #expect(try queue.due(.webhook, limit: 10, now: 49).isEmpty)
         #expect(try queue.due(.webhook, limit: 10, now: 50).map(\.attempts) == [1])
-        #expect(try queue.due(.webhook, limit: 10, now: 50 - 86_400).map(\.attempts) == [1], "the clock was set back")
+        let next = CallOutputStore(ledger.database, clock: QueueClock { 0 })
+        #expect(
+            try next.due(.webhook, limit: 10, now: 50 - 86_400).map(\.attempts) == [1], "a start, the clock set back")
+        try queue.postpone(webhook.id, until: 110)
+        #expect(try queue.due(.webhook, limit: 10, now: 50 - 3_600).isEmpty, "set back while it waits")
+        #expect(try queue.due(.webhook, limit: 10, now: 110 - 3_600).map(\.attempts) == [2])
     }
 
     @Test func `a call that waits is kept beyond the retention, until its sink is configured no more`() throws {
         let ledger = try LedgerFixture { $0.outputs = [.webhook] }
         for number in 1...3 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
         try ledger.recorder.drain()
-        let queue = CallOutputStore(ledger.database)
+        let queue = CallOutputStore(ledger.database, clock: QueueClock { 0 })
         try queue.done([try #require(try queue.due(.webhook, limit: 1, now: 0).first).id])
         ledger.clock.advance(seconds: 100 * 86_400)
         try ledger.recorder.prune()
@@ -50,7 +55,7 @@ struct CallOutputTests {
         let ledger = try LedgerFixture()
         LedgerPlay(ledger.ring, 1).missed()
         try ledger.recorder.drain()
-        #expect(try CallOutputStore(ledger.database).due(.file, limit: 10, now: .max).isEmpty)
+        #expect(try CallOutputStore(ledger.database, clock: QueueClock { 0 }).due(.file, limit: 10, now: .max).isEmpty)
     }
 
     @Test func `a renamed file is left alone and made anew, with its titles`() throws {

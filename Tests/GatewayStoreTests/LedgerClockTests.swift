@@ -105,4 +105,92 @@ struct LedgerClockTests {
         try ledger.recorder.drain()
         #expect(try ledger.calls().last?.outcome == nil)
     }
+
+    private func returns() throws -> [LedgerEventRow] { try ledger.events().filter { $0.outcome == "returned" } }
+
+    @Test(arguments: steps)
+    func `a call back is a return of the call that ended before the clock was set`(step: Int64) throws {
+        let missed = LedgerPlay(ledger.ring, 1)
+        missed.missed()
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 40)
+        ledger.clock.set(by: step)
+        try ledger.recorder.drain()
+        let back = LedgerPlay.outbound(ledger.ring, 2)
+        back.invite(at: 51 + step)
+        back.rings(at: 52 + step)
+        ledger.clock.advance(seconds: 12)
+        try ledger.recorder.drain()
+        let event = try #require(try returns().first)
+        #expect(event.key == "returned:\(missed.id)")
+        #expect(try OutboxMeta.decode(event.meta).returnCallLatency == 20, "31 s to 51 s by a clock nobody sets")
+    }
+
+    @Test func `a call back is no return once the window is over, whatever the clock was set by`() throws {
+        ledger.settings.returns.window = 3_600
+        try ledger.restart()
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 4_000)
+        ledger.clock.set(by: -3_600)
+        try ledger.recorder.drain()
+        let back = LedgerPlay.outbound(ledger.ring, 2)
+        back.invite(at: 400)
+        back.rings(at: 401)
+        ledger.clock.advance(seconds: 2)
+        try ledger.recorder.drain()
+        #expect(try returns().isEmpty)
+    }
+
+    @Test func `after a return the older calls of the pair are settled across the step`() throws {
+        LedgerPlay(ledger.ring, 1).missed()
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 40)
+        ledger.clock.set(by: -3_600)
+        try ledger.recorder.drain()
+        LedgerPlay(ledger.ring, 2).missed(from: 50 - 3_600)
+        ledger.clock.advance(seconds: 60)
+        try ledger.recorder.drain()
+        for (number, second) in [(3, Int64(100)), (4, 200)] {
+            let back = LedgerPlay.outbound(ledger.ring, UInt64(number))
+            back.invite(at: second - 3_600)
+            back.rings(at: second + 1 - 3_600)
+            back.bye(at: second + 2 - 3_600)
+            ledger.clock.advance(seconds: 100)
+            try ledger.recorder.drain()
+        }
+        #expect(try returns().map(\.callID) == [LedgerPlay(ledger.ring, 2).id.description])
+    }
+
+    @Test func `a signal told right after the clock was looked at waits for the next look`() throws {
+        // The clock is set while the ring is read: what comes then is told by another clock than the look was at.
+        try ledger.recorder.drain()
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        ledger.clock.advance(seconds: 2)
+        ledger.clock.afterNextRead = { [clock = ledger.clock, ring = ledger.ring] in
+            clock.set(by: 3_600)
+            LedgerPlay(ring, 1).answered(at: 2 + 3_600)
+        }
+        try ledger.recorder.drain()
+        try ledger.recorder.drain()
+        call.bye(at: 12 + 3_600)
+        ledger.clock.advance(seconds: 10)
+        try ledger.recorder.drain()
+        let row = try #require(try ledger.calls().first)
+        #expect(row.ringSeconds == 0 && row.callSeconds == 10)
+    }
+
+    @Test(arguments: [3_600, -3_600] as [Int64])
+    func `a ringing call is not overdue where the clock is set right after it was looked at`(step: Int64) throws {
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        call.rings(at: 2)
+        try ledger.recorder.drain()
+        ledger.clock.advance(seconds: 3)
+        ledger.clock.afterNextRead = { [clock = ledger.clock] in clock.set(by: step) }
+        for _ in 0..<3 { try ledger.recorder.drain() }
+        #expect(try ledger.calls().map(\.outcome) == [nil])
+    }
 }

@@ -25,7 +25,16 @@ final class LedgerFixture {
     final class Clock: Sendable {
         static let start: Int64 = 1_767_225_600_000_000  // 2026-01-01T00:00:00Z
         private let time = Mutex((wall: Clock.start, steady: Int64(0)))
-        var now: Int64 { time.withLock { $0.wall } }
+        private let after = Mutex<(@Sendable () -> Void)?>(nil)
+        /// Happens once, right after the wall clock has been read.
+        var afterNextRead: (@Sendable () -> Void)? {
+            get { after.withLock { $0 } }
+            set { after.withLock { $0 = newValue } }
+        }
+        var now: Int64 {
+            defer { after.withLock { $0.take() }?() }
+            return time.withLock { $0.wall }
+        }
         var steps: WallClockSteps { WallClockSteps { self.time.withLock { $0.steady } } }
         func advance(seconds: Int64) {
             time.withLock { time in

@@ -19,7 +19,7 @@ struct LogoStoreTests {
         try await name(["a", "a", "b"], in: database)
         var settings = LogoStore.Settings(forms: forms, publicURL: "http://192.0.2.10:9480", missing: .none)
         configure(&settings)
-        let store = LogoStore(database, stateFolder: folder, settings: settings)
+        let store = LogoStore(database, stateFolder: folder, settings: settings, clock: QueueClock { 0 })
         try await store.prepare(now: 100)
         _ = try await store.takeOver(now: 100)
         return (store, database)
@@ -53,8 +53,8 @@ struct LogoStoreTests {
 
     @Test func `each logo the brands name is due once, whatever the number of brands`() async throws {
         let (store, _) = try await store()
-        #expect(try await store.due(limit: 10, now: 100).map(\.url).sorted() == [Self.url("a"), Self.url("b")])
         #expect(try await store.due(limit: 10, now: 99).isEmpty)
+        #expect(try await store.due(limit: 10, now: 100).map(\.url).sorted() == [Self.url("a"), Self.url("b")])
     }
 
     @Test func `two addresses of one picture share its file`() async throws {
@@ -139,7 +139,7 @@ struct LogoStoreTests {
         _ = try await keep("1", as: "a", in: first)
         let settings = LogoStore.Settings(
             forms: .squares([256], .png), publicURL: "http://192.0.2.10:9480", missing: .none)
-        let second = LogoStore(database, stateFolder: folder, settings: settings)
+        let second = LogoStore(database, stateFolder: folder, settings: settings, clock: QueueClock { 0 })
         try await second.prepare(now: 200)
         #expect(try await second.due(limit: 10, now: 200).contains(DueLogo(url: Self.url("a"))))
     }

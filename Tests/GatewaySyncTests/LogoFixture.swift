@@ -41,7 +41,8 @@ final class LogoFixture: Sendable {
             StoredAnswer(isFull: true, upserts: records, removals: [], cursor: "c", gates: .init(), now: 1))
         let store = LogoStore(
             database, stateFolder: folder.path,
-            settings: .init(forms: .asItCame, publicURL: "http://192.0.2.10:9480", missing: .none))
+            settings: .init(forms: .asItCame, publicURL: "http://192.0.2.10:9480", missing: .none),
+            clock: QueueClock { [time] in time.now * 1_000_000 })
         let log = log
         let logger = Logger(label: "test") { _ in log.handler }
         let index = BrandCacheIndexFile(

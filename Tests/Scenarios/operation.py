@@ -6,6 +6,7 @@ Each is a function of the house, a folder for its files and the runner; each lea
 import os
 import time
 
+import clock
 import commands
 import torture
 from loopback import HOST, OTHER_TRUNK_HOST, Failed, tail, wait_until
@@ -226,4 +227,5 @@ OPERATION = (
     ("IPv6 and IPv4", over_ipv6),
     ("herald calls and herald events", commands.accounts),
     ("torture messages", torture_messages),
+    *clock.CLOCKS,
 )

@@ -51,4 +51,17 @@ struct WallClockStepsTests {
         }
         for _ in 0..<10 { #expect(steps.step(of: { time.withLock { $0 } }) == nil) }
     }
+
+    @Test func `a reading is one look at the wall clock, and none where it took long`() {
+        let steady = Mutex<Int64>(0)
+        var steps = WallClockSteps { steady.withLock { $0 } }
+        #expect(steps.read { 100 } == WallClockSteps.Reading(time: 100, step: nil))
+        #expect(steps.read { 7_000_100 } == WallClockSteps.Reading(time: 7_000_100, step: 7_000_000))
+        let late = steps.read {
+            steady.withLock { $0 += 300_000 }
+            return 7_300_100
+        }
+        #expect(late == nil)
+        #expect(steps.read { 7_300_100 } == WallClockSteps.Reading(time: 7_300_100, step: nil))
+    }
 }

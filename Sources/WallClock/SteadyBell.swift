@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// Wakes one waiting thread, or ends its wait after a time on the monotonic clock.
+///
+/// `DispatchSemaphore` waits on Linux for an absolute time of day: a clock set back by an hour holds the thread for an hour.
+/// A ring while nobody waits is kept. Any thread rings, one thread waits.
+package final class SteadyBell: Sendable {
+    private struct State {
+        var mutex = pthread_mutex_t()
+        var condition = pthread_cond_t()
+        var isRung = false
+    }
+
+    /// At one address for its life, as the pthread functions demand; `isRung` belongs to who holds the mutex.
+    private nonisolated(unsafe) let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
+
+    package init() {
+        state.initialize(to: State())
+        pthread_mutex_init(&state.pointee.mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(&state.pointee.condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(&state.pointee.condition)
+        pthread_mutex_destroy(&state.pointee.mutex)
+        state.deallocate()
+    }
+
+    /// Ends the current wait, or the next one.
+    package func ring() {
+        pthread_mutex_lock(&state.pointee.mutex)
+        state.pointee.isRung = true
+        pthread_cond_signal(&state.pointee.condition)
+        pthread_mutex_unlock(&state.pointee.mutex)
+    }
+
+    /// Waits for a ring, at most `time`.
+    ///
+    /// - Returns: false where the time ended first.
+    package func wait(_ time: Duration) -> Bool {
+        var end = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &end)
+        let (seconds, attoseconds) = max(time, .zero).components
+        let nanoseconds = end.tv_nsec + Int(attoseconds / 1_000_000_000)
+        end.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+        end.tv_nsec = nanoseconds % 1_000_000_000
+        pthread_mutex_lock(&state.pointee.mutex)
+        defer { pthread_mutex_unlock(&state.pointee.mutex) }
+        while !state.pointee.isRung {
+            guard pthread_cond_timedwait(&state.pointee.condition, &state.pointee.mutex, &end) == 0 else { break }
+        }
+        defer { state.pointee.isRung = false }
+        return state.pointee.isRung
+    }
+}
+
+/// A clock that nobody sets: for ages and waits inside one process.
+package enum SteadyClock {
+    /// Microseconds of `CLOCK_MONOTONIC`; the machine's sleep is left out.
+    package static var microseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1_000
+    }
+}
