@@ -87,19 +87,21 @@ struct CallReporter {
             settings, at: now)
     }
 
-    /// A 2xx inside a dialog: one with Session-Expires lets the session live on (RFC 4028 §10).
+    /// A 2xx to a session refresh, an INVITE or UPDATE inside the dialog: it alone says how long the session lives on.
     ///
-    /// Who sent the request, the originator of the call or its recipient, the response does not show: both are given.
+    /// One without Session-Expires switches the session timer off (RFC 4028 §7.2). Who sent the request, the originator of the
+    /// call or its recipient, the response does not show: both are given.
     private func refreshed(_ response: SIPMessage, _ note: DialogNote, at now: Moment) {
-        let seconds = SessionExpires.seconds(of: response)
-        guard seconds > 0 else { return }
+        guard let sequence = response.sequence else { return }
+        let method = response[sequence.method]
+        guard SIPMethod.recognise(method) == .invite || method.elementsEqual("UPDATE".utf8) else { return }
         let direction = note.isInbound ? CallSignal.Direction.inbound : .outbound
         var signal = CallSignal(
             kind: .refreshed, direction: direction,
             call: identifier(of: response, tag: response.fromTag, direction: direction),
             alternative: identifier(of: response, tag: response.toTag, direction: direction),
             wallMicroseconds: now.wallMicroseconds, reason: note.isBranded ? nil : .noMatch)
-        signal.sessionSeconds = seconds
+        signal.sessionSeconds = SessionExpires.seconds(of: response)
         signals.append(signal)
     }
 

@@ -20,7 +20,7 @@ package struct CallSignal: Hashable, Sendable {
         case cancelled
         /// A BYE from either side.
         case bye
-        /// A 2xx to a re-INVITE or UPDATE: the call still lives; `sessionSeconds` says until when, 0 for no timer.
+        /// A 2xx to a re-INVITE or UPDATE: the call still lives; `sessionSeconds` says until when, 0 switches the timer off.
         case refreshed
     }
 

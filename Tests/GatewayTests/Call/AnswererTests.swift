@@ -120,12 +120,29 @@ struct AnswererTests {
         #expect(signal.call == call || signal.alternative == call)
     }
 
-    @Test func `a re-INVITE without session timer is no signal`() throws {
+    @Test(arguments: ["INVITE", "UPDATE"])
+    func `a refresh answered without Session-Expires switches the timer off, RFC 4028 §7.2`(method: String) throws {
         let gateway = try gateway()
-        let again = try #require(
-            gateway.receive(request("INVITE", toTag: ";tag=p"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
+        let refresh = try #require(
+            gateway.receive(request(method, toTag: ";tag=p"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
                 .first)
-        _ = gateway.receive(response("200 OK", to: again), from: GatewayUnderTest.pbx)
+        _ = gateway.receive(response("200 OK", to: refresh), from: GatewayUnderTest.pbx)
+        let signal = try #require(gateway.signals().last)
+        #expect(signal.kind == .refreshed)
+        #expect(signal.sessionSeconds == 0)
+    }
+
+    @Test(arguments: [
+        ("INFO", "200 OK", "Session-Expires: 90\n"), ("OPTIONS", "200 OK", ""), ("MESSAGE", "200 OK", ""),
+        // Only a 2xx says anything of the session (RFC 4028 §7.2).
+        ("INVITE", "491 Request Pending", ""), ("UPDATE", "422 Session Interval Too Small", "Min-SE: 90\n"),
+    ])
+    func `what is no refresh says nothing of the session`(method: String, status: String, extra: String) throws {
+        let gateway = try gateway()
+        let asked = try #require(
+            gateway.receive(request(method, toTag: ";tag=p"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
+                .first)
+        _ = gateway.receive(response(status, to: asked, extra: extra), from: GatewayUnderTest.pbx)
         #expect(gateway.signals().isEmpty)
     }
 

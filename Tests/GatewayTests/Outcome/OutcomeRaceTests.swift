@@ -112,6 +112,10 @@ struct OutcomeRace: Sendable, CustomTestStringConvertible {
             signals: [invite, rings, call.answered(at: 5, session: 600), call.refreshed(600, at: 300)],
             waitUntil: 5 + 600 + 32, ring: 4, evidence: .alerting),
         .init(
+            name: "session timer switched off by a refresh, RFC 4028 §7.2",
+            signals: [invite, rings, call.answered(at: 5, session: 90), call.refreshed(0, at: 30)],
+            waitUntil: 5 + 90 + 33, ring: 4, evidence: .alerting),
+        .init(
             name: "session refreshed, then over",
             signals: [invite, rings, call.answered(at: 5, session: 600), call.refreshed(1200, at: 300)],
             waitUntil: 300 + 1200 + 32, outcome: .answered, ring: 4, evidence: .alerting),
