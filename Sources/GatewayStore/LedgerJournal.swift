@@ -43,6 +43,8 @@ struct LedgerBatch {
     var reachedOutbound: [LedgerCall] = []
     /// Those whose INVITE is told by a clock that was set since.
     var retimed: [LedgerCall] = []
+    /// Those whose called number got more digits.
+    var dialledOn: [LedgerCall] = []
     /// Each time the clock was set.
     var clocks: [LedgerClock] = []
     /// Callers of ended calls whom the index did not know.
@@ -182,14 +184,28 @@ struct LedgerJournal {
     /// Row number of the next event the store adds on its own.
     var firstFreeEvent: Int64 { nextEvent }
 
-    /// Begins another call where one of its name ended at somebody else's phone, or waits in vain there.
+    /// Begins another call where one of its name ended at somebody else's phone, or waits in vain there, and goes on with the
+    /// same where its number was dialled on.
     private mutating func begins(_ signal: CallSignal, texts: CallTexts?, after call: LedgerCall) -> Bool {
         let record = CallRecord(signal, texts: texts, trunk: trunks[signal.trunk])
+        if dialsOn(record, call) { return true }
         guard !record.called.isEmpty, record.called != call.machine.record.called else { return false }
         let step = call.machine.leftForAnother()
         guard !step.isEmpty else { return false }
         note(step, of: call)
         begin(signal, texts: texts)
+        return true
+    }
+
+    /// Notes the digits that 484 has asked for; false where the INVITE brings none.
+    private mutating func dialsOn(_ record: CallRecord, _ call: LedgerCall) -> Bool {
+        let before = call.machine.record
+        let step = call.machine.dialled(on: record)
+        guard !step.isEmpty else { return false }
+        // A late repetition of the earlier INVITE begins no other call.
+        ended.note(call.name, to: before.called, endedAt: before.refusedAt ?? record.inviteAt)
+        note(step, of: call)
+        batch.dialledOn.append(call)
         return true
     }
 

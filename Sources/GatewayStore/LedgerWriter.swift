@@ -39,6 +39,7 @@ struct LedgerWriter: ~Copyable {
         let statements = try CallStatements(database)
         for call in batch.calls { try store(call, statements) }
         try store(retimed: batch.retimed)
+        try store(dialledOn: batch.dialledOn)
         try LedgerClock.store(batch.clocks, in: database)
         for call in batch.calls where !outputs.isEmpty && call.machine.record.endedAt != nil { try putOut(call) }
         let insertEvent = try LedgerStatement(database, Self.insertEvent)
@@ -99,6 +100,19 @@ struct LedgerWriter: ~Copyable {
         for call in calls {
             update.bind(1, call.row)
             update.bind(2, call.machine.record.inviteAt)
+            try update.run()
+        }
+    }
+
+    /// Whom a call is to changes only with more digits.
+    private func store(dialledOn calls: [LedgerCall]) throws {
+        guard !calls.isEmpty else { return }
+        let update = try LedgerStatement(database, "UPDATE call SET destination = ?2, subscriber = ?3 WHERE id = ?1")
+        for call in calls {
+            let record = call.machine.record
+            update.bind(1, call.row)
+            update.bind(2, record.destination.map { Int64($0.digits) })
+            update.bind(3, record.subscriber.isEmpty ? nil : record.subscriber)
             try update.run()
         }
     }

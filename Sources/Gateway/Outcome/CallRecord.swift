@@ -8,7 +8,7 @@ package import Branding
 package struct CallRecord: Hashable, Sendable {
     package private(set) var call: CallIdentifier
     package let direction: CallSignal.Direction
-    private let origin: Origin
+    private var origin: Origin
     /// The caller; nil when withheld or unclear.
     package var caller: E164Number?
     /// The called number; nil when unclear.
@@ -180,7 +180,16 @@ package struct CallRecord: Hashable, Sendable {
 }
 
 extension CallRecord {
-    /// The texts of the INVITE, which no later word changes.
+    /// Is to whom `next` is to, with more digits of the same number; see `isIncomplete(before:)`.
+    mutating func take(digitsOf next: CallRecord) {
+        destination = next.destination
+        guard direction == .inbound else { return }
+        origin = Origin(
+            sipCallID: sipCallID, trunk: trunk, subscriber: next.subscriber, brandID: brandID, brandName: brandName,
+            carrierName: carrierName)
+    }
+
+    /// The texts of the INVITE, which no later word but more digits changes.
     ///
     /// One object: a record is copied some sixteen times a call, with each text by itself a twentieth of the recorder's
     /// instructions.

@@ -119,13 +119,23 @@ package struct OutcomeMachine: Hashable, Sendable {
         return .changed
     }
 
+    /// Goes on with an INVITE of the same call that carries more digits; nothing where it is to somebody else.
+    package mutating func dialled(on next: CallRecord) -> Step {
+        guard record.isIncomplete(before: next) else { return [] }
+        heardAt = next.inviteAt
+        record.take(digitsOf: next)
+        record.refusedAt = nil
+        record.attempts += 1
+        return .changed
+    }
+
     /// Ends a call nobody picked up whose caller's proxy now asks another destination for it (RFC 3261 §16.5, one after the
     /// other).
     ///
     /// The answer to a CANCEL may come later than that, and is not waited for.
     package mutating func leftForAnother() -> Step {
         guard record.endedAt == nil, record.answeredAt == nil,
-            let time = record.cancelledAt ?? (isOpenToRedial ? record.refusedAt : nil)
+            let time = record.cancelledAt ?? (isOpenToRedial || record.status == 484 ? record.refusedAt : nil)
         else { return [] }
         return end(ending(cancelled: record.cancelledAt != nil).outcome, at: time)
     }
@@ -285,10 +295,11 @@ package struct OutcomeMachine: Hashable, Sendable {
 
     /// Final answers a caller repairs and tries again with the same Call-ID and From tag.
     ///
-    /// Source: RFC 3261 §8.1.3.4 (3xx), §8.1.3.5 and §22; 422 RFC 4028 §6; 428, 436, 437, 438 RFC 8224 §6.2.2; 494 RFC 3329 §2.3.
+    /// Source: RFC 3261 §8.1.3.4 (3xx), §8.1.3.5 and §22; 422 RFC 4028 §6; 428, 436, 437, 438 RFC 8224 §6.2.2; 484 RFC 3578 §3.2;
+    /// 494 RFC 3329 §2.3.
     private static func asksForRetry(_ status: UInt16) -> Bool {
         switch status {
-        case 300..<400, 401, 407, 415, 416, 420, 421, 422, 428, 436, 437, 438, 494: true
+        case 300..<400, 401, 407, 415, 416, 420, 421, 422, 428, 436, 437, 438, 484, 494: true
         default: false
         }
     }
