@@ -32,15 +32,24 @@ package final class DirectoryDatabase: Sendable {
                 guard creates || isForbidden else {
                     throw DirectoryDatabaseError(path: path, reason: "there is no such file")
                 }
-                guard !isForbidden else { throw DirectoryDatabaseError(path: path, reason: SystemReason.text(EACCES)) }
+                guard !isForbidden else {
+                    throw DirectoryDatabaseError(
+                        path: path,
+                        problem: StateOwner.problem(in: folder).map { .owner($0) } ?? .open(SystemReason.text(EACCES)))
+                }
                 try files.createDirectory(
                     atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
                 // Events hold subscribers' numbers. SQLite gives its journals the permissions of the file.
                 guard files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o640]) else {
                     throw DirectoryDatabaseError(path: path, reason: "the file cannot be made")
                 }
+                // SQLite gives its journals the owner of the file.
+                StateOwner.adopt(path, in: folder)
             }
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
+            guard try !pool.read({ try Self.migrator.hasBeenSuperseded($0) }) else {
+                throw DirectoryDatabaseError(path: path, problem: .newer)
+            }
             // An event that was answered must outlive a power cut, because its sender forgets it then.
             // The writer alone gets a large cache, because events touch the same pages of their indexes again and again.
             let writer = "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; \(Self.logLimit)"
@@ -53,6 +62,9 @@ package final class DirectoryDatabase: Sendable {
             throw error
         } catch {
             // Without the statement that failed, which tells an operator nothing.
+            if let owner = StateOwner.problem(in: folder, [path, path + "-wal", path + "-shm"]) {
+                throw DirectoryDatabaseError(path: path, problem: .owner(owner))
+            }
             let reason = (error as? DatabaseError)?.message ?? SystemReason.text(error) ?? "\(error)"
             throw DirectoryDatabaseError(path: path, reason: reason)
         }
@@ -129,10 +141,29 @@ package final class DirectoryDatabase: Sendable {
 
 /// A database that cannot be used; the program ends with this message.
 package struct DirectoryDatabaseError: Error, Hashable, CustomStringConvertible {
+    enum Problem: Hashable {
+        case open(String)
+        /// Another user's file, with the remedy.
+        case owner(String)
+        case newer
+    }
+
     package let path: String
-    let reason: String
+    let problem: Problem
+
+    init(path: String, problem: Problem) {
+        self.path = path
+        self.problem = problem
+    }
+
+    init(path: String, reason: String) { self.init(path: path, problem: .open(reason)) }
 
     package var description: String {
-        "\(path) cannot be opened: \(reason); is the state folder right, writable, and not full?"
+        switch problem {
+        case .open(let reason):
+            "\(path) cannot be opened: \(reason); is the state folder right, writable, and not full?"
+        case .owner(let reason): "\(path) cannot be opened: \(reason)"
+        case .newer: "\(path) was written by a newer herald-directory; install that version again"
+        }
     }
 }

@@ -54,8 +54,10 @@ package struct LogoStore: Sendable {
         let (logo, before) = try database.pool.write { database in
             let before = try Self.row(name, database)
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            StateOwner.adopt(folder, in: self.database.folder)
             if !FileManager.default.fileExists(atPath: path(hash)) {
                 try data.write(to: URL(fileURLWithPath: path(hash)), options: .atomic)
+                StateOwner.adopt(path(hash), in: self.database.folder)
             }
             try database.execute(
                 sql: """

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+
+/// The user that the state folder belongs to, which is the one the server runs as.
+///
+/// A command that root runs without `sudo -u` must leave nothing behind that the server cannot write.
+enum StateOwner {
+    /// Gives a file or folder that root has made to the owner of the folder it is in; does nothing for other users.
+    static func adopt(_ path: String, in folder: String) {
+        var status = stat()
+        guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0 else { return }
+        _ = lchown(path, status.st_uid, status.st_gid)
+    }
+
+    /// Why this user cannot use a state folder or files in it, with the remedy; nil when the owner is not the reason.
+    static func problem(in folder: String, _ files: [String] = []) -> String? {
+        for path in files + [folder] {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_uid != geteuid(), access(path, R_OK | W_OK) != 0 else { continue }
+            let (owner, user) = (name(status.st_uid), name(geteuid()))
+            return """
+                \(path) belongs to \(owner), and this is \(user). If \(user) runs the directory, give it back as root \
+                with chown -R \(user): \(folder); if not, run the command as the directory's user with sudo -u
+                """
+        }
+        return nil
+    }
+
+    /// The name of a user, or its number where it has none.
+    private static func name(_ id: uid_t) -> String {
+        var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
+        var buffer = [CChar](repeating: 0, count: 4096)
+        guard getpwuid_r(id, &entry, &buffer, buffer.count, &found) == 0, found != nil else { return "user \(id)" }
+        return String(cString: entry.pw_name)
+    }
+}
