@@ -73,13 +73,13 @@ struct ChangeFeed: Sendable {
     }
 
     /// The entries behind the page before, which is nil for the first.
-    func page(after previous: Page? = nil, logoBase: String?, _ database: Database) throws -> Page {
+    func page(after previous: Page? = nil, logos: LogoURLs, _ database: Database) throws -> Page {
         let activity = isFull || !includesInactive ? "AND active = 1" : ""
         let statement = try database.cachedStatement(
             sql: Self.pageQuery(activity + (since == nil ? "" : " AND updated >= ?")))
         let rows = try Row.fetchCursor(
             statement, arguments: [account.row, previous?.last ?? start] + (since.map { [$0] } ?? []))
-        var (page, last, text) = (Page(), Int64(0), EntryText(logoBase: logoBase))
+        var (page, last, text) = (Page(), Int64(0), EntryText(logos: logos))
         while let row = try rows.next() {
             if page.entries > 0 { page.text.writeInteger(UInt8(ascii: ",")) }
             text.write(row, to: &page.text)

@@ -7,7 +7,7 @@ import Hummingbird
 /// Which path of the contract is answered by what.
 struct ContractRoutes: Sendable {
     let database: DirectoryDatabase
-    let logos: LogoAddress
+    let logos: @Sendable () -> LogoURLs
     let clients: ClientSettings
     let now: @Sendable () -> Int64
     let lost: LostWrites

@@ -101,6 +101,7 @@ package final class DirectoryDatabase: Sendable {
         migrator.registerMigration("v1") { try $0.execute(sql: firstSchema) }
         migrator.registerMigration("contract 2") { try $0.execute(sql: ContractSchema.statements) }
         OperatorSchema.register(in: &migrator)
+        OperationSchema.register(in: &migrator)
         return migrator
     }
 

@@ -50,11 +50,15 @@ package final class DirectoryServer: Service {
     private let logger: Logger
     private let bound = BoundPort()
     private let adminBound = BoundPort()
+    private let logos: ServedLogos
 
     package init(database: DirectoryDatabase, options: Options = Options(), logger: Logger) {
         self.database = database
         self.options = options
         self.logger = logger
+        logos = ServedLogos(
+            database, folder: options.logos, publicURL: options.publicURL, host: options.host, now: options.now,
+            logger: logger)
     }
 
     /// The port it listens on; waits until it does, and is 0 when the server ended before.
@@ -73,6 +77,9 @@ package final class DirectoryServer: Service {
         }
         AdminFileRoutes.sweep(database.folder)
         UploadExpiry(database: database).sweep()
+        if options.port != 0 { logos.listens(on: options.port) }
+        // Before anybody asks, so that no client gets a cursor behind a change that it does not see.
+        await logos.round()
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         let contract = HTTPService(
@@ -80,9 +87,9 @@ package final class DirectoryServer: Service {
                 router: router(), server: options.connections.server,
                 configuration: options.connections.configuration(
                     host: options.host, port: options.port, logger: quiet),
-                onServerRunning: { [self] channel in listening(on: channel.localAddress?.port) }, logger: quiet),
+                onServerRunning: { [self] channel in await listening(on: channel.localAddress?.port) }, logger: quiet),
             host: options.host, port: options.port, key: "listen")
-        let services: [any Service] = [contract, housekeeping] + (admin(logger: quiet).map { [$0] } ?? [])
+        let services: [any Service] = [contract, housekeeping, logos] + (admin(logger: quiet).map { [$0] } ?? [])
         // Gracefully: what runs beside a server that cannot listen has nothing to complain of.
         let group = ServiceGroup(
             configuration: .init(
@@ -110,7 +117,7 @@ package final class DirectoryServer: Service {
         let router = Router(context: KeyedContext.self)
         router.add(middleware: ErrorEnvelopes(errors: ErrorAnswers(logger: logger)))
         router.add(middleware: deadline)
-        AdminRoutes(database: database, options: options, logger: logger).add(to: router)
+        AdminRoutes(database: database, options: options, logos: logos, logger: logger).add(to: router)
         let application = Application(
             router: router, server: options.connections.server,
             configuration: options.connections.configuration(host: host, port: port, logger: quiet),
@@ -121,23 +128,14 @@ package final class DirectoryServer: Service {
         return HTTPService(application: application, host: host, port: port, key: "admin.listen")
     }
 
-    private func listening(on port: Int?) {
+    private func listening(on port: Int?) async {
+        if options.port == 0 {
+            logos.listens(on: port)
+            await logos.round()
+        }
         bound.announce(port)
         let address = "\(options.urlHost):\(port ?? options.port)"
         logger.info("listening", metadata: ["http": "\(address)", "logos": "\(options.logos ?? "none")"])
-        if options.logos != nil || LogoStore(database).isUsed, logoBase() == nil {
-            logger.warning(
-                "logos have no address that phones can reach; set public_url", metadata: ["http": "\(address)"])
-        }
-    }
-
-    /// What comes before `/logos/`; nil when there are no logos, or the server listens everywhere and has no name.
-    private func logoBase() -> String? {
-        if let url = options.publicURL { return url.hasSuffix("/") ? String(url.dropLast()) : url }
-        guard options.logos != nil || LogoStore(database).isUsed, !["0.0.0.0", "::"].contains(options.host) else {
-            return nil
-        }
-        return "http://\(options.urlHost):\(bound.current ?? options.port)"
     }
 
     private func router() -> Router<KeyedContext> {
@@ -159,12 +157,12 @@ package final class DirectoryServer: Service {
             try await logo.logo(request, named: try context.parameters.require("file"))
         }
         if options.admin == .beside {
-            AdminRoutes(database: database, options: options, logger: logger).add(to: router)
+            AdminRoutes(database: database, options: options, logos: logos, logger: logger).add(to: router)
         }
         // Clients are told one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
         let gate = KeyGate(database: database, errors: errors, limits: options.rateLimits, now: options.now)
         let contract = ContractRoutes(
-            database: database, logos: LogoAddress { [self] in logoBase() }, clients: options.clients, now: options.now,
+            database: database, logos: { [logos] in logos.urls }, clients: options.clients, now: options.now,
             lost: LostWrites(logger: logger, now: options.now))
         for mount in ["", "api"] {
             let group = router.group(RouterPath(mount))

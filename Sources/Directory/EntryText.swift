@@ -10,12 +10,12 @@ struct EntryText {
     static let columns = "number, name, brand_id, logo_url, call_reason, updated, active"
     static let columnCount = 7
 
-    private let logoBase: String?
+    private let logos: LogoURLs
     /// Most entries of a page changed in the same second.
     private var time: (seconds: Int64, text: String) = (.min, "")
 
-    /// - Parameter logoBase: the server's own URL, for logos that are files of its own; nil when it has none to give.
-    init(logoBase: String?) { self.logoBase = logoBase }
+    /// - Parameter logos: the URLs of logos that are files of this server.
+    init(logos: LogoURLs) { self.logos = logos }
 
     mutating func write(_ row: Row, to buffer: inout ByteBuffer) {
         let updated: Int64 = row[5]
@@ -30,7 +30,7 @@ struct EntryText {
         buffer.writeStaticString(#","updated_at":""#)
         buffer.writeString(time.text)
         buffer.writeStaticString("\"")
-        if let logo = LogoAddress.resolved(row[3], base: logoBase) {
+        if let logo = logos.url(of: row[3]) {
             buffer.writeStaticString(#","logo_url":"#)
             Self.write(logo, to: &buffer)
         }

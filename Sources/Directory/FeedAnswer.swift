@@ -11,9 +11,9 @@ struct FeedStart: Sendable {
     let feed: ChangeFeed
     let page: ChangeFeed.Page
 
-    init(_ question: ChangeFeed.Question, logoBase: String?, _ database: Database) throws {
+    init(_ question: ChangeFeed.Question, logos: LogoURLs, _ database: Database) throws {
         feed = try ChangeFeed(question, database)
-        page = try feed.page(logoBase: logoBase, database)
+        page = try feed.page(logos: logos, database)
     }
 }
 
@@ -24,21 +24,21 @@ struct FeedStart: Sendable {
 /// client took the one before.
 struct FeedAnswer: Sendable {
     private let start: FeedStart
-    private let logoBase: String?
+    private let logos: LogoURLs
     /// Nil for an answer of one page.
     private let snapshot: DatabaseSnapshot?
 
     init(
-        _ start: FeedStart, _ question: ChangeFeed.Question, logoBase: String?, _ database: DirectoryDatabase
+        _ start: FeedStart, _ question: ChangeFeed.Question, logos: LogoURLs, _ database: DirectoryDatabase
     ) async throws {
-        self.logoBase = logoBase
+        self.logos = logos
         guard start.page.last != nil else {
             (self.start, snapshot) = (start, nil)
             return
         }
         let snapshot = try database.pool.makeSnapshot()
         self.snapshot = snapshot
-        self.start = try await snapshot.read { try FeedStart(question, logoBase: logoBase, $0) }
+        self.start = try await snapshot.read { try FeedStart(question, logos: logos, $0) }
     }
 
     /// Writes it page by page.
@@ -53,7 +53,7 @@ struct FeedAnswer: Sendable {
         buffer.writeBuffer(&page.text)
         while page.last != nil, let snapshot {
             try await writer.write(buffer)
-            page = try await snapshot.read { [page] in try start.feed.page(after: page, logoBase: logoBase, $0) }
+            page = try await snapshot.read { [page] in try start.feed.page(after: page, logos: logos, $0) }
             entries += page.entries
             buffer = page.entries > 0 ? ByteBuffer(string: ",") : ByteBuffer()
             buffer.writeBuffer(&page.text)

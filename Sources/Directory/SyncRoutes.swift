@@ -11,7 +11,7 @@ import NIOCore
 /// `GET` and `POST mobile/branding/sync`, and `GET mobile/branding/lookup`.
 struct SyncRoutes: Sendable {
     let database: DirectoryDatabase
-    let logos: LogoAddress
+    let logos: @Sendable () -> LogoURLs
     let now: @Sendable () -> Int64
     let lost: LostWrites
 
@@ -21,15 +21,15 @@ struct SyncRoutes: Sendable {
     /// `is_active`, which the published schema does not have; they learn it from their next full answer.
     func sync(_ request: Request, _ context: AccountContext) async throws -> Response {
         let query = try SyncQuery(request)
-        let (now, base) = (now(), logos.base())
+        let (now, logos) = (now(), logos())
         let question = ChangeFeed.Question(
             account: context.account, device: query.device, since: query.since,
             includesInactive: query.includesInactive, now: now)
         // All in one read: most answers are empty or small, and a gateway polls often.
         var (state, start) = try await database.pool.read { database -> (SyncState, FeedStart?) in
-            let state = try SyncState.current(context.account, logoBase: base, now: now, database)
+            let state = try SyncState.current(context.account, logoBase: logos.base, now: now, database)
             let isHeld = state.isNoted && state.isHeld(by: request, query, now: now)
-            return (state, isHeld ? nil : try FeedStart(question, logoBase: base, database))
+            return (state, isHeld ? nil : try FeedStart(question, logos: logos, database))
         }
         if !state.isNoted {
             let noted = await lost.attempt("the time of a new state") { [state] in
@@ -47,7 +47,7 @@ struct SyncRoutes: Sendable {
             await lost.attempt("the count of an unchanged answer") { try await deliveries.noteUnchanged(now: now) }
             return Response(status: .notModified, headers: headers)
         }
-        let answer = try await FeedAnswer(found, question, logoBase: base, database)
+        let answer = try await FeedAnswer(found, question, logos: logos, database)
         headers[.contentType] = Answers.jsonType
         let isPacked = AcceptEncoding.takesGzip(request)
         if isPacked { headers[.contentEncoding] = "gzip" }
@@ -81,27 +81,10 @@ struct SyncRoutes: Sendable {
             throw Refusal.badRequest("e164 must be a number such as %2B61491570156")
         }
         let (found, config) = try await BrandEntries(database, account: context.account).lookup(number, now: now())
-        let item = found.map(logos.resolved)
+        let item = found.map(logos().resolved)
         if request.uri.queryParameters["format"] == "public" {
             return try Answers.json(PublicLookupResponse(item))
         }
         return try Answers.json(LookupResponse(e164: number.description, item: item, config: config))
-    }
-}
-
-/// Where clients find logos: an entry may name a file of this server instead of a URL.
-struct LogoAddress: Sendable {
-    /// The server's own URL without a slash at its end; nil when it has no logos to give.
-    let base: @Sendable () -> String?
-
-    func resolved(_ item: BrandingItem) -> BrandingItem {
-        var item = item
-        item.logoURL = Self.resolved(item.logoURL, base: base())
-        return item
-    }
-
-    static func resolved(_ logo: String?, base: String?) -> String? {
-        guard let logo, !logo.utf8.contains("://".utf8) else { return logo }
-        return base.map { "\($0)/logos/\(logo)" }
     }
 }

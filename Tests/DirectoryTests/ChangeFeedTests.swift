@@ -24,7 +24,7 @@ struct ChangeFeedTests {
         #expect(first.entries == 1000)
         _ = try entries.put([entry("+61491572499", "after"), entry("+61491570999", "new")], now: 3)
         #expect(try entries.deactivate(#require(E164Number("+61491572400")), now: 3))
-        let second = try await state.read { try feed.page(after: first, logoBase: nil, $0) }
+        let second = try await state.read { try feed.page(after: first, logos: LogoURLs(), $0) }
         #expect(second.entries == 500)
         let walked = try Self.items(first) + Self.items(second)
         #expect(walked.allSatisfy { $0.brandName == "before" && $0.isActive == nil })
@@ -76,7 +76,7 @@ struct ChangeFeedTests {
         since: SyncCursor?, includesInactive: Bool = false, now: Int64 = 2, _ database: Database
     ) throws -> (feed: ChangeFeed, page: ChangeFeed.Page) {
         let question = ChangeFeed.Question(account: .first, since: since, includesInactive: includesInactive, now: now)
-        let start = try FeedStart(question, logoBase: nil, database)
+        let start = try FeedStart(question, logos: LogoURLs(), database)
         return (start.feed, start.page)
     }
 
@@ -92,7 +92,9 @@ struct ChangeFeedTests {
         let database = try DirectoryDatabase(folder: try TemporaryFolder().path)
         _ = try BrandEntries(database).put([entry("+61491570156", name, logo: logo, reason: reason)], now: 951_782_399)
         let start = try database.pool.read {
-            try FeedStart(.init(account: .first, now: 2), logoBase: "https://brands.example", $0)
+            try FeedStart(
+                .init(account: .first, now: 2),
+                logos: LogoURLs(base: "https://brands.example", endings: ["acme.png": ""]), $0)
         }
         let resolved = logo.map { $0.contains("://") ? $0 : "https://brands.example/logos/\($0)" }
         #expect(

@@ -79,9 +79,11 @@ struct LogoStoreTests {
     }
 
     @Test func `a logo uploaded to a server without a folder has a URL`() async throws {
-        try await RunningDirectory.run(publicURL: nil) { directory in
+        let folder = try TemporaryFolder()
+        try LogoStore(DirectoryDatabase(folder: folder.path + "/state"))
+            .add(Data(Self.png), name: "acme.png", now: 1)
+        try await RunningDirectory.run(in: folder, publicURL: nil) { directory in
             try directory.put(entry("+61491570156", logo: "acme.png"))
-            try LogoStore(directory.database).add(Data(Self.png), name: "acme.png", now: 1)
             let sync = try await directory.sync()
             #expect(sync.branding.map(\.logoURL) == ["http://127.0.0.1:\(directory.port)/logos/acme.png"])
         }

@@ -8,6 +8,7 @@ import NIOCore
 
 /// Whole files: imports and exports of an account, and logos.
 struct AdminFileRoutes: Sendable {
+    let logos: ServedLogos
     let now: @Sendable () -> Int64
 
     /// Largest import, in bytes: some ten million numbers.
@@ -65,7 +66,7 @@ struct AdminFileRoutes: Sendable {
             })
     }
 
-    func logos(_ admin: AdminRequest) async throws -> Response {
+    func list(_ admin: AdminRequest) async throws -> Response {
         try Answers.json(AdminPage(try await admin.blocking { try LogoStore(admin.database).all() }))
     }
 
@@ -77,13 +78,15 @@ struct AdminFileRoutes: Sendable {
         } catch is NIOTooManyBytesError {
             throw Refusal(.contentTooLarge, LogoStoreError.tooLarge.description, code: "too_large")
         }
-        return try Answers.json(
-            try await admin.blocking { try LogoStore(admin.database).add(data, name: name, now: now) })
+        let logo = try await admin.blocking { try LogoStore(admin.database).add(data, name: name, now: now) }
+        await logos.round()
+        return try Answers.json(logo)
     }
 
     func removeLogo(_ admin: AdminRequest) async throws -> Response {
         let name = try admin.part("name")
         try await admin.blocking { try LogoStore(admin.database).remove(name) }
+        await logos.round()
         return try Answers.json(AdminDone())
     }
 

@@ -8,6 +8,7 @@ import Logging
 struct AdminRoutes: Sendable {
     let database: DirectoryDatabase
     let options: DirectoryServer.Options
+    let logos: ServedLogos
     let logger: Logger
 
     private typealias Handler = @Sendable (AdminRequest) async throws -> Response
@@ -60,11 +61,11 @@ struct AdminRoutes: Sendable {
     }
 
     private var files: [Path] {
-        let routes = AdminFileRoutes(now: options.now)
+        let routes = AdminFileRoutes(logos: logos, now: options.now)
         return [
             ("accounts/:account/import", [(.post, routes.importBrands)]),
             ("accounts/:account/export", [(.get, routes.export)]),
-            ("logos", [(.get, routes.logos)]),
+            ("logos", [(.get, routes.list)]),
             ("logos/:name", [(.put, routes.putLogo), (.delete, routes.removeLogo)]),
         ]
     }

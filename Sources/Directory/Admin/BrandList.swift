@@ -89,7 +89,7 @@ package struct BrandList: Sendable {
     /// Changes a brand and, in the same transaction, its numbers: each that is delivered takes a new place in the feed.
     ///
     /// Name and logo go to all of them, a call reason to those that have none of their own. An owner that is not active
-    /// takes them from the clients, and gives them back when it is.
+    /// takes them from the clients, and gives them back when it is. A logo that is given again goes out again.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Throws: `BrandListError`, or a database error.
@@ -98,7 +98,9 @@ package struct BrandList: Sendable {
         return try database.pool.write { [account] database in
             guard let before = try Self.find(id, account, database) else { throw BrandListError.unknown(id) }
             try Self.apply(change, to: id, account, now: now, database)
-            try Self.passOn(before, try Self.detail(id, account, database), account, now: now, database)
+            try Self.passOn(
+                before, try Self.detail(id, account, database), givesLogoAgain: change.logo != nil, account, now: now,
+                database)
             return try Self.detail(id, account, database)
         }
     }
@@ -174,11 +176,11 @@ package struct BrandList: Sendable {
     }
 
     private static func passOn(
-        _ before: Brand, _ after: Brand, _ account: AccountID, now: Int64, _ database: Database
+        _ before: Brand, _ after: Brand, givesLogoAgain: Bool, _ account: AccountID, now: Int64, _ database: Database
     ) throws {
         var old = before
         (old.numbers, old.updated) = (after.numbers, after.updated)
-        if old == after { return }
+        if old == after, !givesLogoAgain { return }
         _ = try FeedTouch.apply(
             """
             name = :name, logo_url = :logo, call_reason = iif(call_reason IS :old, :reason, call_reason),

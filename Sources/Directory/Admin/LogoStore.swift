@@ -105,6 +105,15 @@ package struct LogoStore: Sendable {
         return (logo, data)
     }
 
+    /// The hash of each logo by its name; without those whose file is gone.
+    func hashes(_ database: Database) throws -> [String: String] {
+        guard isUsed else { return [:] }
+        return try Row.fetchAll(database, sql: "SELECT name, hash FROM logo").reduce(into: [:]) { hashes, row in
+            let hash: String = row[1]
+            if access(path(hash), R_OK) == 0 { hashes[row[0]] = hash }
+        }
+    }
+
     private var folder: String { database.folder + "/logos" }
 
     private func path(_ hash: String) -> String { folder + "/" + hash }

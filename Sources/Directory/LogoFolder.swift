@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import Glibc
+import SystemReasons
+
+/// The operator's folder of logo files (`logos:` in the configuration).
+struct LogoFolder: Sendable {
+    let path: String
+
+    /// A file that the server gives to clients.
+    struct File: Hashable, Sendable {
+        /// Changes with each write to the file, so that unchanged files are not read again.
+        let stamp: String
+        /// SHA-256 of the bytes, in hexadecimal digits.
+        let hash: String
+    }
+
+    /// Lists the files that can be served, by name; nil when the folder cannot be read.
+    ///
+    /// - Parameter known: files of an earlier listing.
+    func files(known: [String: File]) -> [String: File]? {
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return nil }
+        var files: [String: File] = [:]
+        for name in names where LogoRoute.isPlain(name) {
+            guard let stamp = Self.stamp(path + "/" + name) else { continue }
+            if let file = known[name], file.stamp == stamp {
+                files[name] = file
+            } else if case .success(let data) = read(name) {
+                files[name] = File(stamp: stamp, hash: Hexadecimal.text(SHA256.hash(data: data)))
+            }
+        }
+        return files
+    }
+
+    /// Why a file of the folder is no logo.
+    enum Problem: Error, Hashable {
+        case missing
+        case unreadable(String)
+        case tooLarge
+        case badType
+    }
+
+    /// Reads a logo.
+    func read(_ name: String) -> Result<Data, Problem> {
+        let file = path + "/" + name
+        guard access(file, F_OK) == 0 else { return .failure(.missing) }
+        guard let handle = FileHandle(forReadingAtPath: file),
+            let data = try? handle.read(upToCount: LogoStore.limit + 1)
+        else { return .failure(.unreadable(SystemReason.ofReading(file))) }
+        guard data.count <= LogoStore.limit else { return .failure(.tooLarge) }
+        return LogoRoute.contentType(data) == nil ? .failure(.badType) : .success(data)
+    }
+
+    private static func stamp(_ path: String) -> String? {
+        var status = stat()
+        guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= LogoStore.limit else {
+            return nil
+        }
+        return "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+    }
+}

@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GRDB
+
+/// The tables by which the server watches over its own operation.
+enum OperationSchema {
+    static func register(in migrator: inout DatabaseMigrator) {
+        migrator.registerMigration("operation 1") { try $0.execute(sql: ServedLogoTable.schema) }
+    }
+}

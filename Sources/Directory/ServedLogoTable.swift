@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+
+/// What the server last served as logos, kept across runs in `directory.sqlite`.
+enum ServedLogoTable {
+    /// Stands in place of a file's stamp for an uploaded logo.
+    static let upload = "upload"
+    /// Begins the signature where the files are on another server.
+    static let elsewhere = "elsewhere "
+
+    static let schema = """
+        CREATE TABLE served_logo (
+            name TEXT PRIMARY KEY, stamp TEXT, hash TEXT, first TEXT NOT NULL) WITHOUT ROWID;
+        CREATE TABLE served_from (
+            id INTEGER PRIMARY KEY CHECK (id = 1), signature TEXT NOT NULL, folder TEXT);
+        """
+
+    /// A logo that is or was served.
+    struct Logo: Hashable {
+        /// Nil for one that is gone.
+        var file: LogoFolder.File?
+        /// The hash of the first bytes under this name, whose URL has no version.
+        let first: String
+    }
+
+    /// The whole table.
+    struct Content: Hashable {
+        var logos: [String: Logo] = [:]
+        /// What URLs of logos begin with.
+        var signature = ""
+        var folder: String?
+
+        init(_ database: Database) throws {
+            for row in try Row.fetchAll(database, sql: "SELECT name, stamp, hash, first FROM served_logo") {
+                let (stamp, hash): (String?, String?) = (row[1], row[2])
+                let file = stamp.flatMap { stamp in hash.map { LogoFolder.File(stamp: stamp, hash: $0) } }
+                logos[row[0]] = Logo(file: file, first: row[3])
+            }
+            if let row = try Row.fetchOne(database, sql: "SELECT signature, folder FROM served_from") {
+                (signature, folder) = (row[0], row[1])
+            }
+        }
+
+        /// The same with the logos that are there now.
+        func taking(_ files: [String: LogoFolder.File], folder: String?) -> Content {
+            var content = self
+            content.folder = folder
+            for name in logos.keys { content.logos[name]?.file = nil }
+            for (name, file) in files { content.logos[name] = Logo(file: file, first: logos[name]?.first ?? file.hash) }
+            return content
+        }
+    }
+
+    /// Stores what is served now, and gives each number whose logo has another URL a new place in the feed.
+    ///
+    /// - Parameter now: seconds since 1970.
+    /// - Returns: how many numbers were moved.
+    static func replace(_ before: Content, by after: Content, now: Int64, _ database: Database) throws -> Int {
+        for (name, logo) in after.logos where before.logos[name] != logo {
+            try database.execute(
+                sql: """
+                    INSERT INTO served_logo (name, stamp, hash, first) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (name) DO UPDATE SET stamp = excluded.stamp, hash = excluded.hash
+                    """, arguments: [name, logo.file?.stamp, logo.file?.hash, logo.first])
+        }
+        try database.execute(
+            sql: "INSERT OR REPLACE INTO served_from (id, signature, folder) VALUES (1, ?, ?)",
+            arguments: [after.signature, after.folder])
+        let changed = after.logos.keys.filter { before.logos[$0]?.file?.hash != after.logos[$0]?.file?.hash }
+        let isMoved = before.signature != after.signature
+        guard isMoved || !changed.isEmpty else { return 0 }
+        let names = String(decoding: try JSONEncoder().encode(changed.sorted()), as: UTF8.self)
+        let condition =
+            isMoved ? LogoURLs.isPlainName("logo_url") : "logo_url IN (SELECT value FROM json_each(:names))"
+        return try Int64.fetchAll(database, sql: "SELECT id FROM account ORDER BY id").reduce(0) { count, account in
+            try count
+                + FeedTouch.apply(
+                    "active = active", where: "active = 1 AND \(condition)", isMoved ? [:] : ["names": names],
+                    AccountID(row: account), now: now, database)
+        }
+    }
+}

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Keeps the feed in step with the logos that this server can give to clients.
+///
+/// A logo appears, disappears or changes with the folder `logos:`, with uploads, and with `public_url`; the brands that
+/// name it stay as they are. So the server compares the logos with what it served before, also in an earlier run, and
+/// gives the numbers of those that differ a new place in the feed. A logo whose bytes changed gets another URL, because
+/// clients keep pictures by their URL.
+final class ServedLogos: Service {
+    /// Between two looks at the folder and the uploads.
+    static let pause = Duration.seconds(5)
+    /// Names in one line of the log.
+    private static let namesPerLine = 5
+
+    private struct State {
+        var urls = LogoURLs()
+        var port: Int?
+        /// What the log was last told, so that nothing is repeated.
+        var said: [String: String] = [:]
+    }
+
+    private let database: DirectoryDatabase
+    private let folder: LogoFolder?
+    private let publicURL: String?
+    private let host: String
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    init(
+        _ database: DirectoryDatabase, folder: String?, publicURL: String?, host: String,
+        now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        self.database = database
+        self.folder = folder.map { LogoFolder(path: $0) }
+        self.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+        self.host = host
+        self.now = now
+        self.logger = logger
+    }
+
+    /// The URLs of this moment; any thread.
+    var urls: LogoURLs { state.withLock { $0.urls } }
+
+    /// Takes the port that the server listens on, which is part of URLs without `public_url`.
+    func listens(on port: Int?) { state.withLock { $0.port = port } }
+
+    func run() async throws {
+        while !Task.isShuttingDownGracefully, !Task.isCancelled {
+            // `try?`: a cancelled sleep ends the loop by its condition.
+            try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
+            if !Task.isShuttingDownGracefully, !Task.isCancelled { await round() }
+        }
+    }
+
+    /// Looks once; a failure is logged once and the next look tries again.
+    func round() async {
+        do {
+            let look = try await database.pool.read { [self] in try compare($0) }
+            // The URLs first: a client that syncs in between gets its numbers twice, and none is left with old ones.
+            state.withLock { $0.urls = look.urls }
+            if look.before != look.after {
+                let numbers = try await database.pool.write { [now] database in
+                    try ServedLogoTable.replace(look.before, by: look.after, now: now(), database)
+                }
+                if numbers > 0 {
+                    logger.info(
+                        "logos differ from those served before, so their numbers take a new place in the feed",
+                        metadata: ["numbers": "\(numbers)"])
+                }
+            }
+            say("round", .info, nil)
+            try await sayMissing(look.urls)
+        } catch is CancellationError {
+            // The end of the server; the next start compares again.
+        } catch {
+            say("round", .error, "changes of logos could not be stored and are tried again: \(error)")
+        }
+    }
+
+    /// What was served, what is there now, and the URLs of that.
+    private struct Look: Sendable {
+        let before: ServedLogoTable.Content
+        var after: ServedLogoTable.Content
+        let urls: LogoURLs
+    }
+
+    private func compare(_ database: Database) throws -> Look {
+        let before = try ServedLogoTable.Content(database)
+        let after = try present(before, database)
+        var found = Look(before: before, after: after, urls: published(after))
+        found.after.signature = Self.signature(found.urls)
+        return found
+    }
+
+    /// The logos that are there now.
+    private func present(
+        _ before: ServedLogoTable.Content, _ database: Database
+    ) throws -> ServedLogoTable.Content {
+        var files: [String: LogoFolder.File] = [:]
+        if let folder {
+            let known = before.logos.compactMapValues(\.file)
+            if let found = folder.files(known: known) {
+                files = found
+                say("folder", .info, nil)
+            } else {
+                // A file system that is away for a moment must not take all logos from all clients.
+                files = known.filter { $0.value.stamp != ServedLogoTable.upload }
+                say("folder", .error, "\(folder.path) cannot be read; its logos stay as they were. See logos:")
+            }
+        }
+        for (name, hash) in try LogoStore(self.database).hashes(database) {
+            files[name] = LogoFolder.File(stamp: ServedLogoTable.upload, hash: hash)
+        }
+        return before.taking(files, folder: folder?.path)
+    }
+
+    private func published(_ content: ServedLogoTable.Content) -> LogoURLs {
+        let endings = content.logos.compactMapValues { logo in
+            logo.file.map { $0.hash == logo.first ? "" : "?v=\($0.hash.prefix(8))" }
+        }
+        if let publicURL {
+            return LogoURLs(base: publicURL, endings: endings, includesUnknown: folder == nil)
+        }
+        let port = state.withLock { $0.port }
+        guard folder != nil || !endings.isEmpty, let port, !Self.isEverywhere(host) else {
+            return LogoURLs(endings: endings)
+        }
+        return LogoURLs(base: "http://\(host.contains(":") ? "[\(host)]" : host):\(port)", endings: endings)
+    }
+
+    /// True for the address that stands for all of a machine, which no URL can name.
+    static func isEverywhere(_ host: String) -> Bool { ["0.0.0.0", "::"].contains(host) }
+
+    /// What URLs begin with; another one changes the URL of every logo.
+    private static func signature(_ urls: LogoURLs) -> String {
+        (urls.includesUnknown ? ServedLogoTable.elsewhere : "") + (urls.base ?? "")
+    }
+
+    /// Warns of brands whose logo this server does not have, or cannot give.
+    private func sayMissing(_ urls: LogoURLs) async throws {
+        if urls.includesUnknown { return }
+        let named = try await database.pool.read { database in
+            try String.fetchAll(
+                database,
+                sql: "SELECT DISTINCT logo FROM brand WHERE \(LogoURLs.isPlainName("logo")) ORDER BY logo")
+        }
+        if urls.base == nil, folder != nil || !urls.endings.isEmpty {
+            return say("missing", .warning, "logos have no address that phones can reach; set public_url")
+        }
+        let missing = named.filter { urls.url(of: $0) == nil }
+        guard !missing.isEmpty else { return say("missing", .info, nil) }
+        let names = missing.prefix(Self.namesPerLine).joined(separator: ", ") + (missing.count > 5 ? ", …" : "")
+        let remedy =
+            folder.map { "put their files into \($0.path), or add them with herald-directory logo add" }
+            ?? "set logos: to the folder of their files, or add them with herald-directory logo add"
+        say("missing", .warning, "\(missing.count) of the logos that brands name are not there (\(names)); \(remedy)")
+    }
+
+    /// Writes a line unless the last one of its kind was the same; nil ends the matter.
+    private func say(_ kind: String, _ level: Logger.Level, _ text: String?) {
+        let before = state.withLock { state in
+            defer { state.said[kind] = text }
+            return state.said[kind]
+        }
+        guard before != text else { return }
+        if let text {
+            logger.log(level: level, "\(text)")
+        } else if kind != "missing" {
+            logger.info("logos are followed again")
+        }
+    }
+}
