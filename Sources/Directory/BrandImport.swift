@@ -48,11 +48,13 @@ package struct BrandImport: Sendable {
         package var rejected = 0
         /// The first thousand of them.
         package var problems: [Problem] = []
+        /// What is taken and will not do what its author wants; the first hundred.
+        package var warnings: [Problem] = []
         /// False when nothing was written: for bad rows, or for a trial.
         package var isWritten = true
 
         package enum CodingKeys: String, CodingKey {
-            case imported, unchanged, deactivated, rejected, problems
+            case imported, unchanged, deactivated, rejected, problems, warnings
             case isWritten = "written"
         }
 
@@ -60,19 +62,31 @@ package struct BrandImport: Sendable {
             rejected += 1
             if problems.count < 1000 { problems.append(problem) }
         }
+
+        /// True when no row of the file could be used.
+        package var isEmpty: Bool { rejected > 0 && imported + unchanged == 0 }
     }
 
     private let database: DirectoryDatabase
     private let account: AccountID
+    private let region: String?
+    private let logos: LogoCheck
     private let normalise: @Sendable (String) -> E164Number?
 
-    /// Prepares imports; `normalise` reads a number as the operator writes it.
+    /// Prepares imports.
+    ///
+    /// - Parameters:
+    ///   - region: of numbers written nationally; nil for none.
+    ///   - logos: where the files are that entries name.
+    ///   - normalise: reads a number as the operator writes it.
     package init(
-        _ database: DirectoryDatabase, account: AccountID = .first,
-        normalise: @escaping @Sendable (String) -> E164Number?
+        _ database: DirectoryDatabase, account: AccountID = .first, region: String? = nil,
+        logos: LogoCheck.Place = .asServed, normalise: @escaping @Sendable (String) -> E164Number?
     ) {
         self.database = database
         self.account = account
+        self.region = region
+        self.logos = LogoCheck(database, in: logos)
         self.normalise = normalise
     }
 
@@ -91,7 +105,15 @@ package struct BrandImport: Sendable {
     ///
     /// - Throws: `BrandImportError`, or a database error; nothing is written then.
     package func run(path: String, _ options: Options = Options(), now: @autoclosure () -> Int64) throws -> Result {
-        guard let source = ByteSource(path: path) else { throw BrandImportError.unreadable(path) }
+        let source: ByteSource
+        do {
+            source = try ByteSource(path: path)
+        } catch {
+            switch error {
+            case .folder: throw BrandImportError.folder(path)
+            case .refused(let reason): throw BrandImportError.unreadable(path, reason)
+            }
+        }
         return try run(source, options, now)
     }
 
@@ -113,6 +135,7 @@ package struct BrandImport: Sendable {
                 return .commit
             }
             if source.hasFailed { throw BrandImportError.brokenOff }
+            result.warnings = try warnings(staging, database)
             guard result.rejected == 0 || options.skipsInvalid else {
                 result.isWritten = false
                 return result
@@ -127,6 +150,21 @@ package struct BrandImport: Sendable {
             result.isWritten = !options.isTrial
             return result
         }
+    }
+
+    /// Each logo that the server does not have, once.
+    private func warnings(_ staging: EntryStaging, _ database: Database) throws -> [Problem] {
+        let named = try staging.logos()
+        if named.isEmpty { return [] }
+        let look = try LogoCheck.Look(logos, database)
+        var warnings: [Problem] = []
+        for logo in named {
+            guard let reason = look.problem(of: logo.name) else { continue }
+            let rows = logo.entries == 1 ? "" : " (\(logo.entries) rows name it)"
+            warnings.append(Problem(line: logo.line, column: "logo_url", reason: reason + rows))
+            if warnings.count == 100 { break }
+        }
+        return warnings
     }
 
     private func gather(_ rows: inout ImportRows, into staging: EntryStaging, _ result: inout Result) throws {
@@ -145,8 +183,10 @@ package struct BrandImport: Sendable {
     }
 
     private func entry(_ values: [String: String], line: Int) throws(Problem) -> BrandEntries.Entry {
-        guard let number = values["number"].flatMap(normalise) else {
-            throw Problem(line: line, column: "number", reason: "no valid number")
+        guard let text = values["number"] else { throw Problem(line: line, column: "number", reason: "no number") }
+        let cell = NumberCell(text)
+        guard let number = cell.number(normalise) else {
+            throw Problem(line: line, column: "number", reason: cell.problem(region: region))
         }
         guard let name = values["brand_name"] else {
             throw Problem(line: line, column: "brand_name", reason: "no brand_name")
@@ -165,7 +205,8 @@ package struct BrandImport: Sendable {
 
 /// Why a file was not taken at all.
 package enum BrandImportError: OperatorMistake, Hashable {
-    case unreadable(String)
+    case folder(String)
+    case unreadable(String, String)
     case brokenOff
     case replacesAndSkips
     case replacesWithNothing
@@ -174,7 +215,8 @@ package enum BrandImportError: OperatorMistake, Hashable {
 
     package var description: String {
         switch self {
-        case .unreadable(let path): "\(path) cannot be read"
+        case .folder(let path): "\(path) is a folder; name a file"
+        case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
         case .brokenOff: "the file could not be read to its end; nothing was imported"
         case .replacesAndSkips:
             "an import that replaces all cannot skip bad rows, because their numbers would be taken out of use"

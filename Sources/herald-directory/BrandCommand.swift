@@ -16,16 +16,25 @@ struct BrandCommand: ParsableCommand {
 
     /// The fields beside the name.
     struct Fields: ParsableArguments {
-        @Option(help: ArgumentHelp("A URL, or the name of a logo of this server; empty for none.", valueName: "logo"))
+        @Option(
+            help: ArgumentHelp("A URL, or the name of a logo of this server; empty for none.", valueName: "logo"))
         var logo: String?
 
-        @Option(help: ArgumentHelp("Why calls of the brand come; empty for none.", valueName: "text"))
+        @Option(
+            help: ArgumentHelp("Why calls of the brand come; empty for none.", valueName: "text"))
         var reason: String?
 
         @Option(
             help: ArgumentHelp(
                 "active, or suspended or unresolved, which take its numbers from clients.", valueName: "state"))
         var owner: BrandList.Owner?
+
+        /// Warns of a logo that the server does not have.
+        func checkLogo(_ database: DirectoryDatabase, _ options: StateOptions) throws {
+            if let problem = try LogoCheck(database, in: try options.logoPlace()).problem(of: logo) {
+                Output.tell("warning: \(problem)")
+            }
+        }
 
         func change(name: String?) -> BrandList.Change {
             var change = BrandList.Change()
@@ -57,6 +66,7 @@ struct BrandCommand: ParsableCommand {
             let brands = BrandList(database, account: account)
             let change = fields.change(name: name)
             try Output.write(json: try explained { try brands.create(id: id, change, now: secondsNow()) })
+            try fields.checkLogo(database, options.state)
         }
     }
 
@@ -120,6 +130,7 @@ struct BrandCommand: ParsableCommand {
             let brands = BrandList(database, account: account)
             let change = fields.change(name: name)
             try Output.write(json: try explained { try brands.change(id, change, now: secondsNow()) })
+            try fields.checkLogo(database, options.state)
         }
     }
 

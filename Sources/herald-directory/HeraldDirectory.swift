@@ -43,6 +43,12 @@ struct StateOptions: ParsableArguments {
         }
     }
 
+    /// Where the server of these options finds logos that were not uploaded.
+    func logoPlace() throws -> LogoCheck.Place {
+        guard let file = try configuration() else { return .asServed }
+        return LogoCheck.place(logos: file.logos, publicURL: file.publicURL)
+    }
+
     /// Opens the database in the folder named by the option, the file, or the usual place.
     ///
     /// - Parameter creates: false for commands that make no sense on an empty database.

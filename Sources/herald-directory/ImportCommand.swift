@@ -11,7 +11,7 @@ struct ImportCommand: ParsableCommand {
         commandName: "import", abstract: "Bring in brands from a CSV file, or from JSON with one object a line.",
         discussion: """
             A CSV header is number,brand_name,logo_url,call_reason,brand_id in any order; number and brand_name must be
-            there. A JSON object has the fields of a sync answer's entry. logo_url is a URL, or the plain name of a logo of
+            there. Semicolons or tabs may stand in place of commas. A JSON object has the fields of a sync answer's entry. logo_url is a URL, or the plain name of a logo of
             this server. Numbers that are known already are changed, others stay as they are, unless --replace is given. A
             file with a bad row changes nothing, unless --skip-bad is given.
 
@@ -37,28 +37,33 @@ struct ImportCommand: ParsableCommand {
     var replace = false
 
     func run() throws {
-        let normaliser = NumberNormaliser(region: try validRegion())
+        let region = try validRegion()
+        let normaliser = NumberNormaliser(region: region)
         let (database, account) = try options.open(creates: true)
+        let logos = try options.state.logoPlace()
         var how = BrandImport.Options()
         (how.skipsInvalid, how.isTrial, how.replaces) = (skipBad, dryRun, replace)
         let result = try explained {
-            try BrandImport(database, account: account) { normaliser.normalise(Array($0.utf8)) }
-                .run(path: file, how, now: secondsNow())
+            try BrandImport(database, account: account, region: region.map { "\($0)" }, logos: logos) {
+                normaliser.normalise(Array($0.utf8))
+            }.run(path: file, how, now: secondsNow())
         }
-        for problem in result.problems {
-            FileHandle.standardError.write(Data("\(file): \(TerminalText.visible("\(problem)"))\n".utf8))
-        }
+        for problem in result.problems { tell("\(problem)") }
+        for warning in result.warnings { tell("warning: \(warning)") }
         guard result.rejected == 0 || skipBad else {
             let count = result.rejected
             throw CommandFailure(
                 "\(count == 1 ? "1 line" : "\(count) lines") cannot be used and nothing was imported; mend the file, or give --skip-bad"
             )
         }
+        if result.isEmpty { throw CommandFailure("no line of the file can be used, so nothing was imported") }
         Output.write(
             (dryRun ? "nothing was done; it would be: " : "")
                 + "\(result.imported) imported, \(result.unchanged) unchanged, \(result.rejected) rejected"
                 + (replace ? ", \(result.deactivated) taken out of use\n" : "\n"))
     }
+
+    private func tell(_ text: String) { Output.tell("\(file): \(text)") }
 
     private func validRegion() throws -> Region? {
         guard let region else { return nil }

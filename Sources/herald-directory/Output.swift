@@ -23,6 +23,11 @@ enum Output {
         write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")
     }
 
+    /// Writes a line to standard error: what an operator should know beside the result.
+    static func tell(_ text: String) {
+        FileHandle.standardError.write(Data((TerminalText.visible(text) + "\n").utf8))
+    }
+
     /// Writes rows in columns, each as wide as its widest cell; a missing cell is a dash.
     static func write(table titles: [String], _ rows: [[String?]]) {
         let cells = [titles] + rows.map { $0.map { $0.map(TerminalText.visible) ?? "-" } }

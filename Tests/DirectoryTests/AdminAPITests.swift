@@ -193,7 +193,10 @@ struct AdminAPITests {
             #expect(
                 refused.object["problems"]
                     == .array([
-                        .object(["line": .int(3), "column": .string("number"), "reason": .string("no valid number")])
+                        .object([
+                            "line": .int(3), "column": .string("number"),
+                            "reason": .string(NumberCell("0491570157").problem(region: nil)),
+                        ])
                     ]))
             let trial = try await admin.ask("accounts/main/import?dry_run=true&region=au", method: "POST", file)
             #expect(trial.status == 200 && trial.object["imported"] == .int(2))

@@ -71,7 +71,11 @@ struct BrandFileTests {
     @Test(
         arguments: [
             (#"{"phone_number_e164":"+61491570156","brand_name":5}"#, "brand_name is no text", "brand_name"),
-            (#"{"phone_number_e164":"0491570156","brand_name":"A"}"#, "no valid number", "number"),
+            (
+                #"{"phone_number_e164":"0491570156","brand_name":"A"}"#,
+                "\"0491570156\" is no number without its country: write it with + and the country code, such as "
+                    + "+61491570156, or name the region of the numbers (--region)", "number"
+            ),
             (#"{"phone_number_e164":"+61491570156"}"#, "no brand_name", "brand_name"),
             (#"{"phone_number_e164":"+61491570156","brand_name":"A""#, "no JSON object", nil),
             (
@@ -159,7 +163,7 @@ struct BrandFileTests {
         try folder.write(Array(("number,brand_name\n" + rows).utf8), to: "brands.csv")
         let importer = BrandImport(database) { E164Number($0) }
         #expect(try importer.run(path: folder.path + "/brands.csv", now: 1).imported == 20_000)
-        #expect(throws: BrandImportError.unreadable("/nowhere.csv")) {
+        #expect(throws: BrandImportError.unreadable("/nowhere.csv", "No such file or directory")) {
             try importer.run(path: "/nowhere.csv", now: 1)
         }
     }

@@ -71,7 +71,11 @@ struct BrandImportTests {
     }
 
     @Test(arguments: [
-        ("0491570156,Acme,,,", "no valid number"), (",Acme,,,", "no valid number"),
+        (
+            "0491570156,Acme,,,",
+            "\"0491570156\" is no number without its country: write it with + and the country code, such as "
+                + "+61491570156, or name the region of the numbers (--region)"
+        ), (",Acme,,,", "no number"),
         ("+61491570156,,,,", "no brand_name"), ("+61491570156,  ,,,", "no brand_name"),
         ("+61491570156,Acme,,,,", "more fields than the header has columns"),
         ("+61491570156,\(String(repeating: "n", count: 101)),,,", "brand_name has more than 100 characters"),
@@ -89,8 +93,23 @@ struct BrandImportTests {
             "+61491570156,Acme,javascript:alert(1),,",
             "logo_url is neither an http:// or https:// URL nor the plain name of a logo file"
         ),
-        ("+61491570156,\"Ac\u{7}me\",,,", "a field has control characters"),
-        ("+61491570156,\"Acme\nBank\",,,", "a field has control characters"),
+        (
+            "+61491570156,\"Ac\u{7}me\",,,", "brand_name has the invisible character U+0007; take it out"
+        ),
+        ("+61491570156,\"Acme\nBank\",,,", "brand_name has the invisible character U+000A; take it out"),
+        // UAX #9 §2: an override and an isolate turn the text behind them.
+        (
+            "+61491570156,Acme \u{202E}knaB,,,",
+            "brand_name has the invisible character U+202E (RIGHT-TO-LEFT OVERRIDE); take it out"
+        ),
+        (
+            "+61491570156,Acme,,Your \u{2066}order,",
+            "call_reason has the invisible character U+2066 (LEFT-TO-RIGHT ISOLATE); take it out"
+        ),
+        (
+            "+61491570156,A\u{200B}cme,,,",
+            "brand_name has the invisible character U+200B (ZERO WIDTH SPACE); take it out"
+        ),
         ("+61491570157,Acme,,,", "+61491570157 stands on line 2 already"),
         ("+61491570156,\"Acme,,,", "a quoted field is not closed"),
     ])

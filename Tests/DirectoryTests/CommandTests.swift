@@ -80,7 +80,7 @@ struct CommandTests {
     @Test func `brands come in, change, go out and are backed up`() async throws {
         try folder.write(Array("number,brand_name\n+61491570156,Acme\nx,Acme\n".utf8), to: "bad.csv")
         let bad = try await run("import", folder.path + "/bad.csv")
-        #expect(bad.code != 0 && bad.errors.contains("line 3: no valid number"))
+        #expect(bad.code != 0 && bad.errors.contains("line 3: \"x\" is no number without its country"))
         let some = try await run("import", folder.path + "/bad.csv", "--skip-bad").output
         #expect(some == "1 imported, 0 unchanged, 1 rejected\n")
         #expect(try await run("brand", "change", "acme", "--name", "Acme Bank").output.contains(#""numbers":1"#))
@@ -94,6 +94,20 @@ struct CommandTests {
         try folder.write([0xFF, 0xD8, 0xFF, 1], to: "a.jpg")
         #expect(try await run("logo", "add", folder.path + "/a.jpg").output.contains("image/jpeg"))
         #expect(try await run("logo", "list").output.contains("a.jpg"))
+    }
+
+    @Test func `an import says what is wrong on standard error, and fails where nothing can be used`() async throws {
+        try folder.write(Array("number;brand_name;logo_url\n61491;A\u{1B}[2J;a.png\n".utf8), to: "bad.csv")
+        let none = try await run("import", folder.path + "/bad.csv", "--skip-bad")
+        #expect(none.code == 1 && none.output.isEmpty)
+        #expect(none.errors.contains("no line of the file can be used, so nothing was imported"))
+        try folder.write(Array("number\tbrand_name\tlogo_url\n+61491570156\tA\tno.png\n".utf8), to: "good.csv")
+        let good = try await run("import", folder.path + "/good.csv")
+        #expect(good.output == "1 imported, 0 unchanged, 0 rejected\n")
+        #expect(good.errors.contains("/good.csv: warning: line 2: logo \"no.png\" is not among the uploaded logos"))
+        #expect(try await run("import", folder.path).errors == "Error: \(folder.path) is a folder; name a file\n")
+        let warned = try await run("brand", "change", "a", "--logo", "other.png")
+        #expect(warned.code == 0 && warned.errors.hasPrefix("warning: logo \"other.png\""))
     }
 
     @Test(arguments: [

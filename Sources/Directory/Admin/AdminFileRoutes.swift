@@ -9,6 +9,9 @@ import NIOCore
 /// Whole files: imports and exports of an account, and logos.
 struct AdminFileRoutes: Sendable {
     let logos: ServedLogos
+    /// The folder of logo files; nil for none.
+    let folder: String?
+    let publicURL: String?
     let now: @Sendable () -> Int64
 
     /// Largest import, in bytes: some ten million numbers.
@@ -40,11 +43,13 @@ struct AdminFileRoutes: Sendable {
         defer { unlink(path) }
         try await receive(admin.request, into: path)
         let (normaliser, how) = (NumberNormaliser(region: region), options)
+        let (code, logos) = (region.map { "\($0)" }, LogoCheck.place(logos: folder, publicURL: publicURL))
         let result = try await admin.blocking {
-            try BrandImport(admin.database, account: account) { normaliser.normalise(Array($0.utf8)) }
-                .run(path: path, how, now: now())
+            try BrandImport(admin.database, account: account, region: code, logos: logos) {
+                normaliser.normalise(Array($0.utf8))
+            }.run(path: path, how, now: now())
         }
-        let isRefused = result.rejected > 0 && !options.skipsInvalid
+        let isRefused = result.rejected > 0 && !options.skipsInvalid || result.isEmpty
         return try Answers.json(result, status: isRefused ? .unprocessableContent : .ok)
     }
 

@@ -61,7 +61,8 @@ struct AdminRoutes: Sendable {
     }
 
     private var files: [Path] {
-        let routes = AdminFileRoutes(logos: logos, now: options.now)
+        let routes = AdminFileRoutes(
+            logos: logos, folder: options.logos, publicURL: options.publicURL, now: options.now)
         return [
             ("accounts/:account/import", [(.post, routes.importBrands)]),
             ("accounts/:account/export", [(.get, routes.export)]),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import SystemReasons
 
 /// Bytes of a file or of memory, one by one, read in pieces of 256 KiB.
 struct ByteSource {
@@ -14,11 +15,18 @@ struct ByteSource {
         file = nil
     }
 
-    /// A file's bytes; nil when it cannot be opened.
-    init?(path: String) {
-        guard let file = FileHandleOwner(path: path) else { return nil }
-        self.file = file
+    /// A file's bytes.
+    ///
+    /// - Throws: `Unreadable`.
+    init(path: String) throws(Unreadable) {
+        file = try FileHandleOwner(path: path)
         buffer = []
+    }
+
+    /// Why a file cannot be read.
+    enum Unreadable: Error {
+        case folder
+        case refused(String)
     }
 
     /// True when a file could not be read to its end.
@@ -53,6 +61,18 @@ struct ByteSource {
         return buffer.dropFirst(buffer.starts(with: mark) ? 3 : 0).first { ![9, 10, 13, 32].contains($0) }
     }
 
+    /// The next line that is not empty, which stays; of a longer line at least the first `limit` bytes.
+    mutating func lineAhead(limit: Int) -> ArraySlice<UInt8> {
+        _ = peek()
+        while true {
+            let ahead = buffer[position...].drop { $0 == 10 || $0 == 13 }
+            if let end = ahead.firstIndex(where: { $0 == 10 || $0 == 13 }) { return ahead[..<end] }
+            guard ahead.count < limit, let more = file?.read(), !more.isEmpty else { return ahead }
+            buffer = Array(buffer[position...]) + more
+            position = 0
+        }
+    }
+
     /// Up to one of the stops, which is not taken, or to the end; of more than `limit` bytes only the first are kept.
     mutating func bytes(until stops: (UInt8) -> Bool, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
         var found: [UInt8] = []
@@ -74,9 +94,11 @@ private final class FileHandleOwner {
     private let descriptor: Int32
     private(set) var hasFailed = false
 
-    init?(path: String) {
+    init(path: String) throws(ByteSource.Unreadable) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        if descriptor < 0 { return nil }
+        guard descriptor >= 0 else { throw .refused(SystemReason.text(errno)) }
+        var status = stat()
+        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { throw .folder }
     }
 
     deinit { close(descriptor) }

@@ -14,10 +14,12 @@ enum EntryRules {
     /// What is wrong with a field's text; nil for nothing.
     static func problem(_ field: String, _ text: String) -> String? {
         if let limit = limits[field], text.count > limit { return "\(field) has more than \(limit) characters" }
+        if let scalar = text.unicodeScalars.first(where: isHidden) {
+            return "\(field) has \(named(scalar)); take it out"
+        }
         if field == "logo_url", !isLogo(text) {
             return "logo_url is neither an http:// or https:// URL nor the plain name of a logo file"
         }
-        if text.unicodeScalars.contains(where: spoilsLine) { return "a field has control characters" }
         return nil
     }
 
@@ -29,11 +31,24 @@ enum EntryRules {
         return words.isEmpty ? nil : String(words.joined(separator: "-").prefix(64))
     }
 
-    private static func spoilsLine(_ scalar: Unicode.Scalar) -> Bool {
+    /// True for what nobody sees and what may change how the rest is shown: controls, line breaks, and marks that turn
+    /// the direction of text (UAX #9 §2).
+    ///
+    /// Joiners (U+200C, U+200D) stay, because Persian and emoji need them; so do the tags of flags.
+    static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
+        case .format: ![0x200C, 0x200D].contains(scalar.value) && !(0xE0020...0xE007F).contains(scalar.value)
         default: false
         }
+    }
+
+    /// A character that cannot be seen, as Unicode writes it.
+    private static func named(_ scalar: Unicode.Scalar) -> String {
+        let digits = String(scalar.value, radix: 16, uppercase: true)
+        let code = "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+        let name = scalar.properties.name.map { " (\($0))" } ?? ""
+        return "the invisible character \(code)\(name)"
     }
 
     /// A URL that phones can fetch, or a file that `LogoRoute` serves.

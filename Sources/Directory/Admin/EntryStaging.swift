@@ -46,6 +46,17 @@ struct EntryStaging {
     /// How many entries were taken in.
     func count() throws -> Int { try Int.fetchOne(database, sql: "SELECT count(*) FROM incoming") ?? 0 }
 
+    /// The logos that entries name by a plain file name: how many name each, and on which line the first does.
+    func logos() throws -> [(name: String, line: Int, entries: Int)] {
+        try Row.fetchAll(
+            database,
+            sql: """
+                SELECT logo_url, min(line), count(*) FROM incoming WHERE \(LogoURLs.isPlainName("logo_url"))
+                GROUP BY logo_url ORDER BY 2
+                """
+        ).map { ($0[0], $0[1], $0[2]) }
+    }
+
     /// Writes what differs, each change with its place in the feed; must run inside a transaction.
     ///
     /// The places follow the numbers, in whose order the table lies on disk: a random order takes many times as long.

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+
+/// A telephone number in a cell of a file, as people and spreadsheets write it.
+struct NumberCell {
+    private let text: String
+
+    /// - Parameter text: the cell; a formula of one text, such as `="+61491570156"`, is taken as that text.
+    init(_ text: String) {
+        let isFormula = text.hasPrefix("=\"") && text.hasSuffix("\"") && text.utf8.count > 3
+        self.text = isFormula ? ImportRows.trimmed(String(text.dropFirst(2).dropLast())) : text
+    }
+
+    /// The number; nil for none, and for one whose digits a spreadsheet has rounded.
+    func number(_ normalise: (String) -> E164Number?) -> E164Number? { isScientific ? nil : normalise(text) }
+
+    /// What is wrong with it and what helps.
+    ///
+    /// - Parameter region: the region of numbers written nationally; nil for none.
+    func problem(region: String?) -> String {
+        let shown = "\"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
+        if isScientific {
+            return """
+                \(shown) is scientific notation, in which a spreadsheet has lost digits; format the column as text, \
+                enter the numbers again, and save
+                """
+        }
+        if let region { return "\(shown) is no valid number, neither with + nor in \(region)" }
+        if text.hasPrefix("+") { return "\(shown) is no valid number" }
+        return """
+            \(shown) is no number without its country: write it with + and the country code, such as +61491570156, \
+            or name the region of the numbers (--region)
+            """
+    }
+
+    /// True for `6.1492E+10` and `6,1492E+10`.
+    private var isScientific: Bool { text.wholeMatch(of: /[+-]?[0-9]+([.,][0-9]+)?[eE][+-]?[0-9]{1,3}/) != nil }
+}
