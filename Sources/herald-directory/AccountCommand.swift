@@ -30,11 +30,12 @@ struct AccountCommand: ParsableCommand {
         @Option(help: ArgumentHelp("live, or testing for brands that are no real ones.", valueName: "mode"))
         var mode: String?
 
-        @Option(help: ArgumentHelp("Counted events a month; -1 for no cap.", valueName: "number"))
+        @Option(
+            parsing: .unconditional, help: ArgumentHelp("Counted events a month; -1 for no cap.", valueName: "number"))
         var cap: Int?
 
         @Option(
-            name: .customLong("included-imprints"),
+            name: .customLong("included-imprints"), parsing: .unconditional,
             help: ArgumentHelp("Counted events a month that the plan has paid for.", valueName: "number"))
         var includedImprints: Int?
 

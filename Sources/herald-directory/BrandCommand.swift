@@ -17,10 +17,12 @@ struct BrandCommand: ParsableCommand {
     /// The fields beside the name.
     struct Fields: ParsableArguments {
         @Option(
+            parsing: .unconditional,
             help: ArgumentHelp("A URL, or the name of a logo of this server; empty for none.", valueName: "logo"))
         var logo: String?
 
         @Option(
+            parsing: .unconditional,
             help: ArgumentHelp("Why calls of the brand come; empty for none.", valueName: "text"))
         var reason: String?
 
@@ -81,7 +83,7 @@ struct BrandCommand: ParsableCommand {
         @Flag(help: "One JSON object a line instead of a table.")
         var json = false
 
-        @Option(help: "At most so many.")
+        @Option(parsing: .unconditional, help: "At most so many.")
         var limit = 1000
 
         @Option(help: ArgumentHelp("Only brands behind this one.", valueName: "id"))
@@ -118,7 +120,7 @@ struct BrandCommand: ParsableCommand {
         @Argument(help: "The brand's identifier.")
         var id: String
 
-        @Option(help: "Another name.")
+        @Option(parsing: .unconditional, help: "Another name.")
         var name: String?
 
         @OptionGroup var fields: Fields

@@ -28,7 +28,9 @@ struct DebugCommand: ParsableCommand {
         @Option(help: ArgumentHelp("The device's id.", valueName: "id"))
         var device: String?
 
-        @Option(help: ArgumentHelp("How long the request stays open, 1 to 168.", valueName: "hours"))
+        @Option(
+            parsing: .unconditional,
+            help: ArgumentHelp("How long the request stays open, 1 to 168.", valueName: "hours"))
         var hours = 24
 
         func validate() throws {

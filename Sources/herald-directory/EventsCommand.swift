@@ -30,7 +30,7 @@ struct EventsCommand: ParsableCommand {
     @Flag(help: "One JSON object a line, with everything an event carries.")
     var json = false
 
-    @Option(help: "How many of the latest; without it 100, or all with --json.")
+    @Option(parsing: .unconditional, help: "How many of the latest; without it 100, or all with --json.")
     var limit: Int?
 
     func validate() throws {

@@ -76,7 +76,9 @@ struct KeyCommand: ParsableCommand {
         @Argument(help: "The key's name or identifier.")
         var name: String
 
-        @Option(help: ArgumentHelp("Hours the old key stays good; 0 ends it at once.", valueName: "hours"))
+        @Option(
+            parsing: .unconditional,
+            help: ArgumentHelp("Hours the old key stays good; 0 ends it at once.", valueName: "hours"))
         var graceHours = 24
 
         @OptionGroup var options: AccountOptions

@@ -26,7 +26,7 @@ struct NumberCommand: ParsableCommand {
         @Flag(help: "One JSON object a line instead of a table.")
         var json = false
 
-        @Option(help: "At most so many.")
+        @Option(parsing: .unconditional, help: "At most so many.")
         var limit = 1000
 
         @Option(help: ArgumentHelp("Only numbers behind this one.", valueName: "number"))
@@ -70,7 +70,9 @@ struct NumberCommand: ParsableCommand {
         @Option(help: ArgumentHelp("The brand's identifier.", valueName: "id"))
         var brand: String
 
-        @Option(help: ArgumentHelp("A call reason of its own; without it the brand's.", valueName: "text"))
+        @Option(
+            parsing: .unconditional,
+            help: ArgumentHelp("A call reason of its own; without it the brand's.", valueName: "text"))
         var reason: String?
 
         @OptionGroup var options: AccountOptions

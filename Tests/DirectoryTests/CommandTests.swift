@@ -96,6 +96,19 @@ struct CommandTests {
         #expect(try await run("logo", "list").output.contains("a.jpg"))
     }
 
+    @Test func `numbers and texts that begin with a dash are taken as they stand`() async throws {
+        #expect(try await run("account", "create", "acme", "--cap", "9", "--included-imprints", "3").code == 0)
+        let changed = try await run("account", "change", "--account", "acme", "--cap", "-1")
+        #expect(changed.code == 0 && changed.output.contains(#""cap_this_month":null"#), "\(changed)")
+        let refused = try await run("account", "change", "--included-imprints", "-1")
+        #expect(refused.code == 1 && refused.errors.contains("the included imprints must be 0 or more"))
+        #expect(try await run("brand", "create", "Acme", "--reason", "-10 % today").output.contains("-10 % today"))
+        for arguments in [["brand", "list", "--limit", "-1"], ["events", "--limit", "-1"]] {
+            let limit = try await Self.program(arguments + ["--state", folder.path + "/state"])
+            #expect(limit.code != 0 && limit.errors.contains("--limit must be 1 or more"), "\(limit.errors)")
+        }
+    }
+
     @Test func `an import says what is wrong on standard error, and fails where nothing can be used`() async throws {
         try folder.write(Array("number;brand_name;logo_url\n61491;A\u{1B}[2J;a.png\n".utf8), to: "bad.csv")
         let none = try await run("import", folder.path + "/bad.csv", "--skip-bad")
