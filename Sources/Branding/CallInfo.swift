@@ -20,7 +20,7 @@ package struct CallInfo: Hashable, Sendable {
         let cleaned = reason.map {
             HeaderText.clean(
                 $0, maxBytes: profile.maxReasonCharacters * 4, maxCharacters: profile.maxReasonCharacters,
-                percent: profile.percent)
+                profile: profile)
         }
         self.reason = cleaned == "" ? nil : cleaned
     }

@@ -10,7 +10,7 @@ package struct DisplayName: Hashable, Sendable {
     /// - Returns: nil when nothing readable is left; such a brand is not shown.
     package init?(_ name: String, profile: RenderingProfile) {
         text = HeaderText.clean(
-            name, maxBytes: profile.maxNameBytes, maxCharacters: profile.maxNameBytes, percent: profile.percent)
+            name, maxBytes: profile.maxNameBytes, maxCharacters: profile.maxNameBytes, profile: profile)
         if text.isEmpty { return nil }
     }
 

@@ -11,10 +11,11 @@ enum HeaderText {
     /// - Parameters:
     ///   - maxBytes: the longest result in bytes of UTF-8.
     ///   - maxCharacters: the longest result in characters.
+    ///   - profile: how percent signs and quotes are written.
     /// - Returns: an empty text when nothing readable is left.
-    static func clean(_ raw: String, maxBytes: Int, maxCharacters: Int, percent: PercentPolicy) -> String {
+    static func clean(_ raw: String, maxBytes: Int, maxCharacters: Int, profile: RenderingProfile) -> String {
         if isPlain(raw), raw.utf8.count <= min(maxBytes, maxCharacters) { return raw }
-        let safe = replaceSigns(in: collapse(raw), percent)
+        let safe = replaceSigns(in: TypographicQuotes.applied(to: collapse(raw), profile.quotes), profile.percent)
         let cut = trim(prefix(of: safe, maxBytes: maxBytes, maxCharacters: maxCharacters))
         return isReadable(cut) ? cut : ""
     }

@@ -10,6 +10,16 @@ package enum PercentPolicy: String, Hashable, Sendable, CaseIterable {
     case keep
 }
 
+/// How `"` and `\` of names and reasons are written.
+///
+/// Asterisk keeps the backslashes of a quoted-string in the caller's name, so that phones show them.
+package enum QuotePolicy: String, Hashable, Sendable, CaseIterable {
+    /// Both are escaped with a backslash (RFC 3261 §25.1).
+    case escape
+    /// Quotes become “ and ”, a backslash becomes a slash; nothing is left to escape.
+    case typographic
+}
+
 /// How brands are turned into header bytes; part of the index, so a change of it means building the index again.
 package struct RenderingProfile: Hashable, Sendable {
     /// The longest display name in bytes of UTF-8, before quoting; 1 to 500 (Asterisk cuts at 80).
@@ -18,6 +28,8 @@ package struct RenderingProfile: Hashable, Sendable {
     package var maxReasonCharacters: Int
     /// What becomes of `%` and `${`.
     package var percent: PercentPolicy
+    /// How `"` and `\` are written.
+    package var quotes: QuotePolicy
     /// Lets `http:` logos into Call-Info; only for demonstrations on one machine.
     package var allowInsecureLogos: Bool
     /// The logos the gateway serves itself; nil where it serves none and the directory's URLs are written.
@@ -26,11 +38,12 @@ package struct RenderingProfile: Hashable, Sendable {
     /// Values out of range are moved to the nearest allowed one.
     package init(
         maxNameBytes: Int = 80, maxReasonCharacters: Int = 64, percent: PercentPolicy = .spellOut,
-        allowInsecureLogos: Bool = false, logos: HostedLogos? = nil
+        quotes: QuotePolicy = .escape, allowInsecureLogos: Bool = false, logos: HostedLogos? = nil
     ) {
         self.maxNameBytes = min(max(maxNameBytes, 1), 500)
         self.maxReasonCharacters = min(max(maxReasonCharacters, 1), 200)
         self.percent = percent
+        self.quotes = quotes
         self.allowInsecureLogos = allowInsecureLogos
         self.logos = logos
     }
@@ -39,6 +52,7 @@ package struct RenderingProfile: Hashable, Sendable {
     var fingerprint: UInt64 {
         let rules =
             "rules 1, name \(maxNameBytes), reason \(maxReasonCharacters), \(percent), http \(allowInsecureLogos)"
-        return stableHash(rules + (logos.map { ", logos \($0.fingerprint)" } ?? ""))
+        let quotes = quotes == .escape ? "" : ", quotes \(quotes)"
+        return stableHash(rules + quotes + (logos.map { ", logos \($0.fingerprint)" } ?? ""))
     }
 }

@@ -165,6 +165,9 @@ package struct HeraldConfiguration: Sendable {
         case keep
     }
 
+    /// How `"` and `\` in names and reasons are written.
+    package enum Quotes: String, CaseIterable, Sendable { case escape, typographic }
+
     /// How brands are shown.
     package struct BrandingSettings: Hashable, Sendable {
         package var isEnabled = true
@@ -173,6 +176,7 @@ package struct HeraldConfiguration: Sendable {
         /// 1 to 200.
         package var maxReasonCharacters = 64
         package var percent = PercentPolicy.spellOut
+        package var quotes = Quotes.escape
         package var allowsInsecureLogos = false
         package var writesCallInfo = true
     }

@@ -14,6 +14,7 @@ extension HeraldSchema {
             settings.maxNameBytes = section.integer("max_name_bytes", default: settings.maxNameBytes, in: 15...200)
             settings.maxReasonCharacters = section.integer(
                 "max_reason_characters", default: settings.maxReasonCharacters, in: 1...200)
+            settings.quotes = section.choice("quotes", default: settings.quotes)
             settings.percent = section.choice("percent", default: settings.percent)
             settings.allowsInsecureLogos = section.bool("allow_insecure_logos", default: settings.allowsInsecureLogos)
             settings.writesCallInfo = section.bool("call_info", default: settings.writesCallInfo)

@@ -150,7 +150,9 @@ extension HeraldConfiguration {
     var renderingProfile: RenderingProfile {
         RenderingProfile(
             maxNameBytes: branding.maxNameBytes, maxReasonCharacters: branding.maxReasonCharacters,
-            percent: branding.percent == .keep ? .keep : .spellOut, allowInsecureLogos: branding.allowsInsecureLogos)
+            percent: branding.percent == .keep ? .keep : .spellOut,
+            quotes: branding.quotes == .typographic ? .typographic : .escape,
+            allowInsecureLogos: branding.allowsInsecureLogos)
     }
 
     /// How outcomes are recorded and told.

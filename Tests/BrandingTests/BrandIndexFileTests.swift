@@ -83,7 +83,8 @@ struct BrandIndexFileTests {
         }
         let others = [
             RenderingProfile(maxNameBytes: 30), RenderingProfile(maxReasonCharacters: 30),
-            RenderingProfile(percent: .keep), RenderingProfile(allowInsecureLogos: true),
+            RenderingProfile(percent: .keep), RenderingProfile(quotes: .typographic),
+            RenderingProfile(allowInsecureLogos: true),
         ]
         for profile in others {
             #expect(throws: BrandIndexFileError.otherProfile(path: file.path)) {

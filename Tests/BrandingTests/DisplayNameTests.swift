@@ -68,6 +68,31 @@ struct DisplayNameTests {
         #expect(DisplayName("100% ${x}", profile: .init(percent: .keep))?.text == "100% ${x}")
     }
 
+    /// Where a quote opens and where it closes, as The Chicago Manual of Style §6.115 sets them.
+    @Test(arguments: [
+        ("The \"Corner\" Bakery", "The “Corner” Bakery"),
+        ("\"Blue\" & \"Gold\"", "“Blue” & “Gold”"),
+        ("Lane (\"The Yard\")", "Lane (“The Yard”)"),
+        ("North/\"South\"-\"East\"", "North/“South”-“East”"),
+        ("12\" Pizza", "12” Pizza"),
+        ("Back\\Slash", "Back/Slash"),
+        ("\\\"Odd\\\"", "/“Odd/“"),
+        ("O'Neill’s", "O'Neill’s"),
+        ("“Ready” made", "“Ready” made"),
+        ("\"100%\"", "“100 percent ”"),
+    ])
+    func `typographic quotes leave nothing to escape`(name: String, expected: String) throws {
+        let display = try #require(DisplayName(name, profile: .init(quotes: .typographic)))
+        #expect(display.text == expected)
+        #expect(display.quoted == "\"\(expected)\"")
+        #expect(DisplayName(display.text, profile: .init(quotes: .typographic)) == display, "cleaning twice")
+    }
+
+    @Test func `typographic quotes count with the bytes they have`() {
+        #expect(DisplayName("Inn \"A\"", profile: .init(maxNameBytes: 8, quotes: .typographic))?.text == "Inn “A")
+        #expect(DisplayName("Inn \"A\"", profile: .init(maxNameBytes: 6, quotes: .typographic))?.text == "Inn")
+    }
+
     @Test(arguments: [
         ("Acme Bank", 4, "Acme"),
         ("Acme Bank", 5, "Acme"),
