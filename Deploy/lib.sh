@@ -3,8 +3,10 @@
 
 readonly ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
 
+# What an unpacked Swift toolchain needs from Debian 12 to start, to fetch packages and to link.
+readonly SWIFT_PACKAGES=(binutils ca-certificates g++ git libcurl4 libncurses6 libsqlite3-0 libxml2 tzdata)
 # What building and testing need from Debian, beside a Swift toolchain.
-readonly BUILD_PACKAGES=(pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev zlib1g-dev)
+readonly BUILD_PACKAGES=(git g++ pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev zlib1g-dev)
 readonly RUN_PACKAGES=(sip-tester python3 openssl)
 readonly BENCH_PACKAGES=(gcc libc6-dev binutils iproute2)
 readonly BENCH_PEER_PACKAGES=(kamailio kamailio-sqlite-modules)
@@ -53,17 +55,32 @@ without_services() {
     return "$status"
 }
 
-# Stops unless Swift 6.2 or newer is on the path.
+# Stops unless Swift 6.2 or newer is on the path and can start.
 require_swift() {
     command -v swift >/dev/null \
         || fail "Swift is not on the path; install 6.2 or newer from https://www.swift.org/install and run this again"
-    local version
-    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9][0-9]*\)\.\([0-9][0-9]*\).*/\1 \2/p' | head -n 1)
-    [ -n "$version" ] || fail "'swift --version' names no version; is the toolchain complete?"
+    require_swift_libraries
+    local said version
+    said=$(swift --version 2>&1) || fail "'swift --version' does not run: ${said:-no word}"
+    version=$(sed -n 's/.*Swift version \([0-9][0-9]*\)\.\([0-9][0-9]*\).*/\1 \2/p' <<<"$said" | head -n 1)
+    [ -n "$version" ] || fail "'swift --version' names no version, but: ${said:-nothing}"
     local major=${version% *} minor=${version#* }
     if [ "$major" -lt 6 ] || { [ "$major" -eq 6 ] && [ "$minor" -lt 2 ]; }; then
         fail "Swift $major.$minor is too old; install 6.2 or newer from https://www.swift.org/install"
     fi
+}
+
+# Stops where shared libraries of the toolchain are missing, and names them with the packages that have them.
+require_swift_libraries() {
+    local folder tool missing
+    folder=$(dirname "$(readlink -f "$(command -v swift)")")
+    missing=$(for tool in swift swift-build swift-test swift-frontend clang lld; do
+        ldd "$folder/$tool" 2>/dev/null || true
+    done | sed -n 's/^[[:space:]]*\(.*\) => not found.*/\1/p' | sort -u | paste -sd ' ')
+    [ -n "$missing" ] || return 0
+    fail "Swift cannot start, because libraries are missing: $missing
+On Debian 12 install what it needs, and run this again:
+    sudo apt-get install ${SWIFT_PACKAGES[*]}"
 }
 
 # Builds with the given arguments; progress goes to the terminal as it comes, warnings and errors too.
