@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import Foundation
 import GRDB
 import SystemReasons
@@ -88,6 +89,7 @@ package final class DirectoryDatabase: Sendable {
 
     private static var configuration: Configuration {
         var configuration = Configuration()
+        configuration.qos = .default  // the package's own asks for a niceness below 0
         // The merge of a million numbers holds the writer for some seconds, also that of a command beside the server.
         configuration.busyMode = .timeout(60)
         configuration.foreignKeysEnabled = true

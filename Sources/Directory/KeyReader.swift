@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Dispatch
 import GRDB
 
 /// Reads keys on a connection of its own, on the thread that asks.
@@ -12,6 +13,7 @@ final class KeyReader: Sendable {
 
     init(path: String) throws {
         var configuration = Configuration()
+        configuration.qos = .default  // the package's own asks for a niceness below 0
         configuration.readonly = true
         connection = try DatabaseQueue(path: path, configuration: configuration)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import Dispatch
 import Foundation
 import GRDB
 import Gateway
@@ -21,6 +22,7 @@ final class BrandStaging: BrandIntake {
         self.path = path
         Self.remove(path)
         var configuration = Configuration()
+        configuration.qos = .default  // the package's own asks for a niceness below 0
         configuration.label = path
         configuration.prepareDatabase { database in
             // 16 MB of pages: numbers come in any order, and each page that is not in memory costs a read.

@@ -170,6 +170,7 @@ package final class HeraldDatabase: Sendable {
 
     private static func configuration(label: String) -> Configuration {
         var configuration = Configuration()
+        configuration.qos = .default  // the package's own asks for a niceness below 0
         configuration.label = label
         configuration.busyMode = .timeout(5)  // seconds; an operator's command beside the running gateway
         configuration.maximumReaderCount = 4

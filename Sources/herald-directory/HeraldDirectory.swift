@@ -3,10 +3,26 @@
 import ArgumentParser
 import ConfigurationFiles
 import Directory
+import Dispatch
 import Foundation
 
-/// The program: the self-hosted branding directory and its operator's commands.
+/// Where the program begins.
 @main
+enum HeraldDirectoryProgram {
+    /// Runs the command with the priority of ordinary work; a task of the main thread is otherwise "user initiated".
+    static func main() {
+        // libdispatch asks for a niceness below 0 for its timer thread, and writes a line to syslog where it may not have it.
+        // Nothing depends on it. An operator who sets the variable gets its lines.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
+        Task(priority: .medium) {
+            await HeraldDirectory.main()
+            HeraldDirectory.exit()
+        }
+        dispatchMain()
+    }
+}
+
+/// The self-hosted branding directory and its operator's commands.
 struct HeraldDirectory: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "herald-directory",

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Dispatch
+import Glibc
 
 /// Where the program begins.
 @main
@@ -11,9 +12,13 @@ enum HeraldProgram {
     /// It gives up its rights for all threads. Those that asynchronous code brings are still being set up then, and where
     /// the system refuses one of their calls libdispatch ends the process.
     static func main() {
+        // libdispatch asks for a niceness below 0 for its timer thread, and writes a line to syslog where it may not have it.
+        // Nothing depends on it. An operator who sets the variable gets its lines.
+        setenv("LIBDISPATCH_LOG", "NO", 0)
         let words = CommandLine.arguments.dropFirst()
         if words.first == ScaleLogoCommand.configuration.commandName { ScaleLogoCommand.main(Array(words.dropFirst())) }
-        Task {
+        // Otherwise a task of the main thread is "user initiated", and its threads go before ordinary programs.
+        Task(priority: .medium) {
             await Herald.main()
             Herald.exit()
         }
