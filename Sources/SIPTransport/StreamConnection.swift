@@ -26,6 +26,8 @@ final class StreamConnection: ChannelInboundHandler {
     private var framer: StreamFramer
     private var channel: (any Channel)?
     private var certificate: PeerCertificate?
+    /// The name the far end's certificate must have; nil for none.
+    var provenName: String?
     private var isSecured: Bool
     private var lastByte: NIODeadline
     /// When the message or the handshake that is not complete began; nil when nothing is.
@@ -162,10 +164,16 @@ final class StreamConnection: ChannelInboundHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         if case TLSUserEvent.handshakeCompleted = event {
-            isSecured = true
-            unfinishedSince = nil
             let peer = try? context.pipeline.syncOperations.nioSSL_peerCertificate()
             certificate = peer.flatMap { PeerCertificate($0) }
+            guard provesName() else {
+                hub.counters.add(.handshakesFailed)
+                hub.trouble(StreamTrouble(self, StreamTrouble.otherName(certificate?.names ?? [])), of: self)
+                isClosing = true
+                return context.close(promise: nil)
+            }
+            isSecured = true
+            unfinishedSince = nil
             hub.secured(self)
             sendEarly()
         }
@@ -191,6 +199,11 @@ final class StreamConnection: ChannelInboundHandler {
         if !isSecured || isAlert { tellTrouble(error) }
         isClosing = true
         context.close(promise: nil)
+    }
+
+    private func provesName() -> Bool {
+        guard let provenName else { return true }
+        return certificate?.proves(provenName) ?? false
     }
 
     private func tellTrouble(_ error: any Error) { hub.trouble(StreamTrouble(self, error, hub.limits), of: self) }

@@ -106,6 +106,7 @@ final class StreamHub {
         connections[connection.number] = connection
         byWay[way] = connection.number
         let name = peers.serverNames[way.remote]
+        connection.provenName = listener.identity == nil ? nil : name
         let bound = NIOLoopBound(connection, eventLoop: loop)
         let bootstrap = ClientBootstrap(group: loop)
             .connectTimeout(limits.connect.timeAmount)
@@ -114,7 +115,8 @@ final class StreamHub {
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let identity = listener.identity {
-                        let handler = try NIOSSLClientHandler(context: identity.client, serverHostname: name)
+                        let context = name == nil ? identity.client : identity.namedClient
+                        let handler = try NIOSSLClientHandler(context: context, serverHostname: name)
                         try channel.pipeline.syncOperations.addHandler(handler)
                     }
                     try channel.pipeline.syncOperations.addHandler(bound.value)

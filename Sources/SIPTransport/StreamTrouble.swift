@@ -41,11 +41,18 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
         return "it ended at once"
     }
 
+    /// Why a certificate with these names does not count for the name asked for.
+    static func otherName(_ names: [String]) -> String {
+        let isWildcard = names.contains { $0.hasPrefix("*.") }
+        return "its certificate is for another name"
+            + (isWildcard ? ", and a wildcard stands for no SIP domain (RFC 5922 §7.2)" : "") + "; see certificate_name"
+    }
+
     private static func text(_ reason: TLSReason, isMade: Bool) -> String {
         switch reason {
         case .untrusted:
             "none of the roots vouches for its certificate, or it has expired; see listen.roots"
-        case .otherName: "its certificate is for another name; see certificate_name"
+        case .otherName: otherName([])
         case .noTLS: "it speaks no TLS; see listen.transport"
         case .failed("PEER_DID_NOT_RETURN_A_CERTIFICATE"):
             "it shows no certificate, which listen.client_certificate asks for"

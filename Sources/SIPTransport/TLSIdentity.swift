@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import NIOSSL
 import SIPCore
-import SwiftASN1
 import Synchronization
-import X509
 
 /// Certificate, key and roots of one TLS address, read from files and read again when they are renewed.
 package final class TLSIdentity: Sendable {
@@ -18,18 +17,36 @@ package final class TLSIdentity: Sendable {
         package var roots: String?
         /// True refuses connections without a certificate that the roots vouch for (mutual TLS).
         package var asksForCertificate = false
+        /// Which cipher suites of TLS 1.2 are offered and taken.
+        package var suites = CipherSuites.modern
 
-        package init(certificate: String, key: String, roots: String? = nil, asksForCertificate: Bool = false) {
+        package init(
+            certificate: String, key: String, roots: String? = nil, asksForCertificate: Bool = false,
+            suites: CipherSuites = .modern
+        ) {
             self.certificate = certificate
             self.key = key
             self.roots = roots
             self.asksForCertificate = asksForCertificate
+            self.suites = suites
         }
+    }
+
+    /// Cipher suites of TLS 1.2; those of TLS 1.3 are all good.
+    package enum CipherSuites: Hashable, Sendable {
+        /// Forward secrecy and authenticated encryption alone (RFC 9325 §4.2).
+        case modern
+        /// Also RSA key exchange and CBC with SHA-1, for peers that know no more than RFC 3261 §26.2.1 asks for.
+        case compatible
     }
 
     private struct Contexts: Sendable {
         let server: NIOSSLContext
+        /// For targets known by address, which the library compares with the certificate.
         let client: NIOSSLContext
+        /// For targets known by name, which `PeerCertificate.proves` compares.
+        let namedClient: NIOSSLContext
+        let standing: CertificateStanding?
     }
 
     package let files: Files
@@ -53,21 +70,25 @@ package final class TLSIdentity: Sendable {
 
     var server: NIOSSLContext { contexts.withLock { $0.server } }
     var client: NIOSSLContext { contexts.withLock { $0.client } }
+    var namedClient: NIOSSLContext { contexts.withLock { $0.namedClient } }
+    /// Names and validity of the certificate in use; nil where it cannot be taken apart.
+    package var standing: CertificateStanding? { contexts.withLock { $0.standing } }
+
+    private static let modernSuites: [NIOTLSCipher] = [
+        .TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, .TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+        .TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, .TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+        .TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, .TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+    ]
 
     private static func read(_ files: Files) throws(TLSIdentityError) -> Contexts {
-        let chain: [NIOSSLCertificateSource]
+        let chain: [NIOSSLCertificate]
         do {
-            chain = try NIOSSLCertificate.fromPEMFile(files.certificate).map { .certificate($0) }
+            chain = try NIOSSLCertificate.fromPEMFile(files.certificate)
         } catch {
             throw TLSIdentityError(
                 file: files.certificate, problem: "holds no certificate chain in PEM form that can be read")
         }
-        let key: NIOSSLPrivateKeySource
-        do {
-            key = .privateKey(try NIOSSLPrivateKey(file: files.key, format: .pem))
-        } catch {
-            throw TLSIdentityError(file: files.key, problem: "holds no private key in PEM form that can be read")
-        }
+        let key = try privateKey(files.key)
         var roots = NIOSSLTrustRoots.default
         if let path = files.roots {
             do {
@@ -76,22 +97,50 @@ package final class TLSIdentity: Sendable {
                 throw TLSIdentityError(file: path, problem: "holds no certificates in PEM form that can be read")
             }
         }
-        var server = TLSConfiguration.makeServerConfiguration(certificateChain: chain, privateKey: key)
-        server.minimumTLSVersion = .tlsv12
+        let sources = chain.map { NIOSSLCertificateSource.certificate($0) }
+        var server = TLSConfiguration.makeServerConfiguration(certificateChain: sources, privateKey: key)
         server.trustRoots = roots
         // A carrier is known by its certificate's names, which are compared with the trunk's, not by where it calls from.
         server.certificateVerification = files.asksForCertificate ? .noHostnameVerification : .none
         var client = TLSConfiguration.makeClientConfiguration()
-        client.minimumTLSVersion = .tlsv12
         client.trustRoots = roots
-        client.certificateChain = chain
+        client.certificateChain = sources
         client.privateKey = key
+        var namedClient = client
+        // The library takes wildcards, and no SIP URIs (RFC 5922 §7).
+        namedClient.certificateVerification = .noHostnameVerification
         do {
             return Contexts(
-                server: try NIOSSLContext(configuration: server), client: try NIOSSLContext(configuration: client))
+                server: try context(server, files), client: try context(client, files),
+                namedClient: try context(namedClient, files), standing: chain.first.flatMap { CertificateStanding($0) })
         } catch {
             throw TLSIdentityError(
-                file: files.certificate, problem: "and \(files.key) do not go together (\(error))")
+                file: files.key, problem: "is not the key of the certificate in \(files.certificate)")
+        }
+    }
+
+    private static func context(_ configuration: TLSConfiguration, _ files: Files) throws -> NIOSSLContext {
+        var configuration = configuration
+        configuration.minimumTLSVersion = .tlsv12
+        if files.suites == .modern { configuration.cipherSuiteValues = modernSuites }
+        return try NIOSSLContext(configuration: configuration)
+    }
+
+    private static func privateKey(_ path: String) throws(TLSIdentityError) -> NIOSSLPrivateKeySource {
+        // Both ways of PEM to say so: PKCS #8, and the older header.
+        let isEncrypted = (try? String(contentsOfFile: path, encoding: .utf8)).map {
+            $0.contains("BEGIN ENCRYPTED PRIVATE KEY") || $0.contains("Proc-Type: 4,ENCRYPTED")
+        }
+        if isEncrypted ?? false {
+            throw TLSIdentityError(
+                file: path,
+                problem: "is protected by a pass phrase, which nobody types at a start; `openssl pkey -in \(path)` "
+                    + "writes it without one")
+        }
+        do {
+            return .privateKey(try NIOSSLPrivateKey(file: path, format: .pem))
+        } catch {
+            throw TLSIdentityError(file: path, problem: "holds no private key in PEM form that can be read")
         }
     }
 }
@@ -102,34 +151,4 @@ package struct TLSIdentityError: Error, Hashable, CustomStringConvertible {
     package let problem: String
 
     package var description: String { "\(file) \(problem)" }
-}
-
-extension PeerCertificate {
-    /// The names of a verified certificate: the SIP URIs of its alternative names, else their host names, else the common
-    /// name (RFC 5922 §7.1).
-    convenience init?(_ certificate: NIOSSLCertificate) {
-        guard let bytes = try? certificate.toDERBytes(), let parsed = try? Certificate(derEncoded: bytes) else {
-            return nil
-        }
-        var hosts: [String] = []
-        var domains: [String] = []
-        if let alternatives = try? parsed.extensions.subjectAlternativeNames {
-            for name in alternatives {
-                switch name {
-                case .dnsName(let host): hosts.append(host)
-                case .uniformResourceIdentifier(let uri) where uri.lowercased().hasPrefix("sip:"):
-                    domains.append(String(uri.dropFirst(4)))
-                default: break
-                }
-            }
-        }
-        // RFC 5922 §7.1: where SIP URIs are given, host names count for nothing.
-        var names = domains.isEmpty ? hosts : domains
-        if names.isEmpty {
-            for attribute in parsed.subject.flatMap({ $0 }) where attribute.type == .RDNAttributeType.commonName {
-                names.append(attribute.value.description)
-            }
-        }
-        self.init(names: names)
-    }
 }

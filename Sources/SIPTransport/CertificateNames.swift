@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOSSL
+import SIPCore
+import SwiftASN1
+import X509
+
+extension PeerCertificate {
+    /// The names of a verified certificate: the SIP URIs of its alternative names, else their host names, else the common
+    /// name (RFC 5922 §7.1).
+    convenience init?(_ certificate: NIOSSLCertificate) {
+        guard let bytes = try? certificate.toDERBytes(), let parsed = try? Certificate(derEncoded: bytes) else {
+            return nil
+        }
+        var hosts: [String] = []
+        var domains: [String] = []
+        if let alternatives = try? parsed.extensions.subjectAlternativeNames {
+            for name in alternatives {
+                switch name {
+                case .dnsName(let host): hosts.append(host)
+                case .uniformResourceIdentifier(let uri) where uri.lowercased().hasPrefix("sip:"):
+                    domains.append(String(uri.dropFirst(4)))
+                default: break
+                }
+            }
+        }
+        // RFC 5922 §7.1: where SIP URIs are given, host names count for nothing.
+        var names = domains.isEmpty ? hosts : domains
+        if names.isEmpty {
+            for attribute in parsed.subject.flatMap({ $0 }) where attribute.type == .RDNAttributeType.commonName {
+                names.append(attribute.value.description)
+            }
+        }
+        self.init(names: names)
+    }
+
+    /// True when the certificate is for a SIP domain.
+    ///
+    /// Only equal names count: a wildcard stands for no SIP domain (RFC 5922 §7.2).
+    func proves(_ domain: String) -> Bool {
+        names.contains(domain.lowercased()) && !domain.contains("*")
+    }
+}
