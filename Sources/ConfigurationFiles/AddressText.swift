@@ -70,7 +70,12 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         if parts.count == 2 { return (String(parts[0]), String(parts[1])) }
-        // More colons and no brackets: an IPv6 literal without a port.
+        // More colons and no brackets: an IPv6 literal without a port, unless its end looks like one.
+        if parts.count > 2, let last = parts.last, (4...5).contains(last.utf8.count), let port = UInt16(last),
+            AddressBytes(parts.dropLast().joined(separator: ":")) != nil
+        {
+            throw .unbracketed(text, port: port)
+        }
         return (text, nil)
     }
 
@@ -140,6 +145,8 @@ package enum AddressProblem: Error, Hashable, CustomStringConvertible {
     case name(String)
     case badPort(String)
     case missingPort
+    /// An IPv6 address whose last group may be a port.
+    case unbracketed(String, port: UInt16)
     case badPrefix(String, widest: Int)
     case hostBits(String, length: Int)
 
@@ -150,6 +157,9 @@ package enum AddressProblem: Error, Hashable, CustomStringConvertible {
             "\"\(text)\" is a name; give the address itself, because nothing is resolved while calls wait"
         case .badPort(let text): "port \"\(text)\" is out of range (1 to 65535)"
         case .missingPort: "the port is missing (write 192.0.2.1:5060)"
+        case .unbracketed(let text, let port):
+            "\"\(text)\" can be read two ways; write [\(text.dropLast("\(port)".utf8.count + 1))]:\(port) with a port, "
+                + "or [\(text)] without one"
         case .badPrefix(let text, let widest): "\"/\(text)\" is no prefix length (0 to \(widest))"
         case .hostBits(let text, let length):
             "\"\(text)\" has bits set behind the first \(length); write the network's first address, or one address alone"

@@ -46,7 +46,7 @@ struct ConfigurationFile {
         do {
             node = try Yams.compose(yaml: text)
         } catch let error as YamlError {
-            throw Self.refusal(path, error)
+            throw refusal(error)
         } catch {
             throw Self.refusal(path, "is no YAML")
         }
@@ -63,17 +63,25 @@ struct ConfigurationFile {
     }
 
     /// What the parser says, without the piece of the file it would quote: a secret might stand there.
-    private static func refusal(_ path: String, _ error: YamlError) -> ConfigurationError {
+    private func refusal(_ error: YamlError) -> ConfigurationError {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            return refusal(path, line: mark.line, column: mark.column, "is no YAML here: \(problem)")
+            let cause = isTab(line: mark.line, column: mark.column) ? "a tab; indent with blanks" : problem
+            return Self.refusal(path, line: mark.line, column: mark.column, "is no YAML here: \(cause)")
         case .duplicatedKeysInMapping(let keys, let context):
             let names = keys.map { "\"\($0)\"" }.joined(separator: ", ")
             let message = "the same key twice in one place: \(names)"
-            return refusal(path, line: context.mark.line, column: context.mark.column, message)
+            return Self.refusal(path, line: context.mark.line, column: context.mark.column, message)
         default:
-            return refusal(path, "is no YAML")
+            return Self.refusal(path, "is no YAML")
         }
+    }
+
+    /// True where a tab is the character at the place, both counted from 1, or all that is before it in its line.
+    private func isTab(line: Int, column: Int) -> Bool {
+        let lines = text.split(separator: "\n", maxSplits: line, omittingEmptySubsequences: false)
+        guard line >= 1, line <= lines.count else { return false }
+        return lines[line - 1].unicodeScalars.prefix(column).last == "\t"
     }
 }

@@ -60,7 +60,11 @@ package struct HeraldConfiguration: Sendable {
         package var key: String
         package var roots: String?
         package var asksForCertificate = false
+        package var suites = CipherSuites.modern
     }
+
+    /// Which cipher suites of TLS 1.2 are taken: those with forward secrecy and authenticated encryption, or all.
+    package enum CipherSuites: String, CaseIterable, Sendable { case modern, compatible }
 
     /// What peers on TCP and TLS can make the gateway hold.
     package struct Streams: Hashable, Sendable {
@@ -253,6 +257,7 @@ extension HeraldConfiguration {
         if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
             remarks.append("logos.listen is \(logos.listen): no phone but those on this machine can fetch logos")
         }
+        remarks += peerRemarks + unencryptedRemarks + logoRemarks
         for trunk in trunks where !trunk.isTrusted {
             remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
         }

@@ -108,7 +108,8 @@ struct HeraldSchema {
         return HeraldConfiguration.TLSFiles(
             certificate: readable("certificate", isNeeded: true) ?? "", key: readable("key", isNeeded: true) ?? "",
             roots: readable("roots", isNeeded: false),
-            asksForCertificate: section.bool("client_certificate", default: false))
+            asksForCertificate: section.bool("client_certificate", default: false),
+            suites: section.choice("ciphers", default: HeraldConfiguration.CipherSuites.modern))
     }
 }
 

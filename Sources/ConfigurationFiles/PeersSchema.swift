@@ -68,8 +68,13 @@ struct PeersSchema {
         }
     }
 
+    private static let noWildcard = "a wildcard stands for no SIP domain (RFC 5922 §7.2); write the whole name"
+
     private func certificateNames(_ section: ConfigurationSection) -> [String] {
         let names = section.list("certificate_names") { text throws(AddressProblem) in text.lowercased() }
+        for (position, name) in names.enumerated() where name.contains("*") {
+            section.problem("certificate_names", element: position, Self.noWildcard)
+        }
         if !names.isEmpty, !listen.contains(where: { $0.tls?.asksForCertificate ?? false }) {
             section.problem(
                 "certificate_names", "need a listen entry with transport: tls and client_certificate: true")
@@ -174,7 +179,7 @@ struct PeersSchema {
         }
         // What an entry does not say, its group does.
         let largest = largestDatagram(section)
-        let certificateName = section.string("certificate_name")
+        let certificateName = certificateName(section)
         var addresses: Set<EndpointAddress> = []
         let targets = section.sections("targets") { _, entry -> HeraldConfiguration.Target? in
             if !entry.has("address") { entry.missing("address", example) }
@@ -206,11 +211,17 @@ struct PeersSchema {
         // An entry of a list has its group's listen entry unless it names its own.
         let usual = outer.flatMap { outer in listen.firstIndex { $0.name == outer.string("listen") } } ?? 0
         let listener = listener(section, toReach: address, key, usual: usual)
-        let (largest, certificateName) = (largestDatagram(section), section.string("certificate_name"))
+        let (largest, certificateName) = (largestDatagram(section), certificateName(section))
         guard let address else { return nil }
         return HeraldConfiguration.Target(
             address: usualPort(address, listener), listener: listener, largestDatagram: largest,
             certificateName: certificateName)
+    }
+
+    private func certificateName(_ section: ConfigurationSection) -> String? {
+        let name = section.string("certificate_name")
+        if name?.contains("*") ?? false { section.problem("certificate_name", Self.noWildcard) }
+        return name
     }
 
     /// In bytes; nil for no limit.
@@ -236,8 +247,9 @@ struct PeersSchema {
             guard let other = claimed.first(where: { $0.covers(claim) }) else { continue }
             section.problem(
                 "sources", element: position,
-                "\(claim.range) belongs to \(other.owner) already (\(other.range)); give both with their ports, or narrow one"
-            )
+                "\(claim.range) belongs to \(other.owner) already (\(other.range)); give both with their ports, "
+                    + (other.listener == nil
+                        ? "or narrow one" : "narrow one, or give each trunk a listen entry of its own"))
         }
         claimed += claims
     }

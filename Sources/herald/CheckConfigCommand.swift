@@ -11,7 +11,7 @@ struct CheckConfigCommand: ParsableCommand {
         abstract: "Say what would run, or what is wrong in the configuration and where.",
         discussion: """
             Prints a short summary and ends with 0, or prints every problem as file:line:column: key: message to \
-            standard error and ends with 1. Nothing is opened or sent; key files are read.
+            standard error and ends with 1. Nothing is opened or sent; key files and certificates are read.
 
             Example:
               herald check-config --config /etc/herald/herald.yaml
@@ -25,11 +25,20 @@ struct CheckConfigCommand: ParsableCommand {
         do {
             configuration = try HeraldConfiguration.load(path: config)
         } catch {
-            let count = error.problems.count
-            let end = "\(count) problem\(count == 1 ? "" : "s"); nothing would start\n"
-            try FileHandle.standardError.write(contentsOf: Data("\(error)\n\(end)".utf8))
-            throw ExitCode(1)
+            throw Self.refused(error.problems.map(\.description))
         }
-        Output.write(ConfigurationSummary(configuration).text)
+        let certificates = CertificateReport(configuration, at: Int64(Date().timeIntervalSince1970))
+        guard certificates.problems.isEmpty else {
+            throw Self.refused(certificates.problems.map { "\(config): \($0)" })
+        }
+        let lines = certificates.summary + certificates.remarks.map { "note    \($0)" }
+        Output.write(ConfigurationSummary(configuration).text + lines.map { $0 + "\n" }.joined())
+    }
+
+    /// Writes what is wrong to standard error; returns how the command ends.
+    private static func refused(_ problems: [String]) -> ExitCode {
+        let end = "\(problems.count) problem\(problems.count == 1 ? "" : "s"); nothing would start"
+        FileHandle.standardError.write(Data((problems + [end]).map { $0 + "\n" }.joined().utf8))
+        return ExitCode(1)
     }
 }

@@ -21,8 +21,7 @@ extension HeraldConfiguration.DirectoryAccess {
         settings.resourceTimeout = resourceTimeout
         settings.syncTimeout = syncTimeout
         settings.syncLimit = maxBody
-        settings.trust = try DirectoryTrust(
-            pins: tls.pins.compactMap(PublicKeyPin.init), roots: tls.roots, certificate: tls.certificate, key: tls.key)
+        settings.trust = try tls.trust()
         settings.signing = signing.map { RequestSigning(id: $0.id, secret: $0.secret.reveal()) }
         return settings
     }
@@ -36,5 +35,13 @@ extension HeraldConfiguration.DirectoryAccess {
         schedule.presence = presenceInterval
         schedule.acknowledges = acknowledges
         return schedule
+    }
+}
+
+extension HeraldConfiguration.DirectoryTLS {
+    /// Reads the files.
+    func trust() throws -> DirectoryTrust {
+        try DirectoryTrust(
+            pins: pins.compactMap(PublicKeyPin.init), roots: roots, certificate: certificate, key: key)
     }
 }

@@ -18,6 +18,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let health: TargetHealthBoard
     /// Nil where no address speaks TCP or TLS.
     let streams: StreamCounters?
+    let identities: [ListenerIdentity]
     let branding: CurrentBranding
     let recorder: OutcomeRecorder
     let reader: LedgerReader
@@ -69,6 +70,7 @@ struct GatewayStatusReport: GatewayStatusSource {
                     name: "herald_stream_connections", help: "TCP and TLS connections that are open",
                     value: Double(streams.openConnections)))
         }
+        gauges += identities.compactMap { $0.gauge(at: Int64(Date().timeIntervalSince1970)) }
         if let backlog = try? reader.backlog() {
             gauges.append(
                 GaugeSample(
@@ -213,6 +215,17 @@ struct GatewayStatusReport: GatewayStatusSource {
                     value: UInt64(counts.notCounted)))
         }
         return samples
+    }
+}
+
+extension ListenerIdentity {
+    /// How long its certificate is still good.
+    fileprivate func gauge(at now: Int64) -> GaugeSample? {
+        guard let standing = identity.standing else { return nil }
+        return GaugeSample(
+            name: "herald_certificate_expires_seconds",
+            help: "Seconds until the certificate of a listen entry expires; negative once it has",
+            labels: [MetricLabel("listen", name)], value: Double(standing.secondsLeft(at: now)))
     }
 }
 

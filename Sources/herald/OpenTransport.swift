@@ -14,6 +14,8 @@ struct OpenTransport {
     let workers: [TransportWorker]
     /// Nil where no address speaks TCP or TLS.
     let streams: StreamTransport?
+    /// What each TLS address shows to peers.
+    let identities: [ListenerIdentity]
 
     /// Opens every UDP address and reads the files of every TLS address; throws at the first that cannot be used.
     ///
@@ -40,6 +42,9 @@ struct OpenTransport {
             try sockets?.first?.address ?? listener.address.peer()
         }
         let listeners = try configuration.streamListeners()
+        identities = listeners.compactMap { listener in
+            listener.identity.map { ListenerIdentity(name: configuration.listen[listener.position].name, identity: $0) }
+        }
         guard !listeners.isEmpty else {
             streams = nil
             return
@@ -59,6 +64,12 @@ struct OpenTransport {
     }
 }
 
+/// The identity of a listen entry that speaks TLS.
+struct ListenerIdentity: Sendable {
+    let name: String
+    let identity: TLSIdentity
+}
+
 extension HeraldConfiguration {
     fileprivate func streamListeners() throws -> [StreamListener] {
         try listen.enumerated().filter { $1.transport != .udp }.map { position, listener in
@@ -70,10 +81,10 @@ extension HeraldConfiguration {
 }
 
 extension TLSIdentity.Files {
-    fileprivate init(_ files: HeraldConfiguration.TLSFiles) {
+    init(_ files: HeraldConfiguration.TLSFiles) {
         self.init(
             certificate: files.certificate, key: files.key, roots: files.roots,
-            asksForCertificate: files.asksForCertificate)
+            asksForCertificate: files.asksForCertificate, suites: files.suites == .modern ? .modern : .compatible)
     }
 }
 

@@ -57,6 +57,7 @@ struct ReloadService: Service {
                 "configuration reloaded",
                 metadata: ["trunks": "\(next.trunks.count)", "pbx": "\(next.pbx.count)"])
             for remark in next.remarks { logger.notice("\(remark)") }
+            CertificateReport.warn(of: next, logger)
             if !waiting.isEmpty {
                 logger.warning(
                     "some changes need a restart", metadata: ["sections": "\(waiting.joined(separator: ", "))"])

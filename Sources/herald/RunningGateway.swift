@@ -81,7 +81,8 @@ struct RunningGateway {
         let status = GatewayStatusReport(
             id: configuration.id, listening: bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: counters, shards: workers.shards,
-            health: foundation.health, streams: streams?.counters, branding: brands.current,
+            health: foundation.health, streams: streams?.counters, identities: transport.identities,
+            branding: brands.current,
             recorder: recorder, reader: LedgerReader(database.ledger), link: link, logos: logos,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled)
         if let uploader = link?.debugUploader(configuration, brands.current, recentLog, status) {
@@ -152,6 +153,7 @@ struct RunningGateway {
                 "listening", metadata: ["name": "\(listener.name)", "\(listener.transport.rawValue)": "\(address)"])
         }
         for remark in configuration.remarks { logger.notice("\(remark)") }
+        CertificateReport.warn(of: configuration, logger)
         logger.info(
             "ready for calls",
             metadata: [

@@ -211,11 +211,15 @@ struct ConfigurationProblemTests {
             #"herald.yaml:5:12: trunks[1].name: an earlier entry is named "a""#),
         BadFile(
             "  - {name: a, sources: [203.0.113.0/24], next_hop: 203.0.113.5}\n  - {name: b, sources: [198.51.100.1, 203.0.113.6]}",
-            "herald.yaml:5:39: trunks[1].sources[1]: 203.0.113.6 belongs to trunk a already (203.0.113.0/24); give both with their ports, or narrow one"
+            "herald.yaml:5:39: trunks[1].sources[1]: 203.0.113.6 belongs to trunk a already (203.0.113.0/24); give both with their ports, narrow one, or give each trunk a listen entry of its own"
         ),
         BadFile(
             "  - {sources: [\"192.0.2.20:5060\"]}",
             "herald.yaml:4:16: trunks[0].sources[0]: 192.0.2.20:5060 belongs to pbx pbx1 already (192.0.2.20); give both with their ports, or narrow one"
+        ),
+        BadFile(
+            "  - {sources: [203.0.113.5], next_hop: 203.0.113.5, certificate_name: '*.carrier.example'}",
+            "herald.yaml:4:71: trunks[0].certificate_name: a wildcard stands for no SIP domain (RFC 5922 §7.2); write the whole name"
         ),
     ])
     func `a wrong trunk is refused`(bad: BadFile) throws {
@@ -328,7 +332,8 @@ struct ConfigurationProblemTests {
         BadFile(
             "log:\n  level: info\n  level: debug", #"herald.yaml:2:3: the same key twice in one place: "level""#),
         BadFile("a: [1, 2", "herald.yaml:2:1: is no YAML here: did not find expected ',' or ']'"),
-        BadFile("a:\n\t- b", "herald.yaml:2:1: is no YAML here: found character that cannot start any token"),
+        BadFile("a:\n\t- b", "herald.yaml:2:1: is no YAML here: a tab; indent with blanks"),
+        BadFile("a:\n  b: 1\n\tc: 2", "herald.yaml:3:1: is no YAML here: a tab; indent with blanks"),
         BadFile("a: \"b", "herald.yaml:1:6: is no YAML here: found unexpected end of stream"),
     ])
     func `what is no configuration at all is refused with its line`(bad: BadFile) throws {

@@ -213,7 +213,7 @@ struct HeraldConfigurationTests {
         let far = try folder.load(
             smallest.replacing("[203.0.113.5]", with: "[203.0.113.5]\n    trusted: true")
                 + "directory: {url: http://198.51.100.1, api_key_file: api-key}")
-        #expect(far.remarks == ["directory.url is http: the key travels unencrypted"])
+        #expect(far.remarks.first == "directory.url is http: the key travels unencrypted")
     }
 
     @Test func `the summary says what would run`() throws {

@@ -49,6 +49,26 @@ struct NearestNameTests {
         #expect(throws: AddressProblem.self) { try SourceRange.read(text) }
     }
 
+    /// RFC 5952 §6 names the ways a port can be told from the last group; only brackets are unmistakable.
+    @Test(arguments: [
+        ("2001:db8::10:5060", 5060, "[2001:db8::10]:5060"), ("fe80::1:1024", 1024, "[fe80::1]:1024"),
+        ("::1:50600", 50600, "[::1]:50600"),
+    ])
+    func `an IPv6 address that may end with a port is asked for`(text: String, port: UInt16, remedy: String) {
+        let error = #expect(throws: AddressProblem.self) { try EndpointAddress.read(text, defaultPort: 5060) }
+        #expect(error == .unbracketed(text, port: port))
+        #expect(error?.description.contains("write \(remedy) with a port, or [\(text)] without one") == true)
+    }
+
+    @Test(arguments: [
+        ("2001:db8::5060", "[2001:db8::5060]:5060"), ("2001:db8:1:2:3:4:5:5060", "[2001:db8:1:2:3:4:5:5060]:5060"),
+        ("2001:db8::1:506", "[2001:db8::1:506]:5060"), ("2001:db8::1:beef", "[2001:db8::1:beef]:5060"),
+        ("[2001:db8::10:5060]", "[2001:db8::10:5060]:5060"), ("2001:db8::1:99999", nil),
+    ])
+    func `an IPv6 address that can be read one way only is read so`(text: String, expected: String?) {
+        #expect((try? EndpointAddress.read(text, defaultPort: 5060))?.description == expected)
+    }
+
     @Test(arguments: [
         ("192.0.2.1", "192.0.2.1:5060"), ("192.0.2.1:1", "192.0.2.1:1"), ("[2001:db8::1]:65535", "[2001:db8::1]:65535"),
         ("[2001:db8::1]", "[2001:db8::1]:5060"), ("2001:db8::1", "[2001:db8::1]:5060"),

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+// What a configuration allows and an operator hardly means.
+
+extension HeraldConfiguration {
+    /// Addresses that lead nowhere, and senders that are believed without reason.
+    var peerRemarks: [String] {
+        let groups = trunks.map { ("trunk \($0.name)", $0.targets) } + pbx.map { ("pbx \($0.name)", $0.targets) }
+        var remarks: [String] = []
+        for (name, targets) in groups {
+            for target in targets {
+                guard let own = listen.first(where: { $0.isReached(at: target.address) }) else { continue }
+                remarks.append(
+                    "\(name): \(target.address) is this gateway's own address (listen \(own.name)): what goes there comes "
+                        + "back and gets 482; write the peer's address")
+            }
+        }
+        for trunk in trunks {
+            for pbx in pbx where pbx.isAlso(trunk) {
+                remarks.append(
+                    "pbx \(pbx.name) and trunk \(trunk.name) share the address \(pbx.targets[0].address.host): what comes "
+                        + "from there counts as the PBX's, and is not branded; write the PBX's own address, or sources with ports"
+                )
+            }
+            remarks += trunk.sourceRemarks(by: listen[trunk.listener].transport)
+        }
+        return remarks
+    }
+
+    /// What carries numbers or names without encryption.
+    var unencryptedRemarks: [String] {
+        guard let webhook = outcomes.webhook, let url = URL(string: webhook.url), url.scheme == "http",
+            !Self.isThisMachine(url)
+        else { return [] }
+        return ["outcomes.webhook.url is http: telephone numbers travel unencrypted; use https"]
+    }
+
+    /// Why logos would not arrive.
+    var logoRemarks: [String] {
+        guard branding.isEnabled, branding.writesCallInfo, let directory, let url = URL(string: directory.url),
+            url.scheme == "http"
+        else { return [] }
+        guard let logos else {
+            if !branding.allowsInsecureLogos {
+                return [
+                    "directory.url is http, and so are the logos of its own unless its public_url is https: they are left "
+                        + "out; add a logos section, which serves copies to phones"
+                ]
+            }
+            guard Self.isThisMachine(url) else { return [] }
+            return [
+                "logos at \(directory.url) are for this machine alone, no phone can fetch them; add a logos section, or "
+                    + "set public_url of the directory"
+            ]
+        }
+        var keys: [String] = []
+        if !logos.allowsHTTP { keys.append("allow_http: true") }
+        if !logos.allowsPrivate, Self.isPrivate(url) { keys.append("allow_private: true") }
+        guard !keys.isEmpty else { return [] }
+        return [
+            "logos of the directory at \(directory.url) are not fetched; set \(keys.joined(separator: " and ")) in logos"
+        ]
+    }
+
+    private static func isThisMachine(_ url: URL) -> Bool {
+        guard let host = url.host() else { return false }
+        return host == "localhost" || address(host)?.isLoopback ?? false
+    }
+
+    /// True for the addresses that `logos.allow_private` is about, as far as the URL shows them.
+    private static func isPrivate(_ url: URL) -> Bool {
+        guard let host = url.host() else { return false }
+        if host == "localhost" { return true }
+        guard let address = address(host) else { return false }
+        return address.isLoopback || notPublic.contains { $0.covers(SourceRange(only: address)) }
+    }
+
+    /// Private, shared and link-local networks and those of examples (RFC 6890).
+    private static let notPublic = [
+        "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "192.0.2.0/24",
+        "198.51.100.0/24", "203.0.113.0/24", "[fc00::]/7", "[fe80::]/10", "[2001:db8::]/32",
+    ].compactMap { try? SourceRange.read($0) }
+
+    private static func address(_ host: String) -> EndpointAddress? {
+        let bare = host.hasPrefix("[") ? host : host.contains(":") ? "[\(host)]" : host
+        return try? EndpointAddress.read(bare, defaultPort: 80)
+    }
+}
+
+extension HeraldConfiguration.Listener {
+    /// True when a message to the address comes back to this entry.
+    fileprivate func isReached(at peer: EndpointAddress) -> Bool {
+        [address, advertise].contains { $0.map { $0 == peer } ?? false }
+    }
+}
+
+extension HeraldConfiguration.PBX {
+    /// True where the carrier's messages come from an address of this PBX's, whatever their port.
+    fileprivate func isAlso(_ trunk: HeraldConfiguration.Trunk) -> Bool {
+        guard sources.isEmpty else { return false }
+        return trunk.targets.contains { hop in
+            !hop.address.isName && targets.contains { $0.address.host == hop.address.host }
+        }
+    }
+}
+
+extension HeraldConfiguration.Trunk {
+    /// Sources that are wider than a carrier's network, where their senders' word counts.
+    fileprivate func sourceRemarks(by transport: HeraldConfiguration.Transport) -> [String] {
+        guard isTrusted, certificateNames.isEmpty else { return [] }
+        return sources.compactMap { range in
+            if range.prefixLength == 0 {
+                return "trunk \(name) is trusted, and its sources hold every address (\(range)): anybody can write any "
+                    + "number; list the carrier's own addresses"
+            }
+            guard transport == .udp, range.prefixLength < (range.isIPv6 ? 48 : 24) else { return nil }
+            return
+                "trunk \(name) is trusted by the address alone, and \(range) is wide: over UDP a sender can be forged; "
+                + "narrow sources, or use TLS with certificate_names"
+        }
+    }
+}
+
+extension SourceRange {
+    /// One address with any port.
+    fileprivate init(only address: EndpointAddress) {
+        self.init(
+            host: address.host, isIPv6: address.isIPv6, prefixLength: address.isIPv6 ? 128 : 32, port: nil)
+    }
+}

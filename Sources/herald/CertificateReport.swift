@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Foundation
+import Logging
+import SIPTransport
+
+/// What the certificates and keys of a configuration are good for, as far as reading them tells.
+struct CertificateReport {
+    /// Why a start would end; empty where everything can be used.
+    private(set) var problems: [String] = []
+    /// Certificates that peers refuse, or soon will.
+    private(set) var remarks: [String] = []
+    /// Each certificate's names and end, a line each.
+    private(set) var summary: [String] = []
+
+    /// Reads every file.
+    ///
+    /// - Parameter now: seconds since 1970.
+    init(_ configuration: HeraldConfiguration, at now: Int64) {
+        for listener in configuration.listen {
+            guard let files = listener.tls else { continue }
+            read(TLSIdentity.Files(files), "listen \(listener.name)", now)
+        }
+        guard let tls = configuration.directory?.tls else { return }
+        do {
+            _ = try tls.trust()
+            guard let certificate = tls.certificate, let key = tls.key else { return }
+            read(TLSIdentity.Files(certificate: certificate, key: key, roots: tls.roots), "directory.tls", now)
+        } catch {
+            problems.append("\(error)")
+        }
+    }
+
+    /// Logs what an operator has to renew.
+    static func warn(of configuration: HeraldConfiguration, _ logger: Logger) {
+        for remark in CertificateReport(configuration, at: Int64(Date().timeIntervalSince1970)).remarks {
+            logger.warning("\(remark)")
+        }
+    }
+
+    private mutating func read(_ files: TLSIdentity.Files, _ owner: String, _ now: Int64) {
+        do {
+            guard let standing = try TLSIdentity(files).standing else { return }
+            summary.append("tls     \(owner): \(standing.summary(at: now))")
+            if let remark = standing.remark(at: now) {
+                remarks.append("\(owner): the certificate \(files.certificate) \(remark)")
+            }
+        } catch {
+            problems.append("\(owner): \(error)")
+        }
+    }
+}
