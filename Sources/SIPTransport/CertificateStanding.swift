@@ -57,7 +57,9 @@ package struct CertificateStanding: Hashable, Sendable {
             + (left < 0 ? "" : ", \(Self.count(left / 86_400)) more")
     }
 
-    private static func count(_ days: Int64) -> String { days == 1 ? "1 day" : "\(days) days" }
+    private static func count(_ days: Int64) -> String {
+        days == 0 ? "less than a day" : days == 1 ? "1 day" : "\(days) days"
+    }
 
     /// The day in UTC, as ISO 8601 writes it.
     private static func day(_ seconds: Int64) -> String {

@@ -15,7 +15,8 @@ struct CertificateStandingTests {
         (21 * day, -day, nil),
         (21 * day - 1, -day, "expires in 20 days, on 2027-01-20; renew it and reload"),
         (day, -day, "expires in 1 day, on 2027-01-01; renew it and reload"),
-        (0, -day, "expires in 0 days, on 2026-12-31; renew it and reload"),
+        (0, -day, "expires in less than a day, on 2026-12-31; renew it and reload"),
+        (-1, -day, "expired less than a day ago, on 2026-12-30: peers refuse it; renew it and reload"),
         (-3 * day, -9 * day, "expired 3 days ago, on 2026-12-28: peers refuse it; renew it and reload"),
         (90 * day, day, "is not valid before 2027-01-01: peers refuse it; is the clock of this machine right?"),
     ]
