@@ -114,8 +114,10 @@ struct PeersSchema {
             section.missing("next_hop", "203.0.113.5:5060 (sources begins with a range, which is no place to send to)")
             return []
         }
-        let address = EndpointAddress(host: first.host, port: first.port ?? 5060, isIPv6: first.isIPv6)
-        return [HeraldConfiguration.Target(address: address, listener: listener(section, toReach: address, "next_hop"))]
+        let address = EndpointAddress(
+            host: first.host, port: first.port ?? 5060, isIPv6: first.isIPv6, hasPort: first.port != nil)
+        let listener = listener(section, toReach: address, "next_hop")
+        return [HeraldConfiguration.Target(address: usualPort(address, listener), listener: listener)]
     }
 
     /// The entry a trunk's calls leave by towards the PBX, which must reach a target there: calls to others leave by the

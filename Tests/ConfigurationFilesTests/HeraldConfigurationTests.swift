@@ -201,6 +201,19 @@ struct HeraldConfigurationTests {
         #expect(configuration.trunks[0].targets[0].address.port == 5060)
     }
 
+    /// RFC 3261 §19.1.2: the port by TLS is 5061.
+    @Test(arguments: [("203.0.113.5", 5061), ("'203.0.113.5:5060'", 5060), ("'203.0.113.5:5071'", 5071)])
+    func `a source that stands for the next hop has the transport's port`(source: String, port: UInt16) throws {
+        for file in ["tls.pem", "tls.key"] { try folder.write("x", to: file) }
+        let configuration = try folder.load(
+            """
+            listen: [{address: "192.0.2.10:5061", transport: tls, certificate: tls.pem, key: tls.key}]
+            trunks: [{sources: [\(source)]}]
+            pbx: [{address: 192.0.2.20}]
+            """)
+        #expect(configuration.trunks[0].targets[0].address.port == port)
+    }
+
     @Test func `remarks name what is allowed but worth a look`() throws {
         #expect(
             try folder.load(smallest + "admin: {listen: 0.0.0.0}").remarks == [
