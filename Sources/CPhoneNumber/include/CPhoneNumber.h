@@ -41,6 +41,11 @@ int herald_phone_region_known(const char *region);
 /* The calling code of a region (61 for AU), or 0 when the region is unknown. */
 int herald_phone_calling_code(const char *region);
 
+/* Writes the emergency numbers dialled in a region, at most capacity; returns how many there are.
+ *
+ * Each is its digits behind a one, read in decimal: 000 is 1000, 112 is 1112. Takes some 30 ms. */
+int herald_phone_emergency_numbers(const char *region, uint32_t *out, int capacity);
+
 /* Writes the regions the library knows, two letters each, without separators, in alphabetical order.
  *
  * Returns how many there are; writes none when capacity is smaller than twice that. */

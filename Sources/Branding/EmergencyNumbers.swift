@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CPhoneNumber
+import Synchronization
+
+/// The numbers by which a region's emergency services are dialled: those of its numbering plan, 112 and 911, and the
+/// operator's own.
+///
+/// Made with the configuration; a lookup allocates nothing. Any thread. Sources: libphonenumber's short numbers; 3GPP TS
+/// 22.101 §10.1 for 112 and 911, which reach help in every mobile network.
+package struct EmergencyNumbers: Hashable, Sendable {
+    /// Each number's digits behind a one, read in decimal, so that leading zeros count: 000 is 1000.
+    private var numbers: Set<UInt64>
+    /// Calling codes behind a one, for numbers written in international form (`+61000`).
+    private var codes: Set<UInt64>
+    /// Digits of the longest number with its calling code.
+    private let longest: Int
+
+    /// The longest number an operator may list, in digits.
+    package static let maxDigits = 12
+
+    /// Takes the region's numbers and an operator's own; of the latter those that `isDialled` refuses are left out.
+    package init(region: Region?, own: [String] = []) {
+        let listed = own.filter(Self.isDialled).compactMap { UInt64("1" + $0) }
+        self.init(
+            Set((region.map(Self.known) ?? []) + Self.everywhere + listed),
+            codes: region.flatMap { UInt64("1\($0.callingCode)") }.map { [$0] } ?? [])
+    }
+
+    /// Every number of several sets.
+    package init(of all: some Sequence<EmergencyNumbers>) {
+        var (numbers, codes) = (Set(Self.everywhere), Set<UInt64>())
+        for one in all {
+            numbers.formUnion(one.numbers)
+            codes.formUnion(one.codes)
+        }
+        self.init(numbers, codes: codes)
+    }
+
+    private init(_ numbers: Set<UInt64>, codes: Set<UInt64>) {
+        (self.numbers, self.codes) = (numbers, codes)
+        longest = (numbers.max().map(Self.digitCount) ?? 0) + 3
+    }
+
+    /// True for two to `maxDigits` digits and nothing else, the form in which an operator lists a number.
+    package static func isDialled(_ text: String) -> Bool {
+        (2...maxDigits).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) }
+    }
+
+    /// The numbers as they are dialled, in the order of their digits.
+    package var dialled: [String] { numbers.map { String("\($0)".dropFirst()) }.sorted() }
+
+    /// Whether the user of a URI is one of them.
+    ///
+    /// Digits, perhaps behind a plus sign, with the separators of RFC 3966 §5.1.1 and the escapes of RFC 3261 §19.1.2.
+    /// Behind a plus sign the region's calling code may be in front.
+    package func contains(_ bytes: Span<UInt8>, _ user: Range<Int>) -> Bool {
+        var (value, digits, isGlobal) = (UInt64(1), 0, false)
+        var position = user.lowerBound
+        while position < user.upperBound {
+            var byte = bytes[position]
+            position += 1
+            if byte == UInt8(ascii: "%") {
+                guard position + 2 <= user.upperBound, let high = Self.hexadecimal(bytes[position]),
+                    let low = Self.hexadecimal(bytes[position + 1])
+                else { return false }
+                byte = high << 4 | low
+                position += 2
+            }
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                guard digits < longest else { return false }
+                value = value * 10 + UInt64(byte - UInt8(ascii: "0"))
+                digits += 1
+            case UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "("), UInt8(ascii: ")"), UInt8(ascii: " "): continue
+            case UInt8(ascii: "+") where digits == 0 && !isGlobal: isGlobal = true
+            default: return false
+            }
+        }
+        if numbers.contains(value) { return true }
+        return isGlobal && (1...3).contains { hasCode($0, value, digits) }
+    }
+
+    /// Whether a calling code of that many digits and one of the numbers make up the value.
+    private func hasCode(_ length: Int, _ value: UInt64, _ digits: Int) -> Bool {
+        guard digits > length else { return false }
+        let power = (0..<(digits - length)).reduce(UInt64(1)) { power, _ in power * 10 }
+        return codes.contains(value / power) && numbers.contains(value % power + power)
+    }
+
+    /// Digits behind the one in front.
+    private static func digitCount(_ value: UInt64) -> Int {
+        var (count, rest) = (0, value)
+        while rest >= 10 { (count, rest) = (count + 1, rest / 10) }
+        return count
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"), UInt8(ascii: "A")...UInt8(ascii: "F"): (byte | 0x20) - 87
+        default: nil
+        }
+    }
+
+    // MARK: The library's
+
+    private static let everywhere: [UInt64] = [1112, 1911]
+
+    /// What the library said of a region; asking it takes some 30 ms.
+    private static let asked = Mutex<[Region: [UInt64]]>([:])
+
+    private static func known(in region: Region) -> [UInt64] {
+        if let known = asked.withLock({ $0[region] }) { return known }
+        // The most any region has is 102 (GA).
+        let numbers = [UInt32](unsafeUninitializedCapacity: 512) { buffer, length in
+            let count = region.withLetters { herald_phone_emergency_numbers($0, buffer.baseAddress, 512) }
+            length = Int(min(count, 512))
+        }
+        let known = numbers.map { UInt64($0) }
+        asked.withLock { $0[region] = known }
+        return known
+    }
+}
