@@ -11,6 +11,8 @@ import CPhoneNumber
 package struct NumberNormaliser: Sendable {
     /// Whose national forms are understood; nil when only numbers with a plus sign are.
     package let region: Region?
+    /// Contexts whose local numbers are the region's national ones, in lower case.
+    private let contexts: [[UInt8]]
     private let plan = CallingCodePlan.shared
     /// A zero stands in front of national numbers there.
     private let dialsZero: Bool
@@ -18,8 +20,10 @@ package struct NumberNormaliser: Sendable {
     /// The longest text looked at, in bytes; a number has fifteen digits, the rest are separators.
     package static let maxLength = 32
 
-    package init(region: Region?) {
+    /// - Parameter contexts: domain names that a phone-context may have for the region's own numbers.
+    package init(region: Region?, contexts: [String] = []) {
         self.region = region
+        self.contexts = contexts.map { Array($0.lowercased().utf8) }
         dialsZero = region.map { CallingCodePlan.shared.dialsZero(code: $0.callingCode) } ?? false
     }
 
@@ -35,15 +39,21 @@ package struct NumberNormaliser: Sendable {
 
     /// Reads a number that came with a phone-context (RFC 3966 §5.1.5, RFC 3261 §19.1.6).
     ///
-    /// A context that is a global prefix (`+44`) goes in front of a local number; a domain name says nothing about
-    /// the digits, so the trunk's region decides. A number with a plus sign needs no context.
+    /// A context that is a global prefix (`+44`) goes in front of a local number. A local number of a domain is one of the
+    /// region's only if the domain is one of `contexts`. A number with a plus sign needs no context.
     package func normalise(_ text: some Collection<UInt8>, context: some Collection<UInt8>) -> E164Number? {
-        guard context.first == UInt8(ascii: "+"), text.first != UInt8(ascii: "+") else { return normalise(text) }
+        if text.first == UInt8(ascii: "+") { return normalise(text) }
+        guard context.first == UInt8(ascii: "+") else { return isOwn(context) ? normalise(text) : nil }
         guard var dialled = Array(text.prefix(Self.maxLength + 1)).withUnsafeBufferPointer({ DialledDigits($0) }),
             let prefix = Array(context.prefix(Self.maxLength + 1)).withUnsafeBufferPointer({ DialledDigits($0) })
         else { return nil }
         if !dialled.isGlobal, !dialled.prepend(prefix) { return nil }
         return number(from: dialled)
+    }
+
+    private func isOwn(_ context: some Collection<UInt8>) -> Bool {
+        let name = context.prefix(256).map { (65...90).contains($0) ? $0 | 0x20 : $0 }
+        return contexts.contains(name)
     }
 
     /// The one compiled body behind every kind of collection.
@@ -53,14 +63,21 @@ package struct NumberNormaliser: Sendable {
         if text.first == UInt8(ascii: "+"), let number = E164Number(plusDigits: text),
             plan.accepts(number, digitCount: text.count - 1)
         {
-            return number
+            return KeypadWords.areSpelled(by: number.digits) ? nil : number
         }
         return DialledDigits(text).flatMap(number)
     }
 
     private func number(from dialled: DialledDigits) -> E164Number? {
+        guard let number = surelyRead(dialled), !KeypadWords.areSpelled(by: number.digits) else { return nil }
+        return number
+    }
+
+    private func surelyRead(_ dialled: DialledDigits) -> E164Number? {
         guard let region, !dialled.isGlobal else { return Self.ask(dialled, region: nil) }
-        guard let national = Self.ask(dialled, region: region) else { return nil }
+        guard let national = Self.ask(dialled, region: region), !hasStrayZero(national, in: region) else {
+            return international(dialled)
+        }
         // Trunks that leave the plus sign off make `3912345678` an Italian mobile number or one with the code in front,
         // and `4315012345`, to a German trunk, a number of Kiel without its zero or one of Vienna.
         let hasCode = dialled.starts(with: region.callingCode)
@@ -70,6 +87,22 @@ package struct NumberNormaliser: Sendable {
         let isForeign = herald_phone_is_allocated(global.digits) == 1
         let isSettled = !isForeign && (!hasCode || herald_phone_is_allocated(national.digits) == 1)
         return isSettled ? national : nil
+    }
+
+    /// Whether a zero is behind the region's code where a national number begins after its zero: the library took one of
+    /// two for the prefix.
+    private func hasStrayZero(_ number: E164Number, in region: Region) -> Bool {
+        guard dialsZero else { return false }
+        return DialledDigits(number).starts(with: region.callingCode * 10)
+    }
+
+    /// What 00 and a calling code mean on trunks whose region dials another international prefix; only a number of an
+    /// allocated range settles it.
+    private func international(_ dialled: DialledDigits) -> E164Number? {
+        guard let rest = dialled.behindTwoZeros, let number = Self.ask(rest, region: nil),
+            herald_phone_is_allocated(number.digits) == 1
+        else { return nil }
+        return number
     }
 
     private static func ask(_ dialled: DialledDigits, region: Region?) -> E164Number? {
@@ -105,6 +138,18 @@ private struct DialledDigits {
             }
         }
         guard bytes.count > (isGlobal ? 1 : 0) else { return nil }
+    }
+
+    /// The digits of a number, without a plus sign.
+    init(_ number: E164Number) { bytes = Array(number.description.utf8.dropFirst()) }
+
+    /// What follows two zeros, behind a plus sign; nil where there are not two in front.
+    var behindTwoZeros: DialledDigits? {
+        let zeros: [UInt8] = [UInt8(ascii: "0"), UInt8(ascii: "0")]
+        guard bytes.starts(with: zeros), bytes.count > 2 else { return nil }
+        var copy = self
+        copy.bytes.replaceSubrange(0..<2, with: [UInt8(ascii: "+")])
+        return copy
     }
 
     /// The same digits behind a plus sign.

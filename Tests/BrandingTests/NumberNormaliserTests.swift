@@ -121,21 +121,66 @@ struct NumberNormaliserTests {
         ("2079460018", "+44", "AU", "+442079460018"),
         ("02079460018", "+44", "AU", "+442079460018"),
         ("863-1234", "+1-914", "AU", "+19148631234"),
-        ("0412345678", "example.com", "AU", "+61412345678"),
-        ("0412345678", "", "AU", "+61412345678"),
+        ("0412345678", "own.example", "AU", "+61412345678"),
+        ("0412345678", "OWN.Example", "AU", "+61412345678"),
+        ("0412345678", "example.com", "AU", nil),
+        ("0412345678", "not-own.example", "AU", nil),
+        ("0412345678", "", "AU", nil),
         ("+442079460018", "+61", "AU", "+442079460018"),
         ("+442079460018", "example.com", "AU", "+442079460018"),
-        ("7042", "example.com", "AU", nil),
+        ("7042", "own.example", "AU", nil),
         ("7042", "+44", "AU", nil),
         ("2079460018", "+44;evil", "AU", nil),
         ("2079460018", "+", "AU", nil),
         ("2079460018", "+4412345678901234567890123", "AU", nil),
     ])
-    func `a global phone-context goes in front, a domain leaves the region to decide`(
+    func `a global phone-context goes in front, a domain must be the trunk's own, RFC 3966 §5.1.5`(
         text: String, context: String, region: String, expected: String?
     ) {
-        let normaliser = NumberNormaliser(region: Region(region))
+        let normaliser = NumberNormaliser(region: Region(region), contexts: ["Own.example"])
         #expect(normaliser.normalise(Array(text.utf8), context: Array(context.utf8))?.description == expected)
+    }
+
+    @Test(arguments: [
+        // Carriers write 00 and the country code where 0011 or 011 is dialled.
+        Row("0061491570156", "AU", "+61491570156"),
+        Row("0061255501303", "AU", "+61255501303"),
+        Row("00442079460018", "AU", "+442079460018"),
+        Row("0012025550123", "AU", "+12025550123"),
+        Row("0061491570156", "US", "+61491570156"),
+        Row("00442079460018", "US", "+442079460018"),
+        // The region's own prefix.
+        Row("0011442079460018", "AU", "+442079460018"),
+        Row("011442079460018", "US", "+442079460018"),
+        Row("00442079460018", "DE", "+442079460018"),
+        Row("001442079460018", "SG", "+442079460018"),
+        // Of no country, or of none that is certain: never an Australian number with a zero too many.
+        Row("00999123456789", "AU", nil),
+        Row("00255501303", "AU", nil),
+        Row("000491570156", "AU", nil),
+        Row("00", "AU", nil),
+    ])
+    func `two zeros and a country code are an international number where nothing else can be meant`(row: Row) throws {
+        #expect(try Self.normalise(row) == row.expected)
+    }
+
+    @Test(arguments: [
+        Row("+86282452253", "US", nil), Row("+86282452253", nil, nil), Row("86282452253", "CN", nil),
+        Row("0086282452253", "GB", nil), Row("+266696687", "AU", nil), Row("+7378742833", "RU", nil),
+        Row("+688632732", nil, nil), Row("+94844353", nil, nil),
+        // The same digits without a plus sign may be a number of the region's.
+        Row("7378742833", "US", "+17378742833"), Row("266696687", "AU", "+61266696687"),
+    ])
+    func `a word spelled on the keypad is no number, ITU-T E.161`(row: Row) throws {
+        #expect(try Self.normalise(row) == row.expected)
+    }
+
+    @Test(arguments: [
+        "1300FLOWERS", "+1800FLOWERS", "1-800-FLOWERS", "harbour61255501303", "UNAVAILABLE", "04abcdefgh",
+        "0491570156x1",
+    ])
+    func `letters are never read by their keys`(text: String) throws {
+        for region in ["AU", "US", nil] { #expect(try Self.normalise(Row(text, region, nil)) == nil) }
     }
 
     @Test func `every example number of every region is read in both forms`() throws {

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Words that networks spell with the letters of a keypad where a number is wanted and the caller has none to show.
+///
+/// `+266696687` is ANONYMOUS (ITU-T E.161 §3). Some of them have the length of real numbers, so the numbering plan does not
+/// refuse them. Pure; allocates nothing.
+package enum KeypadWords {
+    /// Whether the digits behind a plus sign spell such a word.
+    package static func areSpelled(by digits: UInt64) -> Bool {
+        switch digits {
+        case 266_696_687, 7_378_742_833, 86_282_452_253: true  // ANONYMOUS, RESTRICTED, UNAVAILABLE
+        case 8_656_696, 2_562_533, 7_748_283, 94_844_353: true  // UNKNOWN, BLOCKED, PRIVATE, WITHHELD
+        case 688_632_732: true  // OUTOFAREA
+        default: false
+        }
+    }
+
+    /// Whether the user of a URI is such a word behind its plus sign.
+    package static func areSpelled(by user: ArraySlice<UInt8>) -> Bool {
+        guard user.first == UInt8(ascii: "+"), (8...12).contains(user.count) else { return false }
+        var digits: UInt64 = 0
+        for byte in user.dropFirst() {
+            guard byte &- UInt8(ascii: "0") < 10 else { return false }
+            digits = digits * 10 + UInt64(byte - UInt8(ascii: "0"))
+        }
+        return areSpelled(by: digits)
+    }
+}
