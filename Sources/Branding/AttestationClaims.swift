@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The worst of everything a trusted carrier says of a caller's right to the number.
+///
+/// A carrier may say it in several places, and a forwarded call may carry the claims of two networks. Pure; allocates
+/// nothing.
+package struct AttestationClaims: Hashable, Sendable {
+    /// How bad a claim is, best first: a check that did not take place is worse than partial attestation.
+    private enum Rank: UInt8 { case nothing, full, partial, unchecked, gateway, failed }
+
+    private var worst = Rank.nothing
+
+    package init() {}
+
+    /// The level that counts.
+    package var verification: Verification {
+        switch worst {
+        case .nothing, .unchecked: .none
+        case .full: .passedA
+        case .partial: .passedB
+        case .gateway: .passedC
+        case .failed: .failed
+        }
+    }
+
+    /// True while nothing was claimed.
+    package var isEmpty: Bool { worst == .nothing }
+
+    /// Adds the value of a verstat parameter (3GPP TS 24.229 §7.2A.20).
+    package mutating func add(verstat value: ArraySlice<UInt8>) {
+        let bare = Self.bare(value)
+        add(Verification(verstat: bare), isUnchecked: Self.equals(bare, "no-tn-validation"))
+    }
+
+    /// Adds claims that were read elsewhere.
+    package mutating func add(_ other: AttestationClaims) { worst = Self.worse(worst, other.worst) }
+
+    /// Adds the value of a header field that carries the level.
+    ///
+    /// `A`, `"B"`, `C;origid=…`, `attest=A`, `Full`, `Partial`, `Gateway`, and every verstat value. Anything else claims
+    /// nothing. Sources: 3GPP TS 24.229 §7.2.18 (Attestation-Info), ATIS-1000082 (P-Attestation-Indicator).
+    package mutating func add(header value: ArraySlice<UInt8>) {
+        var rest = value
+        while !rest.isEmpty {
+            let part = rest.prefix { $0 != UInt8(ascii: ";") && $0 != UInt8(ascii: ",") }
+            add(part: part)
+            rest = rest[part.endIndex...].dropFirst()
+        }
+    }
+
+    private mutating func add(part: ArraySlice<UInt8>) {
+        var value = Self.bare(part)
+        if let equals = value.firstIndex(of: UInt8(ascii: "=")) {
+            let name = Self.bare(value[..<equals])
+            guard
+                Self.equals(name, "attest") || Self.equals(name, "attestation") || Self.equals(name, "level")
+                    || Self.equals(name, "verstat")
+            else { return }
+            value = Self.bare(value[(equals + 1)...])
+        }
+        if Self.equals(value, "a") || Self.equals(value, "full") {
+            add(.passedA, isUnchecked: false)
+        } else if Self.equals(value, "b") || Self.equals(value, "partial") {
+            add(.passedB, isUnchecked: false)
+        } else if Self.equals(value, "c") || Self.equals(value, "gateway") {
+            add(.passedC, isUnchecked: false)
+        } else {
+            add(verstat: value)
+        }
+    }
+
+    private mutating func add(_ verification: Verification, isUnchecked: Bool) {
+        let rank: Rank =
+            switch verification {
+            case .none: isUnchecked ? .unchecked : .nothing
+            case .passedA: .full
+            case .passedB: .partial
+            case .passedC: .gateway
+            case .failed: .failed
+            }
+        worst = Self.worse(worst, rank)
+    }
+
+    private static func worse(_ one: Rank, _ other: Rank) -> Rank { one.rawValue < other.rawValue ? other : one }
+
+    /// The text without the white space and quotes around it.
+    private static func bare(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        func isAround(_ byte: UInt8) -> Bool { byte <= 32 || byte == UInt8(ascii: "\"") }
+        var text = text.drop(while: isAround)
+        while let last = text.last, isAround(last) { text.removeLast() }
+        return text
+    }
+
+    /// Compares with a text in lower case, in any case.
+    private static func equals(_ text: ArraySlice<UInt8>, _ word: StaticString) -> Bool {
+        guard text.count == word.utf8CodeUnitCount else { return false }
+        return word.withUTF8Buffer { word in
+            for (byte, letter) in zip(text, word)
+            where byte != letter && !((65...90).contains(byte) && byte | 0x20 == letter) { return false }
+            return true
+        }
+    }
+}
