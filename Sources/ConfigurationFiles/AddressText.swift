@@ -149,6 +149,8 @@ package enum AddressProblem: Error, Hashable, CustomStringConvertible {
     case unbracketed(String, port: UInt16)
     case badPrefix(String, widest: Int)
     case hostBits(String, length: Int)
+    /// Any other text that does not fit its key, in a sentence of its own.
+    case unfit(String)
 
     package var description: String {
         switch self {
@@ -163,6 +165,7 @@ package enum AddressProblem: Error, Hashable, CustomStringConvertible {
         case .badPrefix(let text, let widest): "\"/\(text)\" is no prefix length (0 to \(widest))"
         case .hostBits(let text, let length):
             "\"\(text)\" has bits set behind the first \(length); write the network's first address, or one address alone"
+        case .unfit(let sentence): sentence
         }
     }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Branding
+
 /// A configuration in a few lines for people.
 package struct ConfigurationSummary {
     private let configuration: HeraldConfiguration
@@ -29,7 +31,8 @@ package struct ConfigurationSummary {
             return "trunk   \(trunk.name): from \(sources), next hop "
                 + "\(targets(trunk.targets)), to pbx \(configuration.pbx[trunk.pbx].name), "
                 + "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
-                + (trunk.region.map { "region \($0)" } ?? "no region")
+                + (trunk.region.map { "region \($0)" } ?? "no region") + ", emergency numbers "
+                + EmergencyNumbers(region: trunk.region, own: trunk.emergencyNumbers).dialled.joined(separator: " ")
         }
     }
 

@@ -130,6 +130,12 @@ package struct HeraldConfiguration: Sendable {
         package var withheldIdentity: WithheldIdentity
         /// A header name that begins with `X-`; nil for none.
         package var trunkHeader: String?
+        /// Numbers by which help is called, beside those of the region.
+        package var emergencyNumbers: [String] = []
+        /// Domain names in whose phone-context its national numbers are written.
+        package var phoneContexts: [String] = []
+        /// Header fields in which it says how a caller is attested, beside those that have a standard.
+        package var attestationHeaders: [String] = []
         /// Position in `pbx`.
         package var pbx: Int
         package var limits: TrunkLimits

@@ -56,6 +56,9 @@ struct PeersSchema {
                 section.choice("withheld_identity", default: isTrusted ? .keep : .strip)
             let header = trunkHeader(section)
             let limits = limits(section)
+            let emergencyNumbers = TrunkIdentitySchema.emergencyNumbers(section)
+            let phoneContexts = TrunkIdentitySchema.phoneContexts(section)
+            let attestationHeaders = TrunkIdentitySchema.attestationHeaders(section)
             let target = self.position(section, "pbx", among: pbx.map(\.name))
             let pbxListener = pbxListener(section, toReach: target < pbx.count ? pbx[target] : nil)
             guard !targets.isEmpty, !sources.isEmpty || !certificateNames.isEmpty else { return nil }
@@ -64,7 +67,9 @@ struct PeersSchema {
                 listener: listener,
                 pbxListener: pbxListener, region: region, isTrusted: isTrusted, policy: policy, identity: identity,
                 foreignCallInfo: callInfo,
-                carrierName: carrierName, withheldIdentity: withheld, trunkHeader: header, pbx: target, limits: limits)
+                carrierName: carrierName, withheldIdentity: withheld, trunkHeader: header,
+                emergencyNumbers: emergencyNumbers, phoneContexts: phoneContexts,
+                attestationHeaders: attestationHeaders, pbx: target, limits: limits)
         }
     }
 

@@ -117,6 +117,39 @@ struct HeraldConfigurationTests {
         #expect(configuration.log.format == .json)
     }
 
+    @Test func `a trunk says how its numbers and claims are meant`() throws {
+        let configuration = try folder.load(
+            smallest.replacing(
+                "[203.0.113.5]",
+                with: """
+                    [203.0.113.5]
+                        emergency_numbers: [0000, "0112"]
+                        phone_contexts: carrier.example
+                        attestation_header: [X-Twilio-VerStat, P-Carrier-Attestation]
+                    """))
+        let trunk = try #require(configuration.trunks.first)
+        #expect(trunk.emergencyNumbers == ["0000", "0112"], "zeros in front count")
+        #expect(trunk.phoneContexts == ["carrier.example"])
+        #expect(trunk.attestationHeaders == ["X-Twilio-VerStat", "P-Carrier-Attestation"])
+        let plain = try #require(try folder.load(smallest).trunks.first)
+        #expect(plain.emergencyNumbers + plain.phoneContexts + plain.attestationHeaders == [])
+    }
+
+    @Test(arguments: [
+        ("emergency_numbers: [\"+112\"]", "\"+112\" is no emergency number"),
+        ("emergency_numbers: [1]", "\"1\" is no emergency number"),
+        ("phone_contexts: [\"+61\"]", "a context such as +61 is read without being listed"),
+        ("attestation_header: From", "\"From\" is no header a carrier says its attestation in"),
+        ("attestation_header: P-Asserted-Identity", "is no header a carrier says its attestation in"),
+        ("attestation_header: \"X-A: b\"", "is no header a carrier says its attestation in"),
+    ])
+    func `what a trunk says wrongly is named`(line: String, problem: String) throws {
+        let error = try #require(throws: ConfigurationError.self) {
+            try folder.load(smallest.replacing("[203.0.113.5]", with: "[203.0.113.5]\n    \(line)"))
+        }
+        #expect("\(error)".contains(problem), "\(error)")
+    }
+
     @Test func `a target has what its group says, unless it says something else itself`() throws {
         let configuration = try folder.load(
             """
@@ -236,7 +269,7 @@ struct HeraldConfigurationTests {
                 gateway edge, state in /var/lib/herald
                 listen  listen1: UDP 192.0.2.10:5060
                 trunk   trunk1: from 203.0.113.5, next hop 203.0.113.5:5060 by listen1, to pbx pbx1, not trusted, \
-                policy standard, no region
+                policy standard, no region, emergency numbers 112 911
                 pbx     pbx1: 192.0.2.20:5060 by listen1, from its own address
                 brands  from the file \(folder.path)/brands.psv
                 admin   http://127.0.0.1:9470

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+
+/// Reads the keys of a trunk that say how its numbers and claims are meant.
+enum TrunkIdentitySchema {
+    /// Numbers by which help is called beside those of the region: `[0000, 0112]`.
+    static func emergencyNumbers(_ section: ConfigurationSection) -> [String] {
+        section.list("emergency_numbers") { text throws(AddressProblem) in
+            guard EmergencyNumbers.isDialled(text) else {
+                throw .unfit(
+                    "\"\(text)\" is no emergency number (two to \(EmergencyNumbers.maxDigits) digits as they are dialled, "
+                        + "such as 0000)")
+            }
+            return text
+        }
+    }
+
+    /// Domain names in whose phone-context the trunk's national numbers are written.
+    static func phoneContexts(_ section: ConfigurationSection) -> [String] {
+        section.list("phone_contexts") { text throws(AddressProblem) in
+            let isName = text.utf8.allSatisfy {
+                (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == UInt8(ascii: "-")
+                    || $0 == UInt8(ascii: ".")
+            }
+            guard isName, text.utf8.count <= 255 else {
+                throw .unfit(
+                    "\"\(text)\" is no domain name; a context such as +61 is read without being listed")
+            }
+            return text
+        }
+    }
+
+    /// Header fields in which the carrier says how it attests a caller.
+    static func attestationHeaders(_ section: ConfigurationSection) -> [String] {
+        section.list("attestation_header") { text throws(AddressProblem) in
+            let name = text.lowercased()
+            let isToken = name.utf8.allSatisfy {
+                (97...122).contains($0) || (48...57).contains($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_")
+            }
+            guard isToken, name.utf8.count <= 64, name.hasPrefix("x-") || name.hasPrefix("p-"), name.utf8.count > 2,
+                !readOtherwise.contains(name)
+            else {
+                throw .unfit(
+                    "\"\(text)\" is no header a carrier says its attestation in (a name that begins with X- or P-, such as "
+                        + "X-Twilio-VerStat)")
+            }
+            return text
+        }
+    }
+
+    /// Names that have a meaning of their own, or are read without being listed.
+    private static let readOtherwise: Set<String> = [
+        "p-asserted-identity", "p-preferred-identity", "p-attestation-indicator", "p-origination-id", "x-auth-ip",
+        "x-auth-port",
+    ]
+}
