@@ -23,6 +23,8 @@ package struct InviteGlance {
     package let fromTag: Range<Int>?
     /// The number of CSeq.
     package let sequence: Int
+    /// The Request-URI, a sip or sips one.
+    package let requestURI: Range<Int>
 
     /// The value of a Via field, counted from the top.
     package func via(_ place: Int) -> Range<Int> { viaFields[place].range }
@@ -35,8 +37,11 @@ package struct InviteGlance {
     /// Looks at an INVITE; nil for one inside a dialog, one that may have to be carried whatever comes (RFC 4412, RFC 5031,
     /// RFC 7090), and one with anything but whole, unfolded lines, each needed field once, and a Via to answer to.
     package init?(_ bytes: Span<UInt8>, limits: SIPLimits) {
-        guard bytes.count <= limits.messageBytes, Self.isInvite(bytes), var position = Self.passStartLine(bytes, limits)
+        guard bytes.count <= limits.messageBytes, Self.isInvite(bytes),
+            let startLine = Self.passStartLine(bytes, limits)
         else { return nil }
+        requestURI = startLine.uri
+        var position = startLine.end
         var found = (from: Extent?.none, to: Extent?.none, callID: Extent?.none, cseq: Extent?.none)
         var fields = 0
         while let line = HeaderLine(bytes, from: position, longest: limits.headerBytes) {
@@ -68,8 +73,11 @@ package struct InviteGlance {
         self.sequence = Int(sequence.number)
     }
 
-    /// Where the first header line begins; nil for a start line that is not that of an INVITE to a SIP address.
-    private static func passStartLine(_ bytes: Span<UInt8>, _ limits: SIPLimits) -> Int? {
+    /// The Request-URI and where the first header line begins; nil for a start line that is not that of an INVITE to a SIP
+    /// address.
+    private static func passStartLine(
+        _ bytes: Span<UInt8>, _ limits: SIPLimits
+    ) -> (uri: Range<Int>, end: Int)? {
         let uri = 7
         let last = min(limits.headerBytes, bytes.count)
         let end = bytes.position(in: uri..<last) { $0.marks(below: 14) }
@@ -77,7 +85,7 @@ package struct InviteGlance {
             bytes.bytes.extracting(uri..<(uri + 3)).matches("sip"),
             bytes.bytes.extracting((end - 8)..<end).matches(" sip/2.0")
         else { return nil }
-        return end + 2
+        return (uri..<(end - 8), end + 2)
     }
 }
 

@@ -23,11 +23,17 @@ package struct NameAddress: Sendable {
         if let parts = PlainURI.address(bytes, start..<range.upperBound) {
             uri = SIPURI(parts, of: bytes)
         } else {
-            guard Self.grammarAccepts(bytes[start..<range.upperBound]),
+            guard Self.isWhole(bytes, extent), Self.grammarAccepts(bytes[start..<range.upperBound]),
                 let uri = SIPURI(bytes, Blank.trimmed(bytes, extent.uri))
             else { return nil }
             self.uri = uri
         }
+    }
+
+    /// Whether nothing but parameters follows the bracket, which libosip2 passes over.
+    private static func isWhole(_ bytes: [UInt8], _ extent: NameAddressExtent) -> Bool {
+        let rest = Blank.trimmed(bytes, extent.parameters)
+        return rest.isEmpty || bytes[rest.lowerBound] == UInt8(ascii: ";")
     }
 
     static func grammarAccepts(_ value: ArraySlice<UInt8>) -> Bool {

@@ -80,12 +80,12 @@ package enum RequestValidity {
         message.topVia == nil || message.anyVia { $0 == nil } ? Refusal(400, "Bad Via") : nil
     }
 
-    /// RFC 3261 §25.1: a URI with a scheme and without blanks, and a name whose comma, if it has one, is quoted.
+    /// RFC 3261 §25.1: a URI with a scheme and without blanks; a name may have a comma that is not quoted (RFC 4475
+    /// §3.1.2.15).
     private static func isAddress(_ message: SIPMessage, _ extent: NameAddressExtent) -> Bool {
-        let (bytes, name, uri) = (message.bytes, extent.displayName, extent.uri)
+        let (bytes, uri) = (message.bytes, extent.uri)
         return bytes.contains(UInt8(ascii: ":"), in: uri) && !bytes.contains(in: uri) { $0.blankMarks }
             && closes(message, extent)
-            && (message[name].first == UInt8(ascii: "\"") || !bytes.contains(UInt8(ascii: ","), in: name))
     }
 
     /// What is said of a second field where only one may be; nil for every other one.

@@ -28,9 +28,9 @@ package struct SIPURI: Sendable {
 
     /// Parses the URI in `bytes[range]`, all of them by default.
     ///
-    /// Nil when libosip2 refuses it, when it is too long, or when its scheme is another one. Also nil with a blank, a line
-    /// end or another control character in it, which no URI has (RFC 3261 §25.1) and which would be a line of its own
-    /// where the URI is written again.
+    /// Nil when libosip2 refuses it, when it is too long, or when its scheme is another one. Also nil with a bracket, a
+    /// blank, a line end or another control character in it, which no URI has (RFC 3261 §25.1) and which would be a line of
+    /// its own where the URI is written again.
     package init?(_ bytes: [UInt8], _ range: Range<Int>? = nil) {
         let range = range ?? bytes.indices
         if let parts = PlainURI.read(bytes, range) {
@@ -91,7 +91,9 @@ package struct SIPURI: Sendable {
     }
 
     private static func parse(_ bytes: ArraySlice<UInt8>) -> SIPURI? {
-        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return nil }
+        guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "<") && $0 != UInt8(ascii: ">") }) else {
+            return nil
+        }
         return OSIPGrammar.withText(bytes) { text in
             var uri: UnsafeMutablePointer<osip_uri_t>?
             guard osip_uri_init(&uri) == 0, let uri else { return nil }
