@@ -79,7 +79,7 @@ extension HeraldConfiguration {
             targets: try group("trunk \(trunk.name)", trunk.targets, trunk.isProbed, foundation, resolved),
             socket: trunk.listener,
             isTrusted: trunk.isTrusted, policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
-            normaliser: NumberNormaliser(region: trunk.region),
+            normaliser: NumberNormaliser(region: trunk.region, contexts: trunk.phoneContexts),
             identityOrder: trunk.identity.map { identity in
                 switch identity {
                 case .pai: .pAssertedIdentity
@@ -91,7 +91,10 @@ extension HeraldConfiguration {
             certificateNames: trunk.certificateNames, pbxSocket: trunk.pbxListener, carrierName: carrierName,
             takesWithheldIdentity: trunk.withheldIdentity == .keep,
             admission: foundation.trunks.admission(of: trunk.name, limits),
-            hosts: trunk.targets.filter(\.address.isName).map(\.address.host))
+            hosts: trunk.targets.filter(\.address.isName).map(\.address.host),
+            emergencyNumbers: EmergencyNumbers(region: trunk.region, own: trunk.emergencyNumbers),
+            // A trunk whose word does not count may not bring what the PBX could take for another's.
+            attestationHeaders: trunk.isTrusted ? trunk.attestationHeaders : trunks.flatMap(\.attestationHeaders))
     }
 
     private func peer(

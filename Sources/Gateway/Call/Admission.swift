@@ -9,10 +9,12 @@ extension SIPGateway {
     ///
     /// An emergency call and the call back from its centre are never held back (RFC 5031, RFC 7090, RFC 4412).
     ///
-    /// - Parameter trunk: the one that brings the call; nil for a call of the PBX, which no trunk's limits concern.
+    /// - Parameters:
+    ///   - trunk: the one that brings the call; nil for a call of the PBX, which no trunk's limits concern.
+    ///   - isProtected: no limit may hold it back.
     /// - Returns: false for one that was refused.
-    func admit(_ call: CallIdentifier, on trunk: TrunkPeer?, _ arrival: Arrival) -> Bool {
-        if !CallFacts.isProtected(arrival.message, isTrusted: trunk?.isTrusted ?? true) {
+    func admit(_ call: CallIdentifier, on trunk: TrunkPeer?, isProtected: Bool, _ arrival: Arrival) -> Bool {
+        if !isProtected {
             if shared.isDraining {
                 counters.add(.callsRefusedWhileDraining)
                 answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)))

@@ -13,10 +13,10 @@ struct CallFacts {
     /// The gateway's own Via is in it: it has been here before (RFC 5393 §4).
     let isSpiral: Bool
 
-    init(of invite: SIPMessage, sockets: [LocalSocket]) {
+    init(of invite: SIPMessage, from trunk: TrunkPeer, sockets: [LocalSocket]) {
         isInitial = !invite.isInDialog
         hasReplaces = invite.has(.replaces)
-        isEmergency = Self.isEmergency(invite)
+        isEmergency = Self.isEmergency(invite, trunk.emergencyNumbers)
         isSpiral = invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
     }
 
@@ -24,18 +24,16 @@ struct CallFacts {
     /// one or a call with resource priority (RFC 5031, RFC 7090, RFC 4412).
     ///
     /// Anybody can write such words, and `Priority: emergency` is the caller's own (RFC 3261 §20.26).
-    static func isProtected(_ invite: SIPMessage, isTrusted: Bool) -> Bool {
-        if invite[invite.requestURI].prefix(15).equalsIgnoringCase("urn:service:sos") { return true }
+    static func isProtected(_ invite: SIPMessage, isTrusted: Bool, _ numbers: EmergencyNumbers) -> Bool {
+        if EmergencyCall.isMeant(by: invite, numbers) { return true }
         guard isTrusted else { return false }
         return invite.has(.resourcePriority)
             || invite.first(.priority).map { invite[$0.value].equalsIgnoringCase("psap-callback") } ?? false
     }
 
     /// True for calls that no brand may stand on.
-    static func isEmergency(_ invite: SIPMessage) -> Bool {
-        if invite.has(.resourcePriority) || invite[invite.requestURI].prefix(15).equalsIgnoringCase("urn:service:sos") {
-            return true
-        }
+    static func isEmergency(_ invite: SIPMessage, _ numbers: EmergencyNumbers) -> Bool {
+        if invite.has(.resourcePriority) || EmergencyCall.isMeant(by: invite, numbers) { return true }
         guard let field = invite.first(.priority) else { return false }
         let priority = invite[field.value]
         return priority.equalsIgnoringCase("psap-callback") || priority.equalsIgnoringCase("emergency")

@@ -38,12 +38,12 @@ struct CallReporter {
         if let entry {
             index.append(.name, of: entry, to: &texts.brandName)
             index.append(.brandID, of: entry, to: &texts.brandID)
-            texts.carrierName = Array(Decoration.replacedName(of: invite, from: trunk).prefix(43))
+            texts.carrierName = CarrierNameText.replaced(in: invite, from: trunk)
         }
         var signal = CallSignal(
             kind: .invite, direction: .inbound, call: call, wallMicroseconds: now.wallMicroseconds,
             trunk: trunk.mark, caller: identity.number?.digits ?? 0,
-            destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0, reason: reason)
+            destination: CalledNumber.of(invite, called, on: trunk)?.digits ?? 0, reason: reason)
         signal.marks = settings.answerers.marks(ofInvite: invite)
         signals.append(signal, texts: texts)
     }
@@ -57,7 +57,7 @@ struct CallReporter {
         let signal = CallSignal(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
             trunk: trunk.mark,
-            caller: caller.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0,
+            caller: isWithheld ? 0 : CalledNumber.caller(of: invite, caller, on: trunk)?.digits ?? 0,
             destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0,
             reason: .outbound)
         signals.append(signal, texts: texts)

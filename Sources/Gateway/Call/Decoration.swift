@@ -21,59 +21,73 @@ enum Decoration {
         splices: inout Splices
     ) {
         for field in message.headers where field.name == .from {
-            writeName(of: entry, in: index, message, extent(of: field, in: message), &splices)
+            let extent = extent(of: field, in: message)
+            if isAddress(message, field.value, extent) { writeName(of: entry, in: index, message, extent, &splices) }
         }
         writeAssertedNames(of: entry, in: index, into: message, from: trunk, splices: &splices)
     }
 
     /// Writes the name where a trusted trunk asserts one, and leaves From alone.
+    ///
+    /// A field with a value that the grammar refuses stays as it came: nobody can tell where its names are. So do values of
+    /// Remote-Party-ID that are another party's.
     static func writeAssertedNames(
         of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
         splices: inout Splices
     ) {
-        for field in message.headers {
-            switch field.name {
-            case .pAssertedIdentity where trunk.isTrusted, .remotePartyID where trunk.isTrusted:
-                for value in HeaderValues(message.bytes, field.value) {
-                    writeName(of: entry, in: index, message, NameAddressExtent.scan(message.bytes, value), &splices)
-                }
-            default: break
+        guard trunk.isTrusted else { return }
+        for field in message.headers
+        where (field.name == .pAssertedIdentity || field.name == .remotePartyID) && isAddressList(message, field.value)
+        {
+            for value in HeaderValues(message.bytes, field.value) {
+                let extent = NameAddressExtent.scan(message.bytes, value)
+                if field.name == .remotePartyID, !RemoteParty.isSender(of: message, extent.parameters) { continue }
+                writeName(of: entry, in: index, message, extent, &splices)
             }
         }
     }
 
-    /// Whether the names a trunk sent in an initial INVITE make way for the brand's.
-    static func namesGiveWay(in message: SIPMessage, from trunk: TrunkPeer) -> Bool {
+    /// Whether the names a trunk sent in an initial INVITE make way for the brand's, and there is a place for it.
+    static func namesGiveWay(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
         switch trunk.carrierName {
-        case .replace: true
+        case .replace: hasPlace(in: message, from: trunk)
         case .keep: false
-        case .fill: !hasName(message)
+        case .fill: !CarrierNameText.stands(in: message, of: caller, from: trunk) && hasPlace(in: message, from: trunk)
         }
     }
 
-    /// True when any header that may show the caller's name has one.
-    private static func hasName(_ message: SIPMessage) -> Bool {
+    /// Whether `writeNames` finds a value to write into.
+    private static func hasPlace(in message: SIPMessage, from trunk: TrunkPeer) -> Bool {
         message.headers.contains { field in
             switch field.name {
-            case .from: !name(in: message, field.value).isEmpty
-            case .pAssertedIdentity, .remotePartyID:
-                HeaderValues(message.bytes, field.value).contains { !name(in: message, $0).isEmpty }
+            case .from: isAddress(message, field.value, extent(of: field, in: message))
+            case .pAssertedIdentity: trunk.isTrusted && isAddressList(message, field.value)
+            case .remotePartyID:
+                trunk.isTrusted && isAddressList(message, field.value)
+                    && RemoteParty.contains(message, field) { RemoteParty.isSender(of: message, $0) }
             default: false
             }
         }
     }
 
-    /// The display name as it was sent, without quotes; empty when there is none.
-    private static func name(in message: SIPMessage, _ value: Range<Int>) -> ArraySlice<UInt8> {
-        let name = message[NameAddressExtent.scan(message.bytes, value).displayName]
-        guard name.count >= 2, name.first == UInt8(ascii: "\""), name.last == UInt8(ascii: "\"") else { return name }
-        return name.dropFirst().dropLast()
+    /// Whether a value is one that the grammar, and so the reader of the caller's number, accepts.
+    private static func isAddress(_ message: SIPMessage, _ value: Range<Int>, _ extent: NameAddressExtent) -> Bool {
+        NameAddress(message.bytes, value, extent) != nil
     }
 
-    /// The name of From that the brand's takes the place of; empty where none does.
-    static func replacedName(of message: SIPMessage, from trunk: TrunkPeer) -> ArraySlice<UInt8> {
-        guard trunk.carrierName == .replace, let from = message.first(.from) else { return [] }
-        return name(in: message, from.value)
+    private static func isAddressList(_ message: SIPMessage, _ list: Range<Int>) -> Bool {
+        HeaderValues(message.bytes, list).allSatisfy { value in
+            let extent = NameAddressExtent.scan(message.bytes, value)
+            return isAddress(message, value, extent) && !hasStrayQuote(message, extent.displayName)
+        }
+    }
+
+    /// Whether a name has a quote in it that opens no string of its own: where the list's next value begins depends on it.
+    private static func hasStrayQuote(_ message: SIPMessage, _ name: Range<Int>) -> Bool {
+        guard let quote = message.bytes.firstIndex(of: UInt8(ascii: "\""), in: name) else { return false }
+        return quote > name.lowerBound
+            || QuotedString.end(message.bytes, openingAt: quote, limit: name.upperBound) < name.upperBound
+            || message.bytes[name.upperBound - 1] != UInt8(ascii: "\"")
     }
 
     /// Adds the one Call-Info of the gateway in front of the From field.

@@ -15,8 +15,8 @@ extension SIPGateway {
             return answer(arrival, Refusal(503, "Service Unavailable"))
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
-        guard admit(call, on: nil, arrival) else { return }
-        let isEmergency = CallFacts.isProtected(invite, isTrusted: true)
+        let isEmergency = CallFacts.isProtected(invite, isTrusted: true, trunk.emergencyNumbers)
+        guard admit(call, on: nil, isProtected: isEmergency, arrival) else { return }
         var targets = order(trunk.targets, for: call, at: arrival.now, isEmergency: isEmergency)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0) }
@@ -91,7 +91,10 @@ extension SIPGateway {
                 addHop(arrival, marks, note: formsDialog ? onward.note : nil, leavingBy: hop.socket, into: &splices)
             }
             if let trunk = onward.trunk {
-                HeaderHygiene.withhold(request, from: trunk, into: &splices)
+                // Who helps in an emergency must know who calls, in later requests as well.
+                if !EmergencyCall.holds(request, trunk.emergencyNumbers) {
+                    HeaderHygiene.withhold(request, from: trunk, into: &splices)
+                }
             } else if case .trunk(let trunk) = peer {
                 let isRenamed = rename(request, trunk, routes.note, into: &splices)
                 let isCleaned = HeaderHygiene.clean(

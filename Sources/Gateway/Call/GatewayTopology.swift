@@ -45,6 +45,11 @@ package final class TrunkPeer: Sendable {
     package let carrierName: CarrierName
     /// Who a PBX's caller is, is told to it even where that caller withholds the number.
     package let takesWithheldIdentity: Bool
+    /// The numbers by which help is called where it is.
+    package let emergencyNumbers: EmergencyNumbers
+    /// Headers in which a carrier says how it attests a caller, in lower case; of an untrusted trunk those of all trunks,
+    /// which it may not bring.
+    let attestationHeaders: [ArraySlice<UInt8>]
     /// Name of the header that tells the PBX which trunk a call came by; nil for none.
     package let trunkHeader: String?
     /// That header field with the trunk's name and its line end; empty for none.
@@ -59,8 +64,11 @@ package final class TrunkPeer: Sendable {
         policy: BrandingPolicy, normaliser: NumberNormaliser, identityOrder: [IdentityHeader],
         keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: PBXPeer, certificateNames: [String] = [],
         pbxSocket: Int? = nil, carrierName: CarrierName = .replace, takesWithheldIdentity: Bool = true,
-        admission: TrunkAdmission = TrunkAdmission(), hosts: [String] = []
+        admission: TrunkAdmission = TrunkAdmission(), hosts: [String] = [],
+        emergencyNumbers: EmergencyNumbers? = nil, attestationHeaders: [String] = []
     ) {
+        self.emergencyNumbers = emergencyNumbers ?? EmergencyNumbers(region: normaliser.region)
+        self.attestationHeaders = attestationHeaders.map { Array($0.lowercased().utf8)[...] }
         self.hosts = hosts.map { Array($0.lowercased().utf8)[...] }
         mark = Self.mark(of: name)
         self.name = name
@@ -133,6 +141,8 @@ package struct GatewayTopology: Sendable {
     let hasStreams: Bool
     /// The header names by which PBXs tell trunks apart, each once.
     let trunkHeaders: [ArraySlice<UInt8>]
+    /// The emergency numbers of all trunks.
+    let emergencyNumbers: EmergencyNumbers
 
     /// Which side a message came from.
     package enum Peer: Sendable {
@@ -144,6 +154,7 @@ package struct GatewayTopology: Sendable {
         self.sockets = sockets
         self.trunks = trunks
         self.pbxs = pbxs
+        emergencyNumbers = EmergencyNumbers(of: trunks.map(\.emergencyNumbers))
         hasStreams = sockets.contains { $0.transport.isReliable }
         trunkHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() }).sorted().map { Array($0.utf8)[...] }
     }

@@ -138,8 +138,9 @@ package final class GatewayWorker: SIPElement {
     private func shedsAtAGlance(
         _ bytes: Span<UInt8>, by flow: Flow, _ settings: GatewaySettings, at now: Moment
     ) -> Bool {
-        guard flow.fault == nil, settings.topology.peer(of: flow) != nil,
-            let invite = InviteGlance(bytes, limits: settings.limits)
+        guard flow.fault == nil, let peer = settings.topology.peer(of: flow),
+            let invite = InviteGlance(bytes, limits: settings.limits),
+            !EmergencyCall.isDialled(bytes, invite.requestURI, peer.emergencyNumbers(in: settings.topology))
         else { return false }
         let branch = Branch(of: invite, in: bytes, secret: settings.secret)
         guard !isKnown(branch) else { return false }
@@ -177,7 +178,7 @@ package final class GatewayWorker: SIPElement {
         _ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer, _ settings: GatewaySettings
     ) -> Bool {
         guard !arrival.message.isInDialog, RequestValidity.canBeAnswered(arrival.message),
-            !CallFacts.isProtected(arrival.message, isTrusted: peer.isTrusted), !isKnown(branch)
+            !peer.protects(arrival.message, in: settings.topology), !isKnown(branch)
         else { return false }
         let tag = OwnAnswer.tag(for: arrival.message, secret: settings.secret)
         refuseShed(

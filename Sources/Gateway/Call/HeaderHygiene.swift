@@ -35,6 +35,8 @@ enum HeaderHygiene {
             // From of a response is what the other side wrote.
             case .from where !trunk.isTrusted && message.status == nil:
                 if removeVerstat(message, field.value, into: &splices) { changesFrom = true }
+            case .other where !trunk.isTrusted && AttestationHeaders.isNamed(field, in: message, on: trunk):
+                splices.remove(field.start..<field.end)
             case .other where trunkHeaders.contains { message[field.start..<field.nameEnd].equalsIgnoringCase($0) }:
                 splices.remove(field.start..<field.end)
             default: break
@@ -52,9 +54,13 @@ enum HeaderHygiene {
         let isWithheld = CallerPrivacy.isAskedByHeader(in: message)
         for field in message.headers {
             switch field.name {
-            case .pAssertedIdentity where isWithheld, .pPreferredIdentity where isWithheld,
-                .remotePartyID where isWithheld || CallerPrivacy.isRestricted(message, field.value):
+            case .pAssertedIdentity where isWithheld, .pPreferredIdentity where isWithheld:
                 splices.remove(field.start..<field.end)
+            case .remotePartyID:
+                let isSecret = RemoteParty.contains(message, field) {
+                    isWithheld && RemoteParty.isSide(of: message, $0) || RemoteParty.isRestricted(message, $0)
+                }
+                if isSecret { splices.remove(field.start..<field.end) }
             default: break
             }
         }

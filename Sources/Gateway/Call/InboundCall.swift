@@ -10,14 +10,13 @@ extension SIPGateway {
     func placeInboundCall(_ arrival: Arrival, _ marks: HopMarks, from trunk: TrunkPeer) {
         let invite = arrival.message
         let call = reporter.identifier(of: invite, direction: .inbound)
-        guard admit(call, on: trunk, arrival) else { return }
+        let isProtected = CallFacts.isProtected(invite, isTrusted: trunk.isTrusted, trunk.emergencyNumbers)
+        guard admit(call, on: trunk, isProtected: isProtected, arrival) else { return }
         let snapshot = branding.load()
         let identity = CallerIdentity(of: invite, trunk: trunk)
         let decision = decideBranding(of: invite, identity, trunk, snapshot)
         let pbx = trunk.pbx
-        var targets = order(
-            pbx.targets, for: call, at: arrival.now,
-            isEmergency: CallFacts.isProtected(invite, isTrusted: trunk.isTrusted))
+        var targets = order(pbx.targets, for: call, at: arrival.now, isEmergency: isProtected)
         let target = targets.next()
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
         let dressed = dress(
@@ -41,7 +40,7 @@ extension SIPGateway {
         of invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer, _ snapshot: BrandingSnapshot
     ) -> BrandingDecision {
         guard settings.brands else { return .passThrough(.policy) }
-        let facts = CallFacts(of: invite, sockets: settings.topology.sockets)
+        let facts = CallFacts(of: invite, from: trunk, sockets: settings.topology.sockets)
         let evidence = CallEvidence(
             number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,
             verification: identity.verification, isInitialInvite: facts.isInitial, isEmergency: facts.isEmergency,
@@ -62,7 +61,8 @@ extension SIPGateway {
         case .passThrough(let reason): return undressed(reason)
         case .show(let entry):
             let largest = pbx.largestDatagram ?? .max
-            let isNamed = Decoration.namesGiveWay(in: arrival.message, from: trunk)
+            let isNamed = Decoration.namesGiveWay(
+                in: arrival.message, of: identity.number, from: trunk)
             let caller = isNamed ? identity.number?.digits ?? 0 : 0
             let note = DialogNote(
                 trunk: Int(trunk.mark), isInbound: true, isBranded: true, isNamed: isNamed, caller: caller,

@@ -55,7 +55,11 @@ extension SIPGateway {
             counters.add(.loopsFound)
             return answer(arrival, Refusal(482, "Loop Detected"))
         }
-        guard !transactions.isFull(forDialogs: arrival.message.isInDialog) else {
+        // Emergency calls have the room that is kept for dialogs.
+        let isFull =
+            transactions.isFull(forDialogs: arrival.message.isInDialog)
+            && (transactions.isFull(forDialogs: true) || !peer.protects(arrival.message, in: settings.topology))
+        guard !isFull else {
             counters.add(.overloadRefused)
             return answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 5)))
         }

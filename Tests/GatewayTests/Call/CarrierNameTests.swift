@@ -29,7 +29,62 @@ struct CarrierNameTests {
         (.fill, "", "P-Asserted-Identity: \"Carrier\" <sip:+61491570156@c.example>\n", bare),
         (.fill, "", "P-Asserted-Identity: <sip:+61491570156@c.example>\n", brand),
         (.fill, "", "Remote-Party-ID: \"Carrier\" <sip:+61491570156@c.example>\n", bare),
+        (.fill, "", "Remote-Party-ID: \"Reception\" <sip:+61491570157@c.example>;party=called\n", brand),
+        // A number is no name, in whatever form it is written.
+        (.fill, #""+61491570156" "#, "", brand), (.fill, "61491570156 ", "", brand), (.fill, "0491570156 ", "", brand),
+        (.fill, #""0491 570 156" "#, "", brand), (.fill, #""(04) 9157-0156" "#, "", brand),
+        (.fill, #""0061 491 570 156" "#, "", brand), (.fill, #""0011 61 491570156" "#, "", brand),
+        (.fill, #"" 491570156 " "#, "", brand),
+        (.fill, "", "P-Asserted-Identity: \"0491570156\" <sip:+61491570156@c.example>\n", brand),
+        // What networks write where they know no name.
+        (.fill, #""Unknown" "#, "", brand), (.fill, "UNAVAILABLE ", "", brand), (.fill, #""Out of Area" "#, "", brand),
+        (.fill, #""WIRELESS CALLER" "#, "", brand), (.fill, #""unknown caller" "#, "", brand),
+        (.fill, #""Name Unavailable" "#, "", brand),
     ]
+
+    static let names = [
+        #""Unknown Territory" "#, #""1300 555 123" "#, #""Unit 491570156" "#, #""570156x" "#, #""24" "#,
+        #""Wireless" "#,
+        #""+61491570199" "#,
+    ]
+
+    @Test(arguments: names)
+    func `what only looks like one of these is a name`(name: String) throws {
+        let out = try gateway(.fill).receive(request("INVITE", from: name), from: GatewayUnderTest.trunk)
+        let invite = try #require(out.to(GatewayUnderTest.pbx).first)
+        #expect(invite.contains("From: \(name)<sip:+61491570156@carrier.example>"))
+    }
+
+    @Test(arguments: [
+        // RFC 3261 §7.3.1: a fold is white space; §25.1: a backslash takes the next character with it.
+        ("\"Harbour\n  Dental\"", "Harbour Dental"), (#""Harbour \"Bay\" Dental\\""#, #"Harbour "Bay" Dental\"#),
+        ("Harbour\n\tDental", "Harbour Dental"), ("\"Harbour\tDental\"", "Harbour Dental"),
+        ("\"Har\u{1}bour\u{7F} \u{202E}latneD\u{202C}\"", "Harbour latneD"), ("\"  Harbour  \"", "Harbour"),
+        ("\"\u{1B}[31mHarbour\"", "[31mHarbour"), ("Zahnärzte am Hafen", "Zahnärzte am Hafen"),
+        // 43 bytes are kept, and no half of a character.
+        ("\"\(String(repeating: "ä", count: 30))\"", String(repeating: "ä", count: 21)),
+        ("\"\(String(repeating: "a", count: 44))\"", String(repeating: "a", count: 43)),
+        ("\"\(String(repeating: "a", count: 42))👩‍👩‍👧\"", String(repeating: "a", count: 42)),
+        ("\"\u{200B}\u{202E}\"", ""), (#""=cmd|' /C calc'!A0""#, "=cmd|' /C calc'!A0"),
+    ])
+    func `the recorded name is what a reader would see`(written: String, recorded: String) throws {
+        let gateway = try gateway(.replace)
+        _ = gateway.receive(request("INVITE", from: written + " "), from: GatewayUnderTest.trunk)
+        var texts: CallTexts?
+        _ = gateway.ring.read(after: 0, limit: 1) { texts = $1 }
+        #expect(texts.map { String(decoding: $0.carrierName, as: UTF8.self) } == recorded)
+    }
+
+    @Test func `bytes that are no UTF-8 are recorded as such`() throws {
+        let gateway = try gateway(.replace)
+        var bytes = Array(
+            request("INVITE", from: "\"M#ller\" ").replacing("\n", with: "\r\n").utf8)
+        bytes[try #require(bytes.firstIndex(of: UInt8(ascii: "#")))] = 0xFC
+        _ = gateway.receive(bytes, from: GatewayUnderTest.trunk)
+        var texts: CallTexts?
+        _ = gateway.ring.read(after: 0, limit: 1) { texts = $1 }
+        #expect(texts.map { String(decoding: $0.carrierName, as: UTF8.self) } == "M\u{FFFD}ller")
+    }
 
     @Test(arguments: rows)
     func `the phone sees`(

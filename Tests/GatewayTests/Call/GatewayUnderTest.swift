@@ -44,6 +44,11 @@ final class GatewayUnderTest {
         var sockets: [UInt16] = [5060]
         var pbxSocket: Int?
         var answerers = AnswererRules()
+        /// Where the trunk is, and how the operator says its numbers and claims are meant.
+        var region = "AU"
+        var emergencyNumbers: [String] = []
+        var phoneContexts: [String] = []
+        var attestationHeaders: [String] = []
         /// Another trunk, in front of the usual one, reached at this address.
         var secondTrunk: PeerAddress?
         var hasTrunk = true
@@ -143,11 +148,14 @@ final class GatewayUnderTest {
         let trunk = TrunkPeer(
             name: "carrier", sources: [source(carrier)], targets: group(carrier), socket: 0,
             isTrusted: options.isTrusted,
-            policy: options.policy, normaliser: NumberNormaliser(region: Region("AU")),
+            policy: options.policy,
+            normaliser: NumberNormaliser(region: Region(options.region), contexts: options.phoneContexts),
             identityOrder: options.identityOrder,
             keepsForeignCallInfo: options.keepsForeignCallInfo, trunkHeader: options.trunkHeader, pbx: pbx,
             pbxSocket: options.pbxSocket, carrierName: options.carrierName,
-            takesWithheldIdentity: options.takesWithheldIdentity, admission: TrunkAdmission(options.limits))
+            takesWithheldIdentity: options.takesWithheldIdentity, admission: TrunkAdmission(options.limits),
+            emergencyNumbers: EmergencyNumbers(region: Region(options.region), own: options.emergencyNumbers),
+            attestationHeaders: options.attestationHeaders)
         var trunks = options.hasTrunk ? [trunk] : []
         if let address = options.secondTrunk {
             let second = TrunkPeer(

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import SIPCore
+
+/// The numbers of a call's own side, for the accounts: a call back is known by them.
+///
+/// Trunks that register write an account's name into Request-URI and From, and the number into To and
+/// P-Asserted-Identity.
+enum CalledNumber {
+    /// The called number: of the Request-URI, else of To.
+    ///
+    /// To of a call that was forwarded is somebody else's number (RFC 5806, RFC 7044).
+    static func of(_ invite: SIPMessage, _ called: SIPURI?, on trunk: TrunkPeer) -> E164Number? {
+        if let number = called.flatMap({ CallerIdentity.number(of: $0, trunk: trunk) }) { return number }
+        guard let to = invite.to, !ForwardingSigns.stand(in: invite),
+            let address = NameAddress(invite.bytes, to.displayName.lowerBound..<to.parameters.upperBound, to)
+        else { return nil }
+        return CallerIdentity.number(of: address.uri, trunk: trunk)
+    }
+
+    /// The number a PBX calls with: of From, else the one it asserts.
+    static func caller(of invite: SIPMessage, _ from: SIPURI?, on trunk: TrunkPeer) -> E164Number? {
+        if let number = from.flatMap({ CallerIdentity.number(of: $0, trunk: trunk) }) { return number }
+        for field in invite.headers where field.name == .pAssertedIdentity || field.name == .pPreferredIdentity {
+            for value in HeaderValues(invite.bytes, field.value) {
+                let number = NameAddress(invite.bytes, value).flatMap {
+                    CallerIdentity.number(of: $0.uri, trunk: trunk)
+                }
+                if let number { return number }
+            }
+        }
+        return nil
+    }
+}

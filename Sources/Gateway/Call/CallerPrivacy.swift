@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+/// Whether a caller asks not to be named (RFC 3323, RFC 3325 §9.3, draft-ietf-sip-privacy for Remote-Party-ID).
+enum CallerPrivacy {
+    static func isAsked(in message: SIPMessage) -> Bool {
+        message.headers.contains { field in
+            switch field.name {
+            case .privacy: asksForPrivacy(message[field.value])
+            case .from: isAnonymous(message, field)
+            case .remotePartyID:
+                RemoteParty.contains(message, field) {
+                    RemoteParty.isSender(of: message, $0) && RemoteParty.isRestricted(message, $0)
+                }
+            default: false
+            }
+        }
+    }
+
+    /// Whether the Privacy header field asks for it, whatever From says (RFC 3325 §9.3).
+    static func isAskedByHeader(in message: SIPMessage) -> Bool {
+        message.has(.privacy)
+            && message.headers.contains { $0.name == .privacy && asksForPrivacy(message[$0.value]) }
+    }
+
+    /// Whether a Privacy value asks for it: every one that holds more than values which ask for something else.
+    ///
+    /// `none`, `critical`, `session` (the media's addresses, RFC 3323 §4.2) and `history` (RFC 7044 §10.1) say nothing of the
+    /// caller's name. `id`, `user`, `header` do, and a value that nobody knows, or none at all, may be meant so.
+    private static func asksForPrivacy(_ value: ArraySlice<UInt8>) -> Bool {
+        var start = value.startIndex
+        var isEmpty = true
+        while start < value.endIndex {
+            var end = start
+            while end < value.endIndex, !isSeparator(value[end]) { end += 1 }
+            let token = value[start..<end]
+            start = end + 1
+            if token.isEmpty { continue }
+            isEmpty = false
+            let isAboutOthers =
+                token.equalsIgnoringCase("none") || token.equalsIgnoringCase("critical")
+                || token.equalsIgnoringCase("session") || token.equalsIgnoringCase("history")
+            if !isAboutOthers { return true }
+        }
+        return isEmpty
+    }
+
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte <= 32
+    }
+
+    /// `"Anonymous" <sip:anonymous@anonymous.invalid>` and its relatives (RFC 3323 §4.1.1.3, TS 24.229 for unavailable).
+    private static func isAnonymous(_ message: SIPMessage, _ field: SIPMessage.HeaderField) -> Bool {
+        let known = message.first(.from)?.start == field.start ? message.from : nil
+        let extent = known ?? NameAddressExtent.scan(message.bytes, field.value)
+        if CallerWords.asksForNoName(CallerWords.name(in: message, extent.displayName)) { return true }
+        let uri = extent.uri
+        let colon = message.bytes.firstIndex(of: UInt8(ascii: ":"), in: uri)
+        let start = colon.map { $0 + 1 } ?? uri.lowerBound
+        let at = message.bytes.firstIndex(of: UInt8(ascii: "@"), in: start..<uri.upperBound) ?? uri.upperBound
+        let userEnd = message.bytes.firstIndex(of: UInt8(ascii: ";"), in: start..<at) ?? at
+        if CallerWords.isUserOfNobody(PercentEscape.resolved(message[start..<userEnd])) { return true }
+        let host = min(at + 1, uri.upperBound)..<uri.upperBound
+        let hostEnd = message.bytes[host].firstIndex {
+            $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "?")
+        }
+        let name = message[host.lowerBound..<(hostEnd ?? host.upperBound)]
+        return name.equalsIgnoringCase("anonymous.invalid") || name.equalsIgnoringCase("unknown.invalid")
+    }
+}

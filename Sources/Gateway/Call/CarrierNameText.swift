@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import SIPCore
+
+/// The name a carrier sent: whether it is one at all, and how it goes into the records.
+enum CarrierNameText {
+    /// True when any header that may show the caller's name has one that tells more than the number does.
+    static func stands(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
+        func isName(_ value: Range<Int>) -> Bool {
+            let extent = NameAddressExtent.scan(message.bytes, value)
+            let name = CallerWords.name(in: message, extent.displayName)
+            return !name.isEmpty && !CallerWords.isNoName(name) && !isNumber(name, of: caller, message, extent, trunk)
+        }
+        return message.headers.contains { field in
+            switch field.name {
+            case .from: isName(field.value)
+            case .pAssertedIdentity: HeaderValues(message.bytes, field.value).contains(where: isName)
+            case .remotePartyID:
+                HeaderValues(message.bytes, field.value).contains { value in
+                    isName(value)
+                        && RemoteParty.isSender(
+                            of: message, NameAddressExtent.scan(message.bytes, value).parameters)
+                }
+            default: false
+            }
+        }
+    }
+
+    /// Whether a name is the caller's number, or the one beside it, in any written form.
+    private static func isNumber(
+        _ name: ArraySlice<UInt8>, of caller: E164Number?, _ message: SIPMessage, _ extent: NameAddressExtent,
+        _ trunk: TrunkPeer
+    ) -> Bool {
+        guard let written = WrittenDigits(name) else { return false }
+        if let caller, written.endsLike(caller.digits) { return true }
+        if let dialled = DialledUser(message.bytes, extent.uri),
+            let beside = WrittenDigits(message[dialled.user]), written.endsLike(beside.value)
+        {
+            return true
+        }
+        return caller != nil && trunk.normaliser.normalise(name) == caller
+    }
+
+    /// Longest name in a record, in bytes of UTF-8.
+    static let longest = SignalBytes.textLimits.carrierName
+
+    /// The name of From that the brand's takes the place of, as it is read: without folds, escapes, control characters and
+    /// direction marks, cut between two characters; empty where none is replaced.
+    static func replaced(in message: SIPMessage, from trunk: TrunkPeer) -> [UInt8] {
+        guard trunk.carrierName == .replace, let extent = message.from else { return [] }
+        let name = CallerWords.name(in: message, extent.displayName)
+        if name.count <= longest, name.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") }) {
+            return Array(name)
+        }
+        var unescaped: [UInt8] = []
+        var isEscaped = false
+        // Far more than a record takes, and less than a hostile sender may write.
+        for byte in name.prefix(longest * 8) {
+            isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
+            if !isEscaped { unescaped.append(byte) }
+        }
+        return Array(ReadableText.clean(unescaped, maxBytes: longest).utf8)
+    }
+}
+
+/// A number as somebody wrote it: its digits without zeros in front, whatever separates them.
+private struct WrittenDigits {
+    private(set) var value: UInt64 = 0
+    private var count = 0
+
+    /// Nil for fewer than six digits, for more than eighteen, and where anything but separators is between them.
+    init?(_ text: ArraySlice<UInt8>) {
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                guard count < 18 else { return nil }
+                value = value * 10 + UInt64(byte - UInt8(ascii: "0"))
+                if value > 0 { count += 1 }
+            case UInt8(ascii: "+"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "("), UInt8(ascii: ")"),
+                UInt8(ascii: " "), UInt8(ascii: "/"):
+                continue
+            default: return nil
+            }
+        }
+        guard count >= 6 else { return nil }
+    }
+
+    /// Whether these are the last digits of a number, or all of them.
+    func endsLike(_ number: UInt64) -> Bool {
+        let power = (0..<count).reduce(UInt64(1)) { power, _ in power * 10 }
+        return number % power == value
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import Testing
+
+@Suite("Callers who are not to be named, RFC 3323 §4.2, RFC 3325 §9.3, RFC 7044 §10.1")
+struct WithheldCallerTests {
+    private static let asserted = "P-Asserted-Identity: <sip:+61491570156@c>\n"
+
+    private func invite(_ extra: String, from: String?) throws -> (
+        sent: String, reason: PassThroughReason?, caller: UInt64
+    ) {
+        let gateway = try GatewayUnderTest(numbers: [try #require(E164Number("+61491570156"))])
+        var text = request("INVITE", extra: extra)
+        if let from { text = text.replacing("\"Carrier\" <sip:+61491570156@carrier.example>", with: from) }
+        let sent = gateway.receive(text, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
+        let signal = try #require(gateway.signals().first)
+        return (try #require(sent.first { $0.hasPrefix("INVITE ") }), signal.reason, signal.caller)
+    }
+
+    @Test(arguments: [
+        ("id", true), ("user", true), ("header", true), ("ID", true), ("critical;id", true), ("id;none", true),
+        ("session;user", true),
+        // They ask for something else than that the caller be not named.
+        ("none", false), ("NONE", false), ("critical", false), ("none;critical", false), ("session", false),
+        ("history", false), (" none ;; critical ", false), ("session, history", false),
+        // A value that nobody knows may be meant so.
+        ("full", true), ("yes", true), ("uri", true), ("name", true), ("\"id\"", true), ("off", true), ("no", true),
+        ("none;full", true), ("id-header", true), ("1", true),
+        // So may an empty one.
+        ("", true), (" ", true), (";", true), (",;,", true),
+    ])
+    func `a Privacy value withholds the caller unless it is known to ask for something else`(
+        value: String, isWithheld: Bool
+    ) throws {
+        let (sent, reason, caller) = try invite("Privacy: \(value)\n" + Self.asserted, from: nil)
+        #expect(reason == (isWithheld ? .privacy : nil))
+        #expect((caller == 0) == isWithheld)
+        #expect(sent.contains("Acme") != isWithheld)
+    }
+
+    @Test func `without the header nobody is withheld, and one of several lines is enough`() throws {
+        #expect(try invite(Self.asserted, from: nil).reason == nil)
+        #expect(try invite("Privacy: none\nPrivacy: id\n", from: nil).reason == .privacy)
+    }
+
+    @Test(arguments: [
+        "<sip:anonymous@anonymous.invalid>", "\"Anonymous\" <sip:anonymous@carrier.example>", "<sip:ANONYMOUS@c>",
+        "<sip:anonymous%2Eanonymous@c>", "<sip:%61nonymous@c>", "<sip:unknown@c>", "<sip:Unknown@unknown.invalid>",
+        "<sip:blocked@c>", "<sip:withheld@c>", "<sip:restricted@c>", "<sip:private@c>", "<sip:unavailable@c>",
+        "<sip:0000000000@c>", "<sip:0@c>", "<sip:+000@c>", "<tel:+266696687>", "<sip:+7378742833@c;user=phone>",
+        "<sip:+86282452253@c>", "<sip:+8656696;x=y@c>", "sip:anonymous@c",
+        // The name alone says it, beside a number.
+        "\"Anonymous\" <sip:+61491570156@c>", "anonymous <sip:+61491570156@c>", "\" Private \" <sip:+61491570156@c>",
+        "\"Withheld Number\" <sip:+61491570156@c>", "\"RESTRICTED\" <sip:+61491570156@c>",
+    ])
+    func `a From of nobody withholds the caller that is asserted`(from: String) throws {
+        let (sent, reason, caller) = try invite(Self.asserted, from: from)
+        #expect(reason == .privacy)
+        #expect(caller == 0)
+        #expect(sent.contains("From: \(from);tag=a\r\n") && !sent.contains("Acme"))
+    }
+
+    @Test(arguments: [
+        "<sip:account4711@c>", "<sip:private.hospital@c>", "<sip:unknown1@c>", "<sip:00491570156@c>",
+        "<sip:asterisk@c>",
+        "\"Anonymous Coffee\" <sip:+61491570156@c>", "\"Unknown\" <sip:+61491570156@c>",
+        "\"Private Hospital\" <sip:1@c>",
+        "<sip:+266696688@c>",
+    ])
+    func `other words leave the caller that is asserted`(from: String) throws {
+        #expect(try invite(Self.asserted, from: from).reason == nil)
+    }
+
+    @Test(arguments: [
+        "P-Asserted-Identity: \"Anonymous\" <sip:+61491570156@c>\n",
+        "Remote-Party-ID: \"Anonymous\" <sip:+61491570156@c>;party=calling\n",
+    ])
+    func `so does the name that is asserted`(extra: String) throws {
+        #expect(try invite(extra, from: nil).reason == .privacy)
+    }
+
+    @Test(arguments: ["+86282452253", "+266696687", "1300FLOWERS", "+1800FLOWERS"])
+    func `what is no number names nobody where it is asserted`(user: String) throws {
+        let (_, reason, caller) = try invite("P-Asserted-Identity: <sip:\(user)@c>\n", from: nil)
+        #expect(reason == .numberUnclear)
+        #expect(caller == 0)
+    }
+}
