@@ -41,13 +41,21 @@ package struct DebugUpload: Codable, Hashable, Sendable {
     }
 }
 
-/// The answer to a debug upload.
+/// The response to a debug upload.
 package struct DebugUploadResponse: Codable, Hashable, Sendable {
     package var success: Bool
-    package var id: String
+    /// The directory's name of the upload; nil where it gives none.
+    package var id: String?
 
     package init(id: String) {
         success = true
         self.id = id
+    }
+
+    /// Reads a response; neither member must be there, as the endpoint contract §9 names none.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        success = container.tolerantBool(.success) ?? true
+        id = container.tolerantString(.id)
     }
 }

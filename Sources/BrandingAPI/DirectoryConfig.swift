@@ -10,9 +10,9 @@ package struct DirectoryConfig: Hashable, Sendable {
     package var mode: String?
     /// The directory's own switch for branding.
     package var brandingEnabled: Bool?
-    /// False asks a SIP element to pass calls through.
+    /// False says that the account has no SIP dialler; whether that stops branding is the operator's choice.
     package var voipDialerEnabled: Bool?
-    /// `active`, `trial`, `suspended` or a word of the directory's own.
+    /// `active`, `trial`, `suspended` or any other value; see `AccountStatus`.
     package var accountStatus: String?
     /// Identifier of the account.
     package var clientID: String?
@@ -34,7 +34,7 @@ package struct DirectoryConfig: Hashable, Sendable {
         gates.authorised = true
         if let brandingEnabled { gates.brandingEnabled = brandingEnabled }
         if let voipDialerEnabled { gates.voipDialerEnabled = voipDialerEnabled }
-        if let accountStatus { gates.accountStatus = accountStatus.lowercased() }
+        if let accountStatus { gates.accountStatus = AccountStatus.normal(accountStatus) }
         switch (capThisMonth, usedThisMonth) {
         case (.unlimited, _): gates.capReached = false
         case (.events(let cap), let used?): gates.capReached = used >= cap

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of every answer that is an error.
+/// The body of every response that is an error.
 ///
-/// Read in both shapes that are about: `error` as text with `code` beside it, or `error` as an object that holds `code`,
+/// Read in both published shapes: `error` as text with `code` beside it, or `error` as an object that holds `code`,
 /// `message` and `retry_guidance`. Written in the first. Sources: securenode-endpoint-contract, mobile-api.
 package struct ErrorEnvelope: Hashable, Sendable {
     /// Always false.
@@ -17,6 +17,10 @@ package struct ErrorEnvelope: Hashable, Sendable {
     ///
     /// Written, and not read: nobody here asks for them, and values of any kind cost far more time to decode than to send.
     package var details: [String: JSONValue]?
+    /// True where the body is one that the contract describes; proxies and firewalls write `error` too.
+    ///
+    /// It is where `success: false` stands beside `error`, or a `code` names the error.
+    package private(set) var isOfContract = true
 
     package init(
         error: String, code: String?, retryGuidance: String? = nil, details: [String: JSONValue]? = nil
@@ -49,11 +53,13 @@ extension ErrorEnvelope: Codable {
             error = text
             code = container.tolerantString(.code)
             retryGuidance = container.tolerantString(.retryGuidance)
+            isOfContract = code != nil || container.tolerantBool(.success) == false
         } else {
             let inner = try container.decode(Inner.self, forKey: .error)
             error = inner.message ?? inner.code ?? ""
             code = inner.code
             retryGuidance = inner.retry_guidance
+            isOfContract = code != nil
         }
     }
 

@@ -65,10 +65,19 @@ package struct EventResponse: Codable, Hashable, Sendable {
 
     package init(success: Bool) { self.success = success }
 
-    /// Reads an answer; only `success` must be there.
+    /// Reads a response; `success` counts as true where it is missing, as the endpoint contract §7 does not name it.
+    ///
+    /// An object without any member that tells of the event is no response of a directory: what a proxy writes must not
+    /// settle an event.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        success = try container.decode(Bool.self, forKey: .success)
+        let telling: [CodingKeys] = [.success, .counted, .eventID, .outcome, .accepted, .displayedAt]
+        guard telling.contains(where: container.contains) else {
+            throw DecodingError.keyNotFound(
+                CodingKeys.success, .init(codingPath: decoder.codingPath, debugDescription: "no member of the contract")
+            )
+        }
+        success = container.tolerantBool(.success) ?? true
         eventID = container.tolerantString(.eventID)
         outcome = container.tolerantString(.outcome)
         counted = container.tolerantBool(.counted)

@@ -31,17 +31,27 @@ package struct LookupResponse: Codable, Hashable, Sendable {
         self.config = config
     }
 
-    /// Reads an answer; an empty one means no match.
+    /// Reads a response in either of the contract's shapes; an empty one means no match.
+    ///
+    /// The default shape has the brand's fields at the top, the public one in `brand` as `name` and `logo`.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
+        let brand = try decoder.container(keyedBy: PublicKeys.self).tolerant(PublicBrand.self, .brand)
         success = container.tolerantBool(.success) ?? true
         e164 = container.tolerantString(.e164) ?? ""
-        brandName = container.tolerantString(.brandName)
-        logoURL = container.tolerantString(.logoURL)
+        brandName = container.tolerantString(.brandName) ?? brand?.name
+        logoURL = container.tolerantString(.logoURL) ?? brand?.logo
         callReason = container.tolerantString(.callReason)
         brandID = container.tolerantString(.brandID)
         updatedAt = container.tolerantString(.updatedAt)
         config = container.tolerant(DirectoryConfig.self, .config)
+    }
+
+    private enum PublicKeys: CodingKey { case brand }
+
+    private struct PublicBrand: Decodable {
+        let name: String?
+        let logo: String?
     }
 
     /// Writes the brand's fields as null rather than leaving them out, as the contract's schema has them.

@@ -31,8 +31,18 @@ extension HeraldConfiguration {
         package var lookup: Lookup?
         /// Whether logs and state may be sent to the directory when it asks.
         package var allowsDebugUpload = false
+        /// What `voip_dialer_enabled: false` of the directory does.
+        package var voipDialer = DirectoryFlag.ignore
         /// Largest sync answer in bytes.
         package var maxBody = 4_294_967_296
+    }
+
+    /// What a flag of the directory does that its contract does not define for a gateway.
+    package enum DirectoryFlag: String, Hashable, Sendable, CaseIterable {
+        /// Branding goes on.
+        case ignore
+        /// Branding stops while the flag is false.
+        case obey
     }
 
     /// Whom the client takes for the directory.

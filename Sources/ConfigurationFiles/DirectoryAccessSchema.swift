@@ -20,6 +20,7 @@ extension HeraldSchema {
             access.clientType =
                 section.string("client_type", form: WordForm.name, WordForm.isName) ?? access.clientType
             access.maxBody = section.integer("max_body", default: access.maxBody, in: 65_536...68_719_476_736)
+            access.voipDialer = section.choice("voip_dialer_enabled", default: access.voipDialer)
             access.isBearer = section.bool("bearer", default: access.isBearer)
             access.tls = section.section("tls", directoryTLS) ?? access.tls
             if !access.tls.pins.isEmpty, access.url.hasPrefix("http:") {

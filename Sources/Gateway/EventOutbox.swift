@@ -7,7 +7,7 @@
 package protocol EventOutbox: Sendable {
     /// The oldest events whose time has come, at most `limit`; `now` in seconds since 1970.
     func dueEvents(limit: Int, now: Int64) async throws -> [PendingEvent]
-    /// The directory took it: counted or, finally, not counted. Kept for the operator until retention ends.
+    /// The directory took it, whether it counts it or not. Kept for the operator until retention ends.
     func markDelivered(key: String, receipt: EventReceipt, now: Int64) async throws
     /// The directory will never take it (a 4xx that repeats nothing): kept as refused with its answer, re-sendable.
     func markRefused(key: String, status: Int, reason: String, now: Int64) async throws
@@ -30,12 +30,12 @@ package struct PendingEvent: Hashable, Sendable {
 package struct EventReceipt: Hashable, Sendable {
     /// The server's own `event_id`, if it gave one.
     package var eventID: String?
-    /// `counted`; false with a reason is an answer, not an error.
-    package var counted: Bool
+    /// `counted`; false with a reason is final, nil where the directory does not say.
+    package var counted: Bool?
     /// Why it was not counted.
     package var reason: String?
 
-    package init(eventID: String? = nil, counted: Bool, reason: String? = nil) {
+    package init(eventID: String? = nil, counted: Bool?, reason: String? = nil) {
         self.eventID = eventID
         self.counted = counted
         self.reason = reason

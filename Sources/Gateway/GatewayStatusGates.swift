@@ -8,7 +8,7 @@ extension GatewayStatus {
         package var open: Bool
         /// Seconds since 1970 of the last change; nil while it is as it was at the start.
         package var since: Int64?
-        /// Why it is closed, and what to do; nil while it is open.
+        /// Why it is closed, and what to do; of an open one, what of the directory is ignored.
         package var reason: String?
 
         package init(gate: String, open: Bool, since: Int64? = nil, reason: String? = nil) {

@@ -104,7 +104,7 @@ package struct LedgerEventRow: Hashable, Sendable, Codable {
     package var dueAt: Int64
     /// The directory's id of it.
     package var eventID: String?
-    /// Nil until the directory has answered.
+    /// Nil until the directory has answered, and where its response does not say.
     package var isCounted: Bool?
     /// Why it was not counted, was refused, or has not arrived yet.
     package var reason: String?

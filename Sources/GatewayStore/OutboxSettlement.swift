@@ -36,7 +36,7 @@ struct OutboxSettlement: Sendable {
             let update = try LedgerStatement(database, Self.deliver)
             update.bind(1, row)
             update.bind(2, receipt.eventID)
-            update.bind(3, receipt.counted ? 1 : 0)
+            update.bind(3, receipt.counted.map { $0 ? 1 : 0 })
             update.bind(4, receipt.reason)
             update.bind(5, now)
             try update.run()

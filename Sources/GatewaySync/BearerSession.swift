@@ -8,7 +8,7 @@ import Logging
 ///
 /// Signing in and refreshing happen once for all requests that wait. What the seed calls logout is `signedOut` here: the
 /// tokens go, every request fails at once as unauthorised, and the next start signs in anew. A refresh that fails for
-/// any other reason than 401 is no logout, because tomorrow the same token may be good. Tokens of another key or another
+/// any other reason than the directory's own 401 is no logout, because tomorrow the same token may be good. Tokens of another key or another
 /// directory are not used.
 /// Source: api-client-networking, "401 Handling".
 actor BearerSession {
@@ -114,7 +114,9 @@ actor BearerSession {
             keep(answer)
             return .success(answer.accessToken)
         } catch {
-            if wasSignedIn, case .unauthorised(401, let message) = error { await signOut(message) }
+            if wasSignedIn, case .unauthorised(401, let message) = error, message.isOfContract {
+                await signOut(message)
+            }
             guard case .signedOut(let message) = state else {
                 return .failure(wasSignedIn ? Self.passing(error) : error)
             }
@@ -190,7 +192,9 @@ extension DirectoryClient {
         do throws(DirectoryExchange.Failure) {
             return try await attempt(request, token: next, reading)
         } catch {
-            if case .unauthorised(401, let message) = error.error { await session.signOut(message) }
+            if case .unauthorised(401, let message) = error.error, message.isOfContract {
+                await session.signOut(message)
+            }
             throw error
         }
     }

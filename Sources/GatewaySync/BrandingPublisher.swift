@@ -19,6 +19,7 @@ package actor BrandingPublisher {
     private(set) var closings = 0
     private var storedGates: BrandingGates
     private var isStoring = false
+    private var remarks: ConfigRemarks
     private let time: Timekeeper
     /// When each gate was last opened or closed; missing where it is as it was at the start.
     private(set) package var changedAt: [String: Int64] = [:]
@@ -31,6 +32,7 @@ package actor BrandingPublisher {
         self.current = current
         self.cache = cache
         self.logger = logger
+        remarks = ConfigRemarks(logger: logger)
         gates = current.load().gates
         storedGates = gates
     }
@@ -41,7 +43,7 @@ package actor BrandingPublisher {
     /// Changes the gates at once for the next call, then stores them.
     ///
     /// A store that fails is logged and tried again with the next change: the gates hold in memory meanwhile.
-    func change(_ change: @Sendable (BrandingGates) -> BrandingGates) async {
+    package func change(_ change: @Sendable (BrandingGates) -> BrandingGates) async {
         set(change(gates))
         guard !isStoring else { return }
         isStoring = true
@@ -62,20 +64,26 @@ package actor BrandingPublisher {
     /// Rung where a sync should not wait for its time: it alone tells whether a key is refused and records are fresh.
     nonisolated let wantsSync = WakeSignal()
 
-    /// Closes the gate after the 401 or 403 of another request than a sync's, and has the next sync decide at once.
+    /// Closes the gate after the directory refused the key of another request than a sync's, and has the next sync decide at once.
     func doubtKey() async {
         let wasOpen = gates.authorised
         await closeUnauthorised()
         if wasOpen { wantsSync.ring() }
     }
 
-    /// Closes the gate after a 401 or 403, until a sync succeeds.
+    /// Closes the gate after the directory refused the key, until a sync succeeds.
     package func closeUnauthorised() async {
         await change { gates in
             var gates = gates
             gates.authorised = false
             return gates
         }
+    }
+
+    /// Obeys the `config` of a sync, whose success opens the gate of a refused key too.
+    func apply(sync config: DirectoryConfig) async {
+        remarks.note(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
+        await change { config.gates(after: $0) }
     }
 
     /// Obeys what an answer other than a sync's says; only a sync opens the gate of a refused key again.
@@ -86,6 +94,7 @@ package actor BrandingPublisher {
     /// - Parameter closings: as they were when the directory was asked.
     func apply(_ config: DirectoryConfig, askedAfter closings: Int) async {
         let isLate = closings != self.closings
+        remarks.note(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
         await change { gates in
             var next = config.gates(after: gates)
             next.authorised = gates.authorised

@@ -88,6 +88,7 @@ package final class DebugUploader: Service, Sendable {
         } catch {
             logger.notice("the debug upload failed", metadata: ["error": "\(error)"])
             switch error {
+            case .rejected where error.isOfTheWay: return false
             case .rejected, .unauthorised: break  // 403, 409, 413: asking again brings the same answer
             case .unavailable, .badAnswer, .notKept: return false
             }
@@ -121,7 +122,7 @@ package final class DebugUploader: Service, Sendable {
             // The end of the log tells more than its beginning.
             upload.logs = String(logs.suffix(FieldLimit.debugLogs))
         }
-        return ServerText.clean(try await client.upload(upload).id)
+        return ServerText.clean(try await client.upload(upload).id ?? "")
     }
 }
 

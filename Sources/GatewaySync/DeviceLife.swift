@@ -62,7 +62,9 @@ final class DeviceLife: Sendable {
                 try await self.client.update(update)
             } catch {
                 // The directory does not know the device any more: the next report registers it again.
-                if case .rejected(404, _) = error { try? FileManager.default.removeItem(atPath: self.registeredPath) }
+                if case .rejected(404, _) = error, !error.isOfTheWay {
+                    try? FileManager.default.removeItem(atPath: self.registeredPath)
+                }
                 throw error
             }
         }

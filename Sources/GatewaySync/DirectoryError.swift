@@ -5,9 +5,9 @@
 /// No case changes the dataset: the last one stays readable. Texts never hold the API key; what the server said is
 /// escaped and cut. Source: securenode-endpoint-contract §11.
 package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// 401 or 403: branding stops until a sync succeeds.
+    /// 401, or 403 with the contract's error body: branding stops until a sync succeeds.
     case unauthorised(status: Int, message: ServerMessage)
-    /// Any other 4xx: the same request will never succeed.
+    /// Any other 4xx: the same request never succeeds, unless `isOfTheWay`.
     case rejected(status: Int, message: ServerMessage)
     /// Network failure, 408, 429 or 5xx: later perhaps, not before `retryAfter` if the server said so.
     case unavailable(reason: String, retryAfter: Duration?)
@@ -23,8 +23,11 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
             the directory refused access (\(message.following(status))); check the key that directory.api_key_file or \
             api_key_env names, and its account
             """
-        case .rejected(404, let message) where message.description.isEmpty:
-            "the directory rejected the request (404); is directory.url the address of a directory?"
+        case .rejected(let status, let message) where !message.isOfContract:
+            """
+            no response of the directory: the \(message.following(status)) has not its error body, so a proxy or firewall \
+            sent it; check directory.url and what stands between
+            """
         case .rejected(let status, let message):
             "the directory rejected the request (\(message.following(status)))"
         case .unavailable(let reason, _): "the directory is not available: \(reason)"
@@ -45,15 +48,23 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
     var isOfWholeDirectory: Bool {
         switch self {
         case .unauthorised, .unavailable, .badAnswer: true
-        case .rejected(_, let message): message.description.isEmpty
+        case .rejected: isOfTheWay
         case .notKept: false
         }
     }
 
-    /// True where a proxy speaks rather than a directory: of its paths, its own key, its hosts or the size of a header.
+    /// True where a proxy or firewall refused in the directory's place: a 4xx without the contract's error body.
+    ///
+    /// It reports nothing about key, event, cursor or device, whatever its status.
     var isOfTheWay: Bool {
-        guard case .rejected(let status, let message) = self else { return false }
-        return message.description.isEmpty && [404, 405, 407, 421, 431].contains(status)
+        guard case .rejected(_, let message) = self else { return false }
+        return !message.isOfContract
+    }
+
+    /// True where the path leads to nothing: 404 or 405, whoever sent it.
+    var isNothingThere: Bool {
+        guard case .rejected(let status, _) = self else { return false }
+        return status == 404 || status == 405
     }
 
     /// What the server asked to wait, if it did.

@@ -174,7 +174,9 @@ struct DirectoryExchange {
             clean(secret.map { text.replacing($0, with: "<redacted>") } ?? text)
         }
         switch status {
-        case 401, 403:
+        // A firewall sends 403 too; 401 alone always concerns the credentials (RFC 9110 §15.5.2).
+        case 401,
+            403 where message.isOfContract:
             return Failure(error: .unauthorised(status: status, message: message))
         case 408, 429, 500, 502, 503, 504:
             return Failure(

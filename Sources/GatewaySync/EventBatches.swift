@@ -58,6 +58,9 @@ extension EventSender {
     /// Deals with a batch that was not taken as a whole.
     private func settle(_ sent: [PendingEvent], _ error: DirectoryError) async {
         switch error {
+        // Only its path and its size may be a batch's own; anything else a proxy would send to each event too.
+        case .rejected(let status, _) where error.isOfTheWay && ![404, 405, 413].contains(status):
+            await together(sent) { await self.postpone($0, error) }
         case .rejected(let status, _):
             limitBatches(status == 404 || status == 405 ? 1 : status == 413 ? sent.count / 2 : nil)
             logger.notice("a batch of events was not taken, they go singly", metadata: ["error": "\(error)"])
@@ -95,10 +98,11 @@ extension EventSender {
         switch result.statusCode {
         // No word of what it means: as a request of its own it has a status.
         case ..<400: await send(pending)
-        case 401, 403:
+        case 401,
+            403 where result.error?.isOfContract == true:
             await publisher.doubtKey()
             await postpone(pending, .unauthorised(status: result.statusCode, message: message))
-        case 408, 429: await postpone(pending, .unavailable(reason: "\(message)", retryAfter: nil))
+        case 403, 408, 429: await postpone(pending, .unavailable(reason: "\(message)", retryAfter: nil))
         case 400..<500: await refuse(pending, status: result.statusCode, reason: message.description)
         default: await postpone(pending, .unavailable(reason: "\(message)", retryAfter: nil))
         }

@@ -167,7 +167,7 @@ package final class EventSender: Service, Sendable {
             await settle(pending, taken: answer)
         } catch {
             switch error {
-            // Not a word of the event: nobody is there for the moment, or something on the way speaks.
+            // Something on the way refused, which concerns no event.
             case .rejected where error.isOfTheWay: await postpone(pending, error)
             case .rejected(let status, let message):
                 await refuse(pending, status: status, reason: message.description)
@@ -187,9 +187,8 @@ package final class EventSender: Service, Sendable {
     }
 
     func settle(_ pending: PendingEvent, taken answer: EventResponse) async {
-        let counted = answer.counted ?? true
         let receipt = EventReceipt(
-            eventID: answer.eventID.map { ServerText.clean($0) }, counted: counted,
+            eventID: answer.eventID.map { ServerText.clean($0) }, counted: answer.counted,
             reason: answer.reason.map { ServerText.clean($0) })
         let isStored = await store("delivered", pending) { [outbox, time] in
             try await outbox.markDelivered(key: pending.event.key, receipt: receipt, now: time.now())
@@ -197,7 +196,7 @@ package final class EventSender: Service, Sendable {
         guard isStored else { return }
         settled { counts in
             counts.delivered += 1
-            counts.notCounted += counted ? 0 : 1
+            counts.notCounted += answer.counted == false ? 1 : 0
         }
     }
 
@@ -280,9 +279,9 @@ package struct EventSchedule: Hashable, Sendable {
 
 /// Events since the start of the program, by what became of them.
 package struct EventCounts: Hashable, Sendable {
-    /// Answered with success, counted or not.
+    /// Taken by the directory, counted or not.
     package var delivered = 0
-    /// Of the delivered ones, those the directory did not count.
+    /// Of the delivered ones, those the directory reported as not counted; those it reported nothing about are not here.
     package var notCounted = 0
     package var refused = 0
     /// Attempts that failed and will be repeated.

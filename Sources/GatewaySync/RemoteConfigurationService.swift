@@ -58,7 +58,7 @@ package final class RemoteConfigurationService: Service, Sendable {
             take(try await client.remoteConfiguration(platform: device.platform, version: device.version))
             return true
         } catch {
-            if case .rejected = error { return true }
+            if case .rejected = error, !error.isOfTheWay || error.isNothingThere { return true }
             let isNews = state.withLock { state in
                 defer { state.failure = error.description }
                 return state.failure != error.description
@@ -68,6 +68,7 @@ package final class RemoteConfigurationService: Service, Sendable {
                 let level: Logger.Level
                 switch error {
                 case .unauthorised, .unavailable: level = .debug
+                case .rejected where error.isOfTheWay: level = .debug
                 case .rejected, .badAnswer, .notKept: level = .notice
                 }
                 logger.log(level: level, "no remote configuration", metadata: ["error": "\(error)"])
@@ -76,16 +77,28 @@ package final class RemoteConfigurationService: Service, Sendable {
         }
     }
 
+    /// True where the versions in a response are those of Herald.
+    ///
+    /// They belong to the platform the response names. A gateway that registers as a phone gets those of a phone's SDK.
+    private static func speaks(of platform: String, _ remote: RemoteConfiguration) -> Bool {
+        guard !["ios", "android"].contains(platform.lowercased()) else { return false }
+        return remote.platform.map { $0.lowercased() == platform.lowercased() } ?? true
+    }
+
+    private static func isUpdateDue(_ version: String, _ remote: RemoteConfiguration) -> Bool {
+        guard let own = VersionNumber(version) else { return false }
+        let minimum = remote.minimumVersion.flatMap(VersionNumber.init)
+        let latest = remote.latestVersion.flatMap(VersionNumber.init)
+        return minimum.map { own < $0 } ?? false || remote.forceUpdate == true && latest.map { own < $0 } ?? true
+    }
+
     private func take(_ remote: RemoteConfiguration) {
         client.word.note(remote)
-        var next = Standing(
-            minimumVersion: remote.minimumVersion.map { ServerText.clean($0) },
-            latestVersion: remote.latestVersion.map { ServerText.clean($0) })
-        if let own = VersionNumber(device.version) {
-            let minimum = remote.minimumVersion.flatMap(VersionNumber.init)
-            let latest = remote.latestVersion.flatMap(VersionNumber.init)
-            next.isUpdateDue =
-                minimum.map { own < $0 } ?? false || remote.forceUpdate == true && latest.map { own < $0 } ?? true
+        var next = Standing()
+        if Self.speaks(of: device.platform, remote) {
+            next.minimumVersion = remote.minimumVersion.map { ServerText.clean($0) }
+            next.latestVersion = remote.latestVersion.map { ServerText.clean($0) }
+            next.isUpdateDue = Self.isUpdateDue(device.version, remote)
         }
         let before = state.withLock { state in
             defer { state = (next, nil) }

@@ -11,11 +11,14 @@ package struct ServerMessage: Hashable, Sendable, CustomStringConvertible, Expre
     package var code: String?
     /// What the directory advises to do.
     package var guidance: String?
+    /// True where it came in the contract's error body: the directory itself refuses, and nothing on the way to it.
+    package var isOfContract: Bool
 
-    package init(text: String, code: String? = nil, guidance: String? = nil) {
+    package init(text: String, code: String? = nil, guidance: String? = nil, isOfContract: Bool = true) {
         self.text = text
         self.code = code
         self.guidance = guidance
+        self.isOfContract = isOfContract
     }
 
     package init(stringLiteral text: String) { self.init(text: text) }
@@ -23,7 +26,7 @@ package struct ServerMessage: Hashable, Sendable, CustomStringConvertible, Expre
     /// Reads the error envelope of an answer.
     init(_ body: Data, clean: (String) -> String) {
         guard let envelope = try? JSONDecoder().decode(ErrorEnvelope.self, from: body) else {
-            self.init(text: "")
+            self.init(text: "", isOfContract: false)
             return
         }
         self.init(envelope, clean: clean)
@@ -32,7 +35,8 @@ package struct ServerMessage: Hashable, Sendable, CustomStringConvertible, Expre
     /// The same of an envelope inside an answer.
     init(_ envelope: ErrorEnvelope, clean: (String) -> String) {
         self.init(
-            text: clean(envelope.error), code: envelope.code.map(clean), guidance: envelope.retryGuidance.map(clean))
+            text: clean(envelope.error), code: envelope.code.map(clean), guidance: envelope.retryGuidance.map(clean),
+            isOfContract: envelope.isOfContract)
     }
 
     /// The status it came with, and the message unless it is empty.

@@ -4,27 +4,31 @@ package import BrandingAPI
 import Foundation
 package import Gateway
 
-/// What a sync answer says beside its records; read strictly, because what is not the contract's answer changes nothing.
+/// What a sync response holds beside its records.
+///
+/// `synced_at` must be there, since each published description names it. `success` may be missing, and only `false` refuses
+/// the response. Other members never refuse it: the end of the JSON shows that the response is complete.
 package struct SyncAnswer: Hashable, Sendable {
     /// The cursor of the next sync.
     package let syncedAt: String
     package let config: DirectoryConfig?
 
     /// - Parameter values: the values beside the records, as they came.
-    /// - Throws: `DirectoryError.badAnswer` when one is missing, of a wrong type, or says that this is no success.
-    init(_ values: [String: [UInt8]], records: Int) throws(DirectoryError) {
+    /// - Throws: `DirectoryError.badAnswer` where the response reports a failure or has no cursor.
+    init(_ values: [String: [UInt8]]) throws(DirectoryError) {
         let keys = SyncResponse.CodingKeys.self
-        guard let success = try Self.value(Bool.self, keys.success, values) else {
-            throw .badAnswer(reason: "success is missing")
-        }
-        guard success else { throw .badAnswer(reason: "it says success: false") }
+        if Self.isFailure(values[keys.success.stringValue]) { throw .badAnswer(reason: "it says success: false") }
         guard let cursor = try Self.value(String.self, keys.syncedAt, values), (1...256).contains(cursor.utf8.count)
         else { throw .badAnswer(reason: "its synced_at is missing, empty or longer than 256 bytes") }
         syncedAt = cursor
         config = try Self.value(DirectoryConfig.self, keys.config, values)
-        if let count = try Self.value(Int.self, keys.count, values), count != records {
-            throw .badAnswer(reason: "it says it has \(count) records and has \(records)")
-        }
+    }
+
+    /// True for `false`, also as 0 or in quotes.
+    private static func isFailure(_ success: [UInt8]?) -> Bool {
+        let text = success.map { String(decoding: $0, as: UTF8.self) } ?? ""
+        let word = text.filter { !$0.isWhitespace && $0 != "\"" }.lowercased()
+        return word == "false" || word == "0"
     }
 
     private static func value<Value: Decodable>(

@@ -58,7 +58,7 @@ struct SyncIntake {
         guard splitter.isComplete else { throw DirectoryError.badAnswer(reason: SyncBodyError.cut.description) }
         guard splitter.hasRecords else { throw DirectoryError.badAnswer(reason: "branding is missing or no array") }
         try await store()
-        return try SyncAnswer(splitter.values, records: tally.received)
+        return try SyncAnswer(splitter.values)
     }
 
     private mutating func store() async throws {

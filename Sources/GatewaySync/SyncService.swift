@@ -10,7 +10,7 @@ import Synchronization
 /// Keeps the stored records, the index and the gates in step with the directory, off the call path.
 ///
 /// The program starts from the stored copy; the first sync runs at once, then one every interval. Whatever goes wrong,
-/// the last dataset stays in use; only 401 and 403 close the gate. Source: securenode-endpoint-contract §5, §8, §11.
+/// the last dataset stays in use; only a refused key closes the gate. Source: securenode-endpoint-contract §5, §8, §11.
 package final class SyncService: Service, Sendable {
     private let client: DirectoryClient
     private let cache: any BrandCache
@@ -202,7 +202,7 @@ package final class SyncService: Service, Sendable {
             into: intake)
         switch delivery {
         case .unchanged:
-            await publisher.change { DirectoryConfig().gates(after: $0) }
+            await publisher.apply(sync: DirectoryConfig())
             try await cache.confirm(isFull: isFull, gates: await publisher.gates, now: now)
             noteUnchanged(isFull: isFull, now: now)
             try await publish(stored.generation)
@@ -221,7 +221,7 @@ package final class SyncService: Service, Sendable {
         }
         let config = answer.config ?? DirectoryConfig()
         // The gates first: storing takes seconds or fails on a full disk, and a closed gate is obeyed at once.
-        await publisher.change { config.gates(after: $0) }
+        await publisher.apply(sync: config)
         // An empty incremental answer that can be asked for conditionally leaves the cursor where it is.
         let keepsCursor = !isFull && tally.received == 0 && validator != nil
         let change = SyncChange(

@@ -66,7 +66,7 @@ extension LedgerEventRow {
         let why = reason.map { ": " + TerminalText.visible($0) } ?? ""
         return switch state {
         case .waiting: attempts == 0 ? "waiting" : "waiting after \(tries)\(why)"
-        case .delivered: "\(isCounted == false ? "delivered, not counted" : "delivered and counted")\(why)"
+        case .delivered: "delivered\(isCounted.map { $0 ? " and counted" : ", not counted" } ?? "")\(why)"
         case .refused: "refused\(status.map { " with \($0)" } ?? "")\(why)"
         }
     }

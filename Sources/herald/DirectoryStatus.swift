@@ -14,11 +14,17 @@ extension DirectoryLink {
         let changedAt = await publisher.changedAt
         return gates.all.map { gate, isOpen in
             GatewayStatus.Gate(
-                gate: gate, open: isOpen, since: changedAt[gate], reason: isOpen ? nil : reason(gate, gates))
+                gate: gate, open: isOpen, since: changedAt[gate], reason: reason(gate, isOpen, gates))
         }
     }
 
-    private func reason(_ gate: String, _ gates: BrandingGates) -> String {
+    private func reason(_ gate: String, _ isOpen: Bool, _ gates: BrandingGates) -> String? {
+        guard isOpen else { return reason(closed: gate, gates) }
+        guard gate == "voip_dialer_enabled", !gates.voipDialerEnabled else { return nil }
+        return "the directory has voip_dialer_enabled: false, which directory.voip_dialer_enabled: ignore overrides"
+    }
+
+    private func reason(closed gate: String, _ gates: BrandingGates) -> String {
         let config = client.word.config
         return switch gate {
         case "authorised":
@@ -26,7 +32,11 @@ extension DirectoryLink {
         case "account_status":
             "the directory says account_status: \(TerminalText.visible(gates.accountStatus)); ask whoever runs it"
         case "branding_enabled": "the directory says branding_enabled: false"
-        case "voip_dialer_enabled": "the directory says voip_dialer_enabled: false"
+        case "voip_dialer_enabled":
+            """
+            the directory has voip_dialer_enabled: false; ask its operator to enable it, or set \
+            directory.voip_dialer_enabled: ignore
+            """
         case "cap":
             "\(config.usedThisMonth.map(String.init) ?? "all") events of this month's cap are used; it opens with the next"
         default:

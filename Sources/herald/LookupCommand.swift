@@ -117,6 +117,7 @@ struct StoredBrands {
             try question.normaliser.normalise(question.number.utf8).map { try reader.index(of: $0, profile: profile) }
             ?? .empty(profile: profile)
         var gates = state.gates
+        gates.obeysVoipDialer = configuration.directory?.voipDialer == .obey
         // The gateway's own lifetime is known here, one the directory gave is not.
         if let lifetime = configuration.directory?.cacheLifetime, lifetime > .zero, let last = state.lastSync {
             gates.isStale = Int64(Date().timeIntervalSince1970) - last > lifetime.components.seconds

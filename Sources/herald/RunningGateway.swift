@@ -180,7 +180,8 @@ struct LoadedBrands {
             let file = BrandFile(path: path, stateFolder: configuration.state, profile: profile, logger: logger)
             current = CurrentBranding(BrandingSnapshot(index: try file.loadIndex(), gates: BrandingGates()))
         } else {
-            let gates = try await store.syncState().gates
+            var gates = try await store.syncState().gates
+            gates.obeysVoipDialer = configuration.directory?.voipDialer == .obey
             current = CurrentBranding(BrandingSnapshot(index: try await indexFile.load(savedIndex), gates: gates))
         }
     }

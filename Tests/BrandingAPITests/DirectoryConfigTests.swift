@@ -25,6 +25,7 @@ struct DirectoryConfigTests {
         Change(json: #"{"branding_enabled":0}"#, gates: BrandingGates(brandingEnabled: false)),
         Change(json: #"{"branding_enabled":null,"account_status":null}"#, gates: BrandingGates()),
         Change(json: #"{"branding_enabled":[false]}"#, gates: BrandingGates()),
+        Change(json: #"{"account_status":" Past_Due "}"#, gates: BrandingGates(accountStatus: "past_due")),
         Change(json: #"{"account_status":"SUSPENDED"}"#, gates: BrandingGates(accountStatus: "suspended")),
         Change(json: #"{"voip_dialer_enabled":false}"#, gates: BrandingGates(voipDialerEnabled: false)),
         Change(json: #"{"used_this_month":10,"cap_this_month":10}"#, gates: BrandingGates(capReached: true)),

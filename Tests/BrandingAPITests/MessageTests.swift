@@ -41,10 +41,32 @@ struct MessageTests {
         #expect(try json(EventRequest(phoneNumber: "+61491570156", outcome: "missed")).count == 2)
     }
 
-    @Test func `an answer to an event needs no more than success`() throws {
-        let short = try read(EventResponse.self, #"{"success":true}"#)
-        #expect(short == EventResponse(success: true))
-        #expect(throws: DecodingError.self) { try read(EventResponse.self, #"{"counted":true}"#) }
+    @Test(arguments: ["success", "counted", "accepted"])
+    func `a response to an event needs one member that tells of it`(member: String) throws {
+        #expect(try read(EventResponse.self, #"{"\#(member)":true}"#).success)
+    }
+
+    @Test(arguments: ["{}", #"{"message":"Forbidden"}"#, #"{"reason":"blocked by policy"}"#, #"{"status":"ok"}"#])
+    func `an object that tells nothing of an event is no response to one`(json: String) {
+        #expect(throws: DecodingError.self) { try read(EventResponse.self, json) }
+    }
+
+    /// The published error bodies (openapi.yaml ErrorResponse, mobile-api "Error Response Format"), then those of common
+    /// proxies and frameworks.
+    @Test(arguments: [
+        (#"{"success":false,"error":"no such key"}"#, true), (#"{"success":false,"error":"no","code":null}"#, true),
+        (#"{"success":false,"error":"no","code":"INVALID_KEY"}"#, true), (#"{"error":"no","code":"BAD"}"#, true),
+        (#"{"error":{"code":"BAD","message":"no","retry_guidance":"mend it"}}"#, true),
+        (#"{"timestamp":"2026-11-27T10:00:00Z","status":403,"error":"Forbidden","path":"/api"}"#, false),
+        (#"{"error":"access denied"}"#, false), (#"{"error":{"message":"denied"}}"#, false),
+        (#"{"success":true,"error":"odd"}"#, false),
+    ]) func `an error body is the contract's where success or code says so`(json: String, isOfContract: Bool) throws {
+        #expect(try read(ErrorEnvelope.self, json).isOfContract == isOfContract)
+    }
+
+    @Test(arguments: [#"{"message":"Forbidden"}"#, #"{"success":false,"errors":[{"code":1020}]}"#, "[]"])
+    func `a body without error is no error body`(json: String) {
+        #expect(throws: DecodingError.self) { try read(ErrorEnvelope.self, json) }
     }
 
     @Test func `an answer to an event is read in every spelling`() throws {

@@ -150,9 +150,17 @@ struct BrandingDecisionTests {
     @Test(arguments: [
         (BrandingGates(authorised: false), PassThroughReason.gatedUnauthorised),
         (BrandingGates(accountStatus: "suspended"), .gatedAccountStatus),
-        (BrandingGates(accountStatus: ""), .gatedAccountStatus),
+        (BrandingGates(accountStatus: "Canceled"), .gatedAccountStatus),
+        (BrandingGates(accountStatus: "cancelled"), .gatedAccountStatus),
+        (BrandingGates(accountStatus: "closed"), .gatedAccountStatus),
+        (BrandingGates(accountStatus: ""), nil),
+        (BrandingGates(accountStatus: "ok"), nil),
+        (BrandingGates(accountStatus: "past_due"), nil),
+        (BrandingGates(brandingEnabled: false, accountStatus: "past_due"), .gatedBrandingDisabled),
         (BrandingGates(brandingEnabled: false), .gatedBrandingDisabled),
-        (BrandingGates(voipDialerEnabled: false), .gatedVoipDialerDisabled),
+        (BrandingGates(voipDialerEnabled: false, obeysVoipDialer: true), .gatedVoipDialerDisabled),
+        (BrandingGates(voipDialerEnabled: true, obeysVoipDialer: true), nil),
+        (BrandingGates(voipDialerEnabled: false), nil),
         (BrandingGates(capReached: true), .gatedCapReached),
         (BrandingGates(accountStatus: "trial"), nil),
         (BrandingGates(), nil),
@@ -161,6 +169,13 @@ struct BrandingDecisionTests {
         gates: BrandingGates, expected: PassThroughReason?
     ) throws {
         #expect(try Self.reason(Self.evidence(), gates: gates) == expected)
+        #expect(gates.all.allSatisfy(\.isOpen) == (expected == nil))
+        // A status that arrives later decides like one that was there.
+        var later = BrandingGates(
+            brandingEnabled: gates.brandingEnabled, capReached: gates.capReached, authorised: gates.authorised,
+            voipDialerEnabled: gates.voipDialerEnabled, obeysVoipDialer: gates.obeysVoipDialer)
+        later.accountStatus = gates.accountStatus
+        #expect(later == gates)
         #expect(expected?.isGate != false)
     }
 }

@@ -38,6 +38,16 @@ struct DirectoryAccessTests {
     }
 
     @Test(arguments: [
+        ("", HeraldConfiguration.DirectoryFlag.ignore), ("  voip_dialer_enabled: ignore", .ignore),
+        ("  voip_dialer_enabled: obey", .obey),
+    ]) func `the dialler's flag is ignored unless the operator says obey`(
+        lines: String, flag: HeraldConfiguration.DirectoryFlag
+    ) throws {
+        #expect(try #require(try load(lines)).voipDialer == flag)
+    }
+
+    @Test(arguments: [
+        ("  voip_dialer_enabled: false", "directory.voip_dialer_enabled"),
         ("  tls: {pins: [abc]}", "directory.tls.pins[0]: must be the base64 of a SHA-256"),
         ("  tls: {roots: /nowhere.pem}", "directory.tls.roots: /nowhere.pem cannot be read"),
         ("  tls: {certificate: /dev/null}", "directory.tls.certificate: certificate and key go together"),

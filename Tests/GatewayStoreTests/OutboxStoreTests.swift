@@ -49,6 +49,15 @@ struct OutboxStoreTests {
         #expect(event.attempts == 1)
     }
 
+    @Test func `an event that the directory does not say it counts is stored as unknown`() async throws {
+        try await outbox.markDelivered(
+            key: "missed:\(id)", receipt: EventReceipt(eventID: "evt", counted: nil), now: 99)
+        let event = try #require(try ledger.events().last)
+        #expect(event.state == .delivered)
+        #expect(event.isCounted == nil)
+        #expect(event.reason == nil)
+    }
+
     @Test func `a postponed event comes back at its time with one more attempt`() async throws {
         try await outbox.postpone(key: "displayed:\(id)", until: now + 60, reason: "timeout")
         try await outbox.postpone(key: "missed:\(id)", until: now + 30, reason: "timeout")

@@ -184,8 +184,11 @@ struct BearerSessionTests {
     }
 
     @Test(arguments: [
-        FaultyPeer.Answer.status(503), .status(404), .status(403), .status(400, body: #"{"error":"no","code":"X"}"#),
-    ]) func `a refresh that fails for anything but 401 signs nobody out`(answer: FaultyPeer.Answer) async throws {
+        FaultyPeer.Answer.status(503), .status(404), .status(403), .status(401), .status(401, body: "<h1>Log in</h1>"),
+        .refusal(403), .status(400, body: #"{"error":"no","code":"X"}"#),
+    ]) func `a refresh that fails for anything but the directory's 401 signs nobody out`(answer: FaultyPeer.Answer)
+        async throws
+    {
         let house = try House()
         try await house.start { client in
             try await Self.send(client)

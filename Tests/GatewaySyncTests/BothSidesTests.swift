@@ -45,7 +45,7 @@ struct BothSidesTests {
         await gateway.sender().sendBatch()
         #expect(Set(try directory.events().map(\.eventKey)) == ["displayed:1", "displayed:2", "displayed:3"])
         let areCounted = gateway.outbox.fates.map { fate in
-            if case .delivered(let receipt) = fate { receipt.counted } else { false }
+            if case .delivered(let receipt) = fate { receipt.counted == true } else { false }
         }
         #expect(areCounted == [true, true, true])
         await gateway.client.shutdown()

@@ -80,7 +80,7 @@ struct DebugUploadTests {
     }
 
     @Test func `an upload that got lost is repeated with its nonce, and a duplicate is its end`() async throws {
-        let peer = try FaultyPeer { _, position in position < 3 ? .status(503) : .status(409) }
+        let peer = try FaultyPeer { _, position in position < 3 ? .status(503) : .refusal(409) }
         let gateway = try await GatewayFixture(peer.url)
         gateway.client.word.note(Self.gates())
         #expect(await Self.uploader(gateway).check() == false)
@@ -93,11 +93,35 @@ struct DebugUploadTests {
 
     @Test(arguments: [403, 413])
     func `a refusal is final`(status: Int) async throws {
-        let peer = try FaultyPeer { _, _ in .status(status) }
+        let peer = try FaultyPeer { _, _ in .refusal(status) }
         let gateway = try await GatewayFixture(peer.url)
         gateway.client.word.note(Self.gates())
         await Self.uploader(gateway).check()
         await Self.uploader(gateway).check()
+        #expect(peer.requests.count == 1)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [403, 413])
+    func `what a proxy refuses is uploaded later, with the same nonce`(status: Int) async throws {
+        let peer = try FaultyPeer { _, position in position == 0 ? .status(status, body: "<h1>no</h1>") : Self.uploaded
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.client.word.note(Self.gates())
+        #expect(await Self.uploader(gateway).check() == false)
+        #expect(await Self.uploader(gateway).check())
+        #expect(peer.requests.count == 2)
+        #expect(try Set(peer.requests.map { try Self.upload($0).nonce }).count == 1)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: ["{}", #"{"success":true}"#, #"{"success":true,"id":7}"#])
+    func `an upload is done whatever the response names`(body: String) async throws {
+        let peer = try FaultyPeer { _, _ in .json(body) }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.client.word.note(Self.gates())
+        #expect(await Self.uploader(gateway).check())
+        #expect(await Self.uploader(gateway).check())
         #expect(peer.requests.count == 1)
         await gateway.client.shutdown()
     }

@@ -92,7 +92,7 @@ struct DeviceLifeTests {
     @Test func `a device the directory has forgotten is registered again`() async throws {
         let peer = try FaultyPeer { request, position in
             if request.method == "GET" { return Self.sync }
-            return request.path.hasSuffix("/update") && position < 4 ? .status(404) : .json(#"{"success":true}"#)
+            return request.path.hasSuffix("/update") && position < 4 ? .refusal(404) : .json(#"{"success":true}"#)
         }
         let gateway = try await GatewayFixture(peer.url, time: ManualTime())
         let service = gateway.service()

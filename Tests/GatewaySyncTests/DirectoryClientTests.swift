@@ -101,9 +101,16 @@ struct DirectoryClientTests {
         #expect(time.asked.count == 2)
     }
 
+    private static func noResponse(_ status: String) -> String {
+        """
+        no response of the directory: the \(status) has not its error body, so a proxy or firewall sent it; check \
+        directory.url and what stands between
+        """
+    }
+
     @Test(arguments: [
-        (404, "the directory rejected the request (404); is directory.url the address of a directory?"),
-        (400, "the directory rejected the request (400)"), (502, "the directory is not available: it answered 502"),
+        (404, noResponse("404")), (400, noResponse("400")), (403, noResponse("403")),
+        (502, "the directory is not available: it answered 502"),
         (
             401,
             """

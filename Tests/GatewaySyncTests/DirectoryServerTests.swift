@@ -127,7 +127,7 @@ struct DirectoryServerTests {
             Issue.record("not delivered")
             return
         }
-        #expect(!receipt.counted)
+        #expect(receipt.counted == false)
         #expect(receipt.reason == "no_match")
         await directory.stop()
     }

@@ -47,7 +47,7 @@ struct EventBatchTests {
         #expect(peer.requests.flatMap(Self.keys) == (0..<8).map { "displayed:\($0)" })
         #expect(peer.requests.last?.path == "/api/mobile/branding/event")
         #expect(
-            gateway.outbox.fate("displayed:3") == .delivered(EventReceipt(eventID: "e-displayed:3", counted: true)))
+            gateway.outbox.fate("displayed:3") == .delivered(EventReceipt(eventID: "e-displayed:3", counted: nil)))
         #expect(gateway.outbox.fates.count == 9)
         await gateway.client.shutdown()
     }
@@ -109,7 +109,8 @@ struct EventBatchTests {
     @Test(arguments: [404, 405, 413, 422])
     func `events of a batch that is not taken go singly, and later ones fit`(status: Int) async throws {
         let (gateway, peer) = try await Self.gateway(Self.remote(batch: 4), events: 4) { request in
-            request.path.hasSuffix("/batch") && Self.keys(request).count > 2 ? .status(status) : Self.taken(request)
+            request.path.hasSuffix("/batch") && Self.keys(request).count > 2
+                ? (status == 422 ? .refusal(status) : .status(status)) : Self.taken(request)
         }
         let sender = gateway.sender()
         await sender.sendBatch()
@@ -169,6 +170,34 @@ struct EventBatchTests {
         let sender = gateway.sender()
         await sender.sendBatch()
         #expect(sender.counts.delivered == 1 && sender.counts.postponed == 1)
+        await gateway.client.shutdown()
+    }
+
+    @Test func `a batch that a firewall refuses is not broken up`() async throws {
+        let (gateway, peer) = try await Self.gateway(Self.remote(batch: 4), events: 4) { _ in
+            .status(403, headers: ["Content-Type": "text/html"], body: "<h1>Blocked</h1>")
+        }
+        let sender = gateway.sender()
+        await sender.sendBatch()
+        #expect(peer.requests.count == 1)
+        #expect(gateway.closed == nil)
+        #expect(sender.counts.postponed == 4)
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [
+        (#""error":{"success":false,"error":"no"}"#, PassThroughReason.gatedUnauthorised), (#""error":null"#, nil),
+    ])
+    func `403 of one operation refuses the key only in the contract's words`(
+        error: String, closed: PassThroughReason?
+    ) async throws {
+        let results = #"{"status":"success","status_code":200},{"status":"error","status_code":403,\#(error)}"#
+        let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 2) { _ in
+            .json(#"{"results":[\#(results)]}"#)
+        }
+        await gateway.sender().sendBatch()
+        #expect(gateway.closed == closed)
+        guard case .postponed = gateway.outbox.fate("displayed:1") else { Issue.record("does not wait"); return }
         await gateway.client.shutdown()
     }
 

@@ -57,6 +57,24 @@ struct EventSenderTests {
         await gateway.client.shutdown()
     }
 
+    @Test(arguments: [
+        #"{"success":true,"event_id":"e-7","displayed_at":"2026-01-01T00:00:00Z"}"#,
+        #"{"success":true,"counted":null}"#,
+        #"{"success":true,"outcome":"no_match"}"#,
+    ])
+    func `where the response does not say whether an event counts, it is unknown`(body: String) async throws {
+        let peer = try FaultyPeer { _, _ in .json(body) }
+        let gateway = try await GatewayFixture(peer.url)
+        gateway.outbox.add("displayed:1")
+        let sender = gateway.sender()
+        await sender.sendBatch()
+        guard case .delivered(let receipt) = gateway.outbox.fate("displayed:1") else { Issue.record("waits"); return }
+        #expect(receipt.counted == nil)
+        #expect(sender.counts.delivered == 1)
+        #expect(sender.counts.notCounted == 0)
+        await gateway.client.shutdown()
+    }
+
     @Test func `a repeated event is the same request to the byte`() async throws {
         let peer = try FaultyPeer { _, position in position < 2 ? .status(500) : .json(Self.counted) }
         let gateway = try await GatewayFixture(peer.url)
@@ -149,6 +167,7 @@ struct EventSenderTests {
         (#"{"account_status":"suspended"}"#, .gatedAccountStatus),
         (#"{"used_this_month":10,"cap_this_month":10}"#, .gatedCapReached),
         (#"{"voip_dialer_enabled":false}"#, .gatedVoipDialerDisabled),
+        (#"{"account_status":"canceled"}"#, .gatedAccountStatus),
     ])
     func `a gate in an event answer closes at once and is stored`(config: String, reason: PassThroughReason)
         async throws
@@ -157,11 +176,14 @@ struct EventSenderTests {
             .json(#"{"success":true,"counted":true\#(position == 0 ? #","config":\#(config)"# : "")}"#)
         }
         let gateway = try await GatewayFixture(peer.url)
+        await gateway.obeyVoipDialer()
         gateway.outbox.add("displayed:1")
         let sender = gateway.sender()
         await sender.sendBatch()
         #expect(gateway.closed == reason)
-        #expect(try await gateway.cache.syncState().gates.closed == reason)
+        var stored = try await gateway.cache.syncState().gates
+        stored.obeysVoipDialer = true
+        #expect(stored.closed == reason)
         // Other gates do not hold back events, and an answer without config changes none.
         gateway.outbox.add("displayed:2")
         await sender.sendBatch()

@@ -33,6 +33,13 @@ final class FaultyPeer: Sendable {
         /// These bytes, then more without end, until the client goes away.
         case endless(String)
 
+        /// A refusal with the contract's error body, as the directory itself sends it.
+        static func refusal(_ status: Int) -> Answer {
+            .status(
+                status, headers: ["Content-Type": "application/json"],
+                body: #"{"success":false,"error":"refused","code":null}"#)
+        }
+
         static func json(_ body: String) -> Answer {
             .status(200, headers: ["Content-Type": "application/json"], body: body)
         }

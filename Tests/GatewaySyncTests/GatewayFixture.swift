@@ -45,6 +45,15 @@ final class GatewayFixture: Sendable {
         client = try GatewaySyncTests.client(at: url, key: key, time: time, configure: configure)
     }
 
+    /// The operator's `voip_dialer_enabled: obey`.
+    func obeyVoipDialer() async {
+        await publisher.change { gates in
+            var gates = gates
+            gates.obeysVoipDialer = true
+            return gates
+        }
+    }
+
     var logger: Logger { Logger(label: "test") { [log] _ in log.handler } }
 
     func service(_ schedule: SyncSchedule = SyncSchedule()) -> SyncService {

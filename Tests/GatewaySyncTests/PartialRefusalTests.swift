@@ -34,7 +34,7 @@ struct PartialRefusalTests {
 
     @Test(arguments: [401, 403]) func `an event's refusal of access has a sync decide at once`(status: Int) async throws
     {
-        let peer = try FaultyPeer { request, _ in request.method == "GET" ? .json(Self.synced) : .status(status) }
+        let peer = try FaultyPeer { request, _ in request.method == "GET" ? .json(Self.synced) : .refusal(status) }
         let gateway = try await GatewayFixture(peer.url)
         gateway.outbox.add("displayed:1")
         await gateway.sender().sendBatch()
@@ -72,14 +72,33 @@ struct PartialRefusalTests {
         await gateway.client.shutdown()
     }
 
-    @Test(arguments: [404, 405, 407, 421, 431])
-    func `what a proxy says of itself refuses no event`(status: Int) async throws {
-        let peer = try FaultyPeer { _, _ in .status(status) }
-        let gateway = try await GatewayFixture(peer.url)
+    @Test(arguments: [400, 403, 404, 405, 407, 409, 413, 421, 422, 431, 451])
+    func `what a proxy or firewall refuses leaves events, brands, the cursor and the device alone`(
+        status: Int
+    ) async throws {
+        let peer = try FaultyPeer { _, _ in .status(status, headers: ["Content-Type": "text/html"], body: "<h1>no</h1>")
+        }
+        let gateway = try await GatewayFixture(peer.url, records: [record("+61412345678")])
+        let registered = gateway.folder.path + "/device-registered"
+        try Data(gateway.device.id.utf8).write(to: URL(fileURLWithPath: registered))
         gateway.outbox.add("displayed:1")
         let sender = gateway.sender()
         await sender.sendBatch()
         #expect(sender.counts.refused == 0 && sender.counts.postponed == 1)
+        let service = gateway.service()
+        await service.syncOnce()
+        await service.syncOnce()
+        #expect(service.status.result == .failed)
+        #expect(!service.status.wasFull)
+        #expect(gateway.closed == nil)
+        #expect(gateway.finds("+61412345678"))
+        #expect(gateway.log.lines.contains { $0.contains("the \(status) has not its error body") })
+        #expect(!gateway.log.lines.contains { $0.contains("api_key") })
+        await DeviceLife(
+            client: gateway.client, device: gateway.device, stateFolder: gateway.folder.path,
+            time: gateway.time.keeper, logger: gateway.logger
+        ).report(lastSync: nil, isInSync: true)
+        #expect(FileManager.default.fileExists(atPath: registered))
         await gateway.client.shutdown()
     }
 

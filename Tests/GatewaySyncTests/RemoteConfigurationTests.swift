@@ -53,11 +53,42 @@ struct RemoteConfigurationTests {
         await gateway.client.shutdown()
     }
 
-    @Test(arguments: [(404, true), (400, true), (503, false)])
-    func `a directory without one is left in peace, one that is away is asked again`(
-        status: Int, isSettled: Bool
+    /// The seed's response names the platform; versions of another one are not Herald's.
+    @Test(arguments: [
+        ("linux", #""platform":"linux","#, true), ("linux", #""platform":"Linux","#, true), ("linux", "", true),
+        ("linux", #""platform":"ios","#, false), ("linux", #""platform":"android","#, false),
+        ("sip", #""platform":"sip","#, true), ("sip", #""platform":"linux","#, false),
+        // Registered as a phone, where the directory takes nothing else.
+        ("ios", #""platform":"ios","#, false), ("android", "", false),
+    ])
+    func `versions of another platform are not compared with Herald's`(
+        own: String, member: String, isDue: Bool
     ) async throws {
-        let peer = try FaultyPeer { _, _ in .status(status) }
+        let peer = try FaultyPeer { _, _ in
+            .json(
+                #"{\#(member)"min_supported_version":"8.0.0","latest_version":"9.1.0","force_update":true,"#
+                    + #""settings":{"sync_interval_minutes":15}}"#)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        let device = DeviceIdentity(id: "g", platform: own, systemVersion: "Debian 12", version: "1.2.3")
+        let service = RemoteConfigurationService(
+            client: gateway.client, device: device, time: gateway.time.keeper, logger: gateway.logger)
+        await service.fetch()
+        #expect(service.standing.isUpdateDue == isDue)
+        #expect(service.standing.minimumVersion == (isDue ? "8.0.0" : nil))
+        #expect(gateway.log.lines.contains { $0.contains("newer herald") } == isDue)
+        #expect(gateway.client.word.syncInterval == .seconds(900), "settings are for every client")
+        await gateway.client.shutdown()
+    }
+
+    @Test(arguments: [
+        (FaultyPeer.Answer.status(404), true), (.status(405), true), (.refusal(400), true), (.status(503), false),
+        (.status(403), false), (.status(400), false),
+    ])
+    func `a directory without one is left in peace, one that is away is asked again`(
+        answer: FaultyPeer.Answer, isSettled: Bool
+    ) async throws {
+        let peer = try FaultyPeer { _, _ in answer }
         let gateway = try await GatewayFixture(peer.url)
         #expect(await Self.service(gateway).fetch() == isSettled)
         #expect(gateway.client.word.remote == nil)

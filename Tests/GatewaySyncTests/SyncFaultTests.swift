@@ -76,16 +76,25 @@ struct Fault: Sendable, CustomTestStringConvertible {
         Fault("501", .status(501)),
         Fault("429", .status(429), requests: 3),
         Fault("408", .status(408), requests: 3),
-        Fault("400", .status(400), event: .refused),
-        Fault("413", .status(413), event: .refused),
-        // Nobody who knows events has spoken: a proxy without its directory, or a directory that has moved.
+        Fault("400 of a directory", .refusal(400), event: .refused),
+        Fault("413 of a directory", .refusal(413), event: .refused),
+        Fault("422 of a directory", .refusal(422), event: .refused),
+        // Without the contract's error body a proxy or firewall has refused, or the directory has moved.
+        Fault("400 without a body", .status(400)),
+        Fault("413 of a proxy", .status(413, headers: ["Content-Type": "text/html"], body: "<h1>413</h1>")),
+        Fault("403 without a body", .status(403)),
+        Fault("403 of a firewall", .status(403, headers: ["Content-Type": "text/html"], body: "<h1>Blocked</h1>")),
+        Fault("403 of an API gateway", .status(403, body: #"{"message":"Forbidden"}"#)),
+        Fault("403 of a framework", .status(403, body: #"{"status":403,"error":"Forbidden","path":"/api/mobile"}"#)),
+        Fault("407", .status(407)),
+        Fault("451", .status(451, body: "unavailable here")),
         Fault("404 on both mounts", .status(404), requests: 2),
         Fault("405 without a word", .status(405), requests: 2),
         Fault(
             "404 of a directory", .status(404, body: #"{"success":false,"error":"no such brand"}"#), requests: 2,
             event: .refused),
         Fault("401", .status(401), result: .unauthorised, closed: .gatedUnauthorised),
-        Fault("403", .status(403), result: .unauthorised, closed: .gatedUnauthorised),
+        Fault("403 of a directory", .refusal(403), result: .unauthorised, closed: .gatedUnauthorised),
     ]
 }
 
@@ -94,7 +103,7 @@ struct SyncFaultTests {
     private let number = "+61412000001"
 
     @Test(arguments: Fault.rows)
-    func `the last records stay, only 401 and 403 close the gate`(fault: Fault) async throws {
+    func `the last records stay, only a refused key closes the gate`(fault: Fault) async throws {
         let peer = try FaultyPeer { _, _ in fault.answer }
         let gateway = try await GatewayFixture(
             peer.url, records: [record(number)],

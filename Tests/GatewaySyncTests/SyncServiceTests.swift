@@ -155,7 +155,7 @@ struct SyncServiceTests {
 
     @Test func `a refused cursor leads to a full sync`() async throws {
         let peer = try FaultyPeer { request, _ in
-            request.target.contains("since=") ? .status(400) : Self.answer(["+61412000002"])
+            request.target.contains("since=") ? .refusal(400) : Self.answer(["+61412000002"])
         }
         let gateway = try await GatewayFixture(peer.url, records: [record("+61412000001")])
         let service = gateway.service()

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import BrandingAPI
+import Logging
+
+/// Logs values of `config` that an operator must know of and that change no gate by themselves.
+///
+/// Each change is logged once, and at most once an hour for each field: a directory that alternates between two values
+/// with every response must not fill the log. Not for several threads at once.
+struct ConfigRemarks {
+    /// Seconds.
+    private static let spacing: Int64 = 3600
+    /// Different values of `account_status` that are remembered; further ones are not logged.
+    private static let mostStatuses = 32
+
+    private var voipDialer: (isEnabled: Bool, loggedAt: Int64?) = (true, nil)
+    private var statuses: Set<String> = []
+    private let logger: Logger
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// - Parameters:
+    ///   - obeysVoipDialer: the operator's choice in `directory.voip_dialer_enabled`.
+    ///   - now: seconds since 1970.
+    mutating func note(_ config: DirectoryConfig, obeysVoipDialer: Bool, now: Int64) {
+        if let isEnabled = config.voipDialerEnabled { note(voipDialer: isEnabled, obeysVoipDialer, now) }
+        if let status = config.accountStatus { note(status: AccountStatus.normal(status)) }
+    }
+
+    private mutating func note(voipDialer isEnabled: Bool, _ obeys: Bool, _ now: Int64) {
+        guard isEnabled != voipDialer.isEnabled else { return }
+        // The value is kept for the next comparison only once it is logged: after the hour the one in force is.
+        if let last = voipDialer.loggedAt, (0..<Self.spacing).contains(now - last) { return }
+        voipDialer = (isEnabled, now)
+        if isEnabled {
+            logger.notice("the directory has voip_dialer_enabled: true again")
+        } else if obeys {
+            logger.notice(
+                """
+                the directory has voip_dialer_enabled: false, and no call is branded; ask its operator to enable it, or \
+                set directory.voip_dialer_enabled: ignore
+                """)
+        } else {
+            logger.notice(
+                """
+                the directory has voip_dialer_enabled: false, which is ignored; set directory.voip_dialer_enabled: obey \
+                to stop branding while it is false
+                """)
+        }
+    }
+
+    private mutating func note(status: String) {
+        guard !status.isEmpty, AccountStatus(status) == .unknown, statuses.count < Self.mostStatuses,
+            statuses.insert(status).inserted
+        else { return }
+        logger.warning(
+            """
+            the directory has an account_status that is not known here; branding goes by branding_enabled. If it means \
+            that the account has ended, ask the directory's operator to switch branding_enabled off
+            """, metadata: ["account_status": "\(ServerText.clean(status))"])
+    }
+}
