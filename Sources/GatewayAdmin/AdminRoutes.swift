@@ -7,9 +7,11 @@ import Hummingbird
 /// What the operator's page answers to which path.
 struct AdminRoutes: Sendable {
     let source: any GatewayStatusSource
+    let shares: ConnectionShares
 
-    func router() -> Router<BasicRequestContext> {
-        let router = Router()
+    func router() -> Router<AdminContext> {
+        let router = Router(context: AdminContext.self)
+        router.add(middleware: HealthFirst(shares: shares))
         router.get("/healthz") { _, _ in Self.text(.ok, "ok\n") }
         router.get("/readyz") { _, _ in await readiness() }
         router.get("/metrics") { _, _ in await metrics() }
@@ -35,11 +37,43 @@ struct AdminRoutes: Sendable {
         return Self.text(.ok, json + "\n", type: "application/json; charset=utf-8")
     }
 
-    private static func text(
+    fileprivate static func text(
         _ status: HTTPResponse.Status, _ text: String, type: String = "text/plain; charset=utf-8"
     ) -> Response {
         // Answers speak of this instant; a proxy in between must not keep them.
         let headers: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
+    }
+}
+
+/// A request of the admin port with its connection.
+struct AdminContext: RequestContext {
+    var coreContext: CoreRequestContextStorage
+    let connection: ObjectIdentifier
+
+    init(source: Source) {
+        coreContext = .init(source: source)
+        connection = ObjectIdentifier(source.channel)
+    }
+}
+
+/// Holds connections above their client's share to `/healthz` and `/readyz`.
+private struct HealthFirst: RouterMiddleware {
+    typealias Context = AdminContext
+
+    let shares: ConnectionShares
+
+    func handle(
+        _ request: Request, context: AdminContext,
+        next: @concurrent (Request, AdminContext) async throws -> Response
+    ) async throws -> Response {
+        guard shares.isForHealthAlone(context.connection) else { return try await next(request, context) }
+        let isAllowed = ["/healthz", "/readyz"].contains(request.uri.path)
+        var response =
+            isAllowed
+            ? try await next(request, context)
+            : AdminRoutes.text(.serviceUnavailable, "too many connections of this client are open; close some\n")
+        response.headers[.connection] = "close"
+        return response
     }
 }

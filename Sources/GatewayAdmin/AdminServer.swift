@@ -12,14 +12,13 @@ import ServiceLifecycle
 /// It has no login, so it listens on loopback unless the operator says otherwise. It shows counts and states, never a
 /// telephone number, a name or a key. It shares nothing with the call path but the counters it reads.
 package struct AdminServer: Service {
-    /// At once: what asks here are a few monitors, and a file descriptor taken here is missing elsewhere.
-    private static let connections = 64
     /// Without a request, before a connection is closed.
     private static let idle = TimeAmount.seconds(75)
 
     private let listener: HTTPListener
     private let source: any GatewayStatusSource
     private let logger: Logger
+    private let limits = ConnectionShares.Limits()
 
     /// Prepares a server; nothing is opened before `run`.
     package init(_ listener: HTTPListener, source: any GatewayStatusSource, logger: Logger) {
@@ -32,13 +31,17 @@ package struct AdminServer: Service {
     ///
     /// - Throws: `ListenRefusal` if the address cannot be bound.
     package func run() async throws {
+        // Few: what asks here are some monitors, and a file descriptor taken here is missing elsewhere.
+        let shares = ConnectionShares(limits, key: "admin.listen", logger: logger)
         try await listener.serve(logger: logger) { configuration, onRunning, quiet in
             var configuration = configuration
-            configuration.availableConnectionsDelegate = MaximumAvailableConnections(Self.connections, logger: quiet)
+            configuration.availableConnectionsDelegate = MaximumAvailableConnections(limits.most, logger: quiet)
             return Application(
-                router: AdminRoutes(source: source).router(),
-                server: .http1(configuration: .init(idleTimeout: Self.idle)), configuration: configuration,
-                onServerRunning: onRunning, logger: quiet)
+                router: AdminRoutes(source: source, shares: shares).router(),
+                server: .http1(
+                    configuration: .init(
+                        additionalChannelHandlers: [ConnectionShare(shares)], idleTimeout: Self.idle)),
+                configuration: configuration, onServerRunning: onRunning, logger: quiet)
         }
     }
 }

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Logging
+import NIOCore
+import Synchronization
+
+/// Shares a server's connections among its clients, so that one client that holds many leaves the others theirs.
+///
+/// A client is an IPv4 address or an IPv6 network of 64 bits. Above its share, or with all in use, it still gets a few
+/// short connections for `/healthz` and `/readyz`: a monitor must not take a busy page for a dead gateway. Any thread.
+final class ConnectionShares: Sendable {
+    /// How many connections there are, and for how long.
+    struct Limits: Sendable {
+        /// Of all clients.
+        var all = 64
+        /// Of one client.
+        var client = 16
+        /// Short ones beside these, of all clients and of one.
+        var reserve = 16
+        var clientReserve = 4
+        /// The life of a short one.
+        var reserveLife = TimeAmount.seconds(5)
+
+        /// More than are ever open at once; those without a share are closed as they come.
+        var most: Int { all + reserve + 16 }
+    }
+
+    /// What a connection may be used for.
+    enum Share: Hashable {
+        case whole
+        /// `/healthz` and `/readyz`, for a short time.
+        case health
+        /// Nothing.
+        case none
+    }
+
+    private struct State {
+        var whole: [[UInt8]: Int] = [:]
+        var health: [[UInt8]: Int] = [:]
+        var wholeCount = 0
+        var healthCount = 0
+        /// The connections with a share for health alone.
+        var restricted: Set<ObjectIdentifier> = []
+        var loggedAt: NIODeadline?
+        var refused = 0
+    }
+
+    let limits: Limits
+    private let key: String
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    /// - Parameter key: where the configuration names the server, such as `admin.listen`.
+    init(_ limits: Limits = Limits(), key: String, logger: Logger) {
+        self.limits = limits
+        self.key = key
+        self.logger = logger
+    }
+
+    /// The share of a new connection, which `leave` gives back.
+    ///
+    /// - Parameter connection: the channel of the connection.
+    func enter(_ client: [UInt8], _ connection: ObjectIdentifier) -> Share {
+        state.withLock { state in
+            if state.whole[client, default: 0] < limits.client, state.wholeCount < limits.all {
+                state.whole[client, default: 0] += 1
+                state.wholeCount += 1
+                return .whole
+            }
+            guard state.health[client, default: 0] < limits.clientReserve, state.healthCount < limits.reserve else {
+                return .none
+            }
+            state.health[client, default: 0] += 1
+            state.healthCount += 1
+            state.restricted.insert(connection)
+            return .health
+        }
+    }
+
+    func leave(_ client: [UInt8], _ connection: ObjectIdentifier, _ share: Share) {
+        func drop(_ counts: inout [[UInt8]: Int], _ total: inout Int) {
+            let rest = counts[client, default: 1] - 1
+            counts[client] = rest > 0 ? rest : nil
+            total -= 1
+        }
+        state.withLock { state in
+            switch share {
+            case .whole: drop(&state.whole, &state.wholeCount)
+            case .health:
+                drop(&state.health, &state.healthCount)
+                state.restricted.remove(connection)
+            case .none: break
+            }
+        }
+    }
+
+    /// True where a connection may ask for `/healthz` and `/readyz` alone.
+    func isForHealthAlone(_ connection: ObjectIdentifier) -> Bool {
+        state.withLock { $0.restricted.contains(connection) }
+    }
+
+    /// Logs a connection that got less than a whole share, at most once a minute.
+    func noteShortage(_ address: SocketAddress?, now: NIODeadline = .now()) {
+        let count: Int? = state.withLock { state in
+            state.refused += 1
+            if let last = state.loggedAt, now < last + .seconds(60) { return nil }
+            state.loggedAt = now
+            defer { state.refused = 0 }
+            return state.refused
+        }
+        guard let count else { return }
+        logger.warning(
+            """
+            a client holds all the connections it may have, or all are in use; only /healthz and /readyz are open to it until some \
+            are closed. See who holds them with `ss -tnp`
+            """,
+            metadata: [
+                "server": "\(key)", "client": "\(address?.ipAddress ?? "unknown")", "connections": "\(count)",
+            ])
+    }
+
+    /// The client behind an address.
+    static func client(_ address: SocketAddress?) -> [UInt8] {
+        switch address {
+        case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
+        case .v6(let address): withUnsafeBytes(of: address.address.sin6_addr) { Array($0.prefix(8)) }
+        case .unixDomainSocket, nil: []
+        }
+    }
+}
+
+/// Holds one connection to its share.
+final class ConnectionShare: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let shares: ConnectionShares
+    private var held: (client: [UInt8], share: ConnectionShares.Share)?
+    private var end: Scheduled<Void>?
+
+    init(_ shares: ConnectionShares) { self.shares = shares }
+
+    func channelActive(context: ChannelHandlerContext) {
+        take(context)
+        context.fireChannelActive()
+    }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { take(context) }
+    }
+
+    private func take(_ context: ChannelHandlerContext) {
+        guard held == nil else { return }
+        let channel = context.channel
+        let client = ConnectionShares.client(channel.remoteAddress)
+        let share = shares.enter(client, ObjectIdentifier(channel))
+        held = (client, share)
+        guard share != .whole else { return }
+        shares.noteShortage(channel.remoteAddress)
+        if share == .none {
+            channel.close(promise: nil)
+        } else {
+            end = context.eventLoop.scheduleTask(in: shares.limits.reserveLife) { channel.close(promise: nil) }
+        }
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) {
+        end?.cancel()
+        if let held { shares.leave(held.client, ObjectIdentifier(context.channel), held.share) }
+        held = nil
+    }
+}
