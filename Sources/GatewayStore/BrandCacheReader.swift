@@ -22,6 +22,21 @@ package struct BrandCacheReader: Sendable {
         try database.read { try BrandCacheStore.state(in: $0) }
     }
 
+    /// The logo that the record of a number names, as the directory sent it; nil without record or logo.
+    package func logoURL(of number: E164Number) throws -> String? {
+        try database.read {
+            try String.fetchOne(
+                $0, sql: "SELECT logo_url FROM brand WHERE number = ?", arguments: [Int64(number.digits)])
+        }
+    }
+
+    /// True where any record names a logo.
+    package func hasLogos() throws -> Bool {
+        try database.read {
+            try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM brand WHERE logo_url IS NOT NULL)") ?? false
+        }
+    }
+
     /// An index that holds one number, if that number is stored: a lookup need not wait for millions of others.
     package func index(of number: E164Number, profile: RenderingProfile) throws -> BrandIndex {
         try database.read { database in

@@ -19,6 +19,25 @@ package struct LogoReader: Sendable {
         try database.read { try LogoStore.hosted(settings, in: $0) }
     }
 
+    /// What went wrong with the last fetch of a logo; nil where it went well or has not happened.
+    package func problem(of url: String) throws -> String? {
+        try database.read { try String.fetchOne($0, sql: "SELECT error FROM logo WHERE url = ?", arguments: [url]) }
+    }
+
+    /// How many logos have no copy because their last fetch failed, with one failure of each kind, the most frequent
+    /// first; nil where there is a copy of any.
+    package func obstacles() throws -> [(count: Int, example: String)]? {
+        try database.read { database in
+            let hasCopy = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM logo WHERE hash IS NOT NULL)")
+            guard hasCopy == false else { return nil }
+            let sql = """
+                SELECT COUNT(*), MIN(error) FROM logo WHERE status = 'failed' AND error IS NOT NULL
+                GROUP BY reason ORDER BY 1 DESC, 2
+                """
+            return try Row.fetchAll(database, sql: sql).map { (count: $0[0], example: $0[1]) }
+        }
+    }
+
     /// Logos by URL, those with a failure first.
     package func logos(limit: Int) throws -> [LogoRow] {
         try database.read { database in

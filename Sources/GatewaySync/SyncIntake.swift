@@ -89,6 +89,8 @@ package struct SyncTally: Hashable, Sendable {
     package private(set) var received = 0
     /// Active records that can be used.
     package private(set) var usable = 0
+    /// Of the usable ones, those that name a logo.
+    package private(set) var withLogo = 0
     /// Numbers the directory marked inactive.
     package private(set) var inactive = 0
     /// Records left out, by reason.
@@ -127,6 +129,7 @@ package struct SyncTally: Hashable, Sendable {
             }
         }
         usable += records.count
+        withLogo += records.count { $0.logoURL != nil }
         self.inactive += inactive.count
         return (records, inactive)
     }

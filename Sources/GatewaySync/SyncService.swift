@@ -33,6 +33,8 @@ package final class SyncService: Service, Sendable {
         /// The next sync asks without condition.
         var distrustsValidator = false
         var lastSync: Int64?
+        /// True where the log says that no brand has a logo.
+        var lacksLogos = false
         /// True after a successful sync until the device was reported.
         var isFresh = false
 
@@ -289,6 +291,7 @@ extension SyncService {
             return before
         }
         synced.ring()
+        if change.isFull, tally.usable > 0 { noteLogos(tally) }
         if tally.rejected != before.rejected, !tally.rejected.isEmpty {
             let reasons = tally.rejected.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
             logger.warning(
@@ -301,6 +304,21 @@ extension SyncService {
                 "full": "\(change.isFull)", "written": "\(applied.written)", "removed": "\(applied.removed)",
                 "records": "\(applied.total)",
             ])
+    }
+
+    /// Logs once that the whole set has no logo, and again after a set that had one.
+    private func noteLogos(_ tally: SyncTally) {
+        let lacks = tally.withLogo == 0
+        let isNews = state.withLock { state in
+            defer { state.lacksLogos = lacks }
+            return lacks && !state.lacksLogos
+        }
+        guard isNews else { return }
+        logger.notice(
+            """
+            no brand of the directory has a logo, so phones show names alone; give the brands a logo_url, for a \
+            herald-directory see logos: of herald-directory.yaml
+            """, metadata: ["records": "\(tally.usable)"])
     }
 
     private func note(_ error: any Error) async {

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import BrandingAPI
+import ConfigurationFiles
 import GatewayAdmin
 import GatewayStore
 
@@ -11,7 +12,8 @@ struct LogosCommand: ParsableCommand {
         commandName: "logos",
         abstract: "List the logos the brands name: state, size, and what went wrong.",
         discussion: """
-            Reads the rows beside a running gateway; those whose last fetch failed stand first. Times are UTC.
+            Reads the rows beside a running gateway; those whose last fetch failed stand first. Times are UTC. Where \
+            there is no copy of any logo, the last lines say why.
 
             Examples:
               herald logos
@@ -28,13 +30,35 @@ struct LogosCommand: ParsableCommand {
     }
 
     func run() throws {
-        let folder = try options.stateFolder()
-        let logos = try CommandFailure.reported { try LogoReader(folder: folder).logos(limit: limit) }
+        let configuration = try options.configuration()
+        let reader = try CommandFailure.reported { try LogoReader(folder: configuration.state) }
+        let logos = try CommandFailure.reported { try reader.logos(limit: limit) }
         if options.json {
             for logo in logos { try Output.write(json: logo.json) }
         } else {
-            Output.write(Self.table(logos))
+            let remarks = try CommandFailure.reported { try Self.remarks(configuration, reader) }
+            Output.write(Self.table(logos) + remarks.map { $0 + "\n" }.joined())
         }
+    }
+
+    /// Why the gateway has no copy of any logo; empty where it has one.
+    private static func remarks(_ configuration: HeraldConfiguration, _ reader: LogoReader) throws -> [String] {
+        guard configuration.logos != nil else {
+            return ["no copies are kept: the configuration has no logos section, and phones get the directory's URLs"]
+        }
+        guard let obstacles = try reader.obstacles() else { return [] }
+        guard obstacles.isEmpty else {
+            return obstacles.map {
+                "no copy of \($0.count) logo\($0.count == 1 ? "" : "s"): \(TerminalText.visible($0.example))"
+            }
+        }
+        if try BrandCacheReader(folder: configuration.state).hasLogos() {
+            return ["no copies yet: the running gateway fetches them after a sync"]
+        }
+        return [
+            "no stored brand names a logo: give the brands a logo_url; for a herald-directory see logos: of "
+                + "herald-directory.yaml"
+        ]
     }
 
     private static func table(_ logos: [LogoRow]) -> String {

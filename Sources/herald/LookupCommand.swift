@@ -53,7 +53,12 @@ struct LookupCommand: ParsableCommand {
         let answer = LookupAnswer(question, gates: copy.gates, index: copy.index)
         let report = LookupReport(
             asked: number, answer: answer, trunk: trunk, region: region, copy: copy,
-            isEnabled: configuration.branding.isEnabled)
+            isEnabled: configuration.branding.isEnabled,
+            logo: LogoAnswer(
+                named: copy.namedLogo, shown: answer.brand?.logoURL,
+                origin: configuration.brandsFile == nil ? "the directory" : "the file",
+                writesCallInfo: configuration.branding.writesCallInfo,
+                allowsInsecure: configuration.branding.allowsInsecureLogos, copy: copy.logoCopy))
         if options.json { try Output.write(json: report.json) } else { Output.write(report.text) }
     }
 
@@ -97,6 +102,10 @@ struct StoredBrands {
     let gates: BrandingGates
     /// Where they are from, for people.
     let origin: String
+    /// The logo that the record names; nil without one, or where the index alone is known.
+    private(set) var namedLogo: String?
+    /// Of the gateway's own copy; nil where it keeps none.
+    private(set) var logoCopy: LogoAnswer.Copy?
 
     init(_ configuration: HeraldConfiguration, for question: LookupAnswer.Question) throws {
         var profile = configuration.renderingProfile
@@ -106,6 +115,8 @@ struct StoredBrands {
             index = try file.loadIndex()
             gates = BrandingGates()
             origin = "the file \(path)"
+            namedLogo = question.normaliser.normalise(question.number.utf8).flatMap { index.entry(for: $0) }
+                .flatMap { index.logoURL(of: $0) }
             return
         }
         let reader = try BrandCacheReader(folder: configuration.state)
@@ -113,9 +124,12 @@ struct StoredBrands {
         if let logos = configuration.logos {
             profile.logos = try LogoReader(folder: configuration.state).hosted(logos.storeSettings)
         }
-        index =
-            try question.normaliser.normalise(question.number.utf8).map { try reader.index(of: $0, profile: profile) }
-            ?? .empty(profile: profile)
+        let number = question.normaliser.normalise(question.number.utf8)
+        index = try number.map { try reader.index(of: $0, profile: profile) } ?? .empty(profile: profile)
+        namedLogo = try number.flatMap { try reader.logoURL(of: $0) }
+        if configuration.logos != nil, let namedLogo {
+            logoCopy = LogoAnswer.Copy(problem: try LogoReader(folder: configuration.state).problem(of: namedLogo))
+        }
         var gates = state.gates
         gates.obeysVoipDialer = configuration.directory?.voipDialer == .obey
         // The gateway's own lifetime is known here, one the directory gave is not.
@@ -137,6 +151,7 @@ struct LookupReport {
     let copy: StoredBrands
     /// False where `branding.enabled` lets every call pass.
     let isEnabled: Bool
+    let logo: LogoAnswer
 
     private var decision: String { isEnabled ? answer.decision : PassThroughReason.policy.description }
     private var brand: LookupAnswer.Brand? { isEnabled ? answer.brand : nil }
@@ -154,6 +169,7 @@ struct LookupReport {
         ]
         if let brand {
             lines.append(("brand", brand.brandID.isEmpty ? brand.name : "\(brand.name) (\(brand.brandID))"))
+            lines.append(("logo", logo.text))
         }
         let facts = lines.map { name, value in
             name + String(repeating: " ", count: 10 - name.count) + TerminalText.visible(value) + "\n"
@@ -167,7 +183,8 @@ struct LookupReport {
             "asked": .string(asked), "number": JSONValue(answer.number?.description), "trunk": .string(trunk.name),
             "region": JSONValue(region?.description), "decision": .string(decision), "shown": .bool(brand != nil),
             "brand_name": JSONValue(brand?.name), "brand_id": JSONValue(brand?.brandID),
-            "logo_url": JSONValue(brand?.logoURL), "headers": brand.map { .array($0.headers.map(JSONValue.string)) },
+            "logo_url": JSONValue(brand?.logoURL), "no_logo_because": brand.flatMap { _ in JSONValue(logo.obstacle) },
+            "headers": brand.map { .array($0.headers.map(JSONValue.string)) },
         ]
     }
 }

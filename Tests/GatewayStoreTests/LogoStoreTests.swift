@@ -57,6 +57,31 @@ struct LogoStoreTests {
         #expect(try await store.due(limit: 10, now: 100).map(\.url).sorted() == [Self.url("a"), Self.url("b")])
     }
 
+    @Test func `an operator sees why there is no copy at all, the most frequent cause first`() async throws {
+        let (store, database) = try await store()
+        let reader = try LogoReader(folder: folder)
+        #expect(try reader.obstacles()?.isEmpty == true)
+        #expect(try reader.problem(of: Self.url("a")) == nil)
+        #expect(try BrandCacheReader(folder: folder).hasLogos())
+        try await name(["a", "b", "c"], in: database)
+        _ = try await store.takeOver(now: 100)
+        for (logo, reason) in [("a", "insecure"), ("b", "status"), ("c", "insecure")] {
+            try await store.note(
+                .failed(reason: reason, detail: "it is \(reason)"), of: Self.url(logo), now: 100, dueAt: 200)
+        }
+        #expect(try reader.obstacles()?.map(\.count) == [2, 1])
+        #expect(try reader.obstacles()?.map(\.example) == ["it is insecure", "it is status"])
+        #expect(try reader.problem(of: Self.url("b")) == "it is status")
+        #expect(try BrandCacheReader(folder: folder).logoURL(of: #require(E164Number("+61255501001"))) == Self.url("b"))
+        _ = try await keep("1", as: "a", in: store)
+        #expect(try reader.obstacles() == nil)
+        let record = BrandRecord(
+            number: try #require(E164Number("+61255501000")), name: "Acme", brandID: "b", updatedAt: "")
+        _ = try await BrandCacheStore(database).apply(
+            StoredAnswer(isFull: true, upserts: [record], removals: [], cursor: "c", gates: BrandingGates(), now: 100))
+        #expect(try !BrandCacheReader(folder: folder).hasLogos())
+    }
+
     @Test func `two addresses of one picture share its file`() async throws {
         let (store, _) = try await store()
         let first = try await keep("1", as: "a", in: store)

@@ -99,6 +99,26 @@ struct SyncServiceTests {
         await gateway.client.shutdown()
     }
 
+    @Test func `a whole set without a logo is logged once, and again after one that had one`() async throws {
+        let logo = #","logo_url":"https://logos.example.com/a.png""#
+        // True where the set has a logo.
+        let sets = [false, false, true, false]
+        let peer = try FaultyPeer { _, position in
+            let item = #"{"phone_number_e164":"+61491570156","brand_name":"Acme"\#(sets[position] ? logo : "")}"#
+            return .json(#"{"branding":[\#(item)],"synced_at":"c\#(position)"}"#)
+        }
+        let gateway = try await GatewayFixture(peer.url)
+        let service = gateway.service()
+        var counts: [Int] = []
+        for _ in sets {
+            service.syncNow(full: true)
+            await service.syncOnce()
+            counts.append(gateway.log.lines.filter { $0.contains("no brand of the directory has a logo") }.count)
+        }
+        #expect(counts == [1, 1, 1, 2])
+        await gateway.client.shutdown()
+    }
+
     @Test func `an element that is no record costs only itself`() async throws {
         let odd = #"{"phone_number_e164":5,"brand_name":"x"},null,[],"x",{"brand_name":"y"}"#
         let nul = #"{"phone_number_e164":"+61412000002","brand_name":"a\u0000b"}"#
