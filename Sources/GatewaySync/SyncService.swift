@@ -25,6 +25,7 @@ package final class SyncService: Service, Sendable {
     private let state = Mutex(State())
     private var due: WakeSignal { publisher.wantsSync }
     private let synced = WakeSignal()
+    private let orders = SyncOrders()
 
     private struct State {
         var status = SyncStatus()
@@ -55,7 +56,7 @@ package final class SyncService: Service, Sendable {
             status.result = .succeeded
             status.lastSuccess = now
             if isFull { status.lastFullSuccess = now }
-            (status.written, status.removed) = (0, 0)
+            (status.written, status.removed, status.rejected) = (0, 0, [:])
             status.lastError = nil
             status.failuresInARow = 0
             status.successes += 1
@@ -104,6 +105,16 @@ package final class SyncService: Service, Sendable {
         due.ring()
     }
 
+    /// Syncs at once for an operator, and returns when that sync has ended.
+    ///
+    /// - Parameter full: asks for the whole set; a sync that is due may do so anyway.
+    package func syncOrdered(full: Bool) async throws(SyncRefusal) -> SyncReport {
+        try await orders.place(full: full) {
+            logger.info("a sync begins at once, as an operator asked", metadata: ["full": "\(full)"])
+            due.ring()
+        }
+    }
+
     /// Syncs and reports until graceful shutdown; a transaction that has begun ends whole or not at all.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
@@ -115,6 +126,7 @@ package final class SyncService: Service, Sendable {
     }
 
     private func syncLoop() async {
+        defer { orders.close() }
         while !Task.isCancelled {
             let failure = await syncOnce()
             let wait = delay(after: failure)
@@ -158,10 +170,17 @@ package final class SyncService: Service, Sendable {
     package func syncOnce() async -> (any Error)? {
         whileSyncing(true)
         defer { whileSyncing(false) }
+        let isFullOrdered = orders.begin()
+        let error = await attempt(isFullOrdered: isFullOrdered)
+        orders.end(report(error))
+        return error
+    }
+
+    private func attempt(isFullOrdered: Bool) async -> (any Error)? {
         let now = time.now()
         let (wantsFull, distrusts) = state.withLock { state in
             defer { (state.wantsFull, state.distrustsValidator) = (false, false) }
-            return (state.wantsFull, state.distrustsValidator)
+            return (state.wantsFull || isFullOrdered, state.distrustsValidator)
         }
         do {
             var stored = try await cache.syncState()
@@ -265,6 +284,17 @@ package final class SyncService: Service, Sendable {
 // MARK: Status and log
 
 extension SyncService {
+    /// What the sync that has just ended did.
+    private func report(_ error: (any Error)?) -> SyncReport {
+        let status = status
+        guard error == nil else {
+            let reason = Task.isCancelled ? "the gateway stops" : status.lastError
+            return SyncReport(isFull: status.wasFull, error: reason ?? "\(error.map { "\($0)" } ?? "")")
+        }
+        return SyncReport(
+            isFull: status.wasFull, written: status.written, removed: status.removed, rejected: status.rejected)
+    }
+
     /// Notes a sync that changed nothing, because there was nothing new.
     private func noteUnchanged(isFull: Bool, now: Int64) {
         let before = state.withLock { state in

@@ -42,6 +42,6 @@ struct Herald: AsyncParsableCommand {
         version: version,
         subcommands: [
             RunCommand.self, CheckConfigCommand.self, LookupCommand.self, CallsCommand.self, EventsCommand.self,
-            LogosCommand.self, ScaleLogoCommand.self,
+            LogosCommand.self, SyncCommand.self, ScaleLogoCommand.self,
         ])
 }

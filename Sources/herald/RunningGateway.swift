@@ -95,6 +95,10 @@ struct RunningGateway {
                     logger: Logger(label: "herald.admin")))
         }
         services.append(
+            ControlServer(
+                folder: configuration.runtime, control: OperatorControl(sync: link?.sync, branding: brands.current),
+                logger: Logger(label: "herald.control")))
+        services.append(
             ReloadService(
                 hangups: hangups, path: path, configuration: configuration, settings: settings, streams: streams,
                 resolver: resolver,

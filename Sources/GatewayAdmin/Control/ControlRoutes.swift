@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import Hummingbird
+
+/// The commands a running gateway takes on its control socket.
+///
+/// | request | does |
+/// |---|---|
+/// | `POST /v1/sync` | syncs at once; `?full=true` asks for the whole set. Responds when the sync has ended. |
+struct ControlRoutes: Sendable {
+    let control: any GatewayControl
+
+    func router() -> Router<BasicRequestContext> {
+        let router = Router()
+        router.post("/v1/sync") { request, _ in
+            try Self.response(await control.sync(full: request.uri.queryParameters["full"] == "true"))
+        }
+        return router
+    }
+
+    private static func response(_ sync: ControlledSync) throws -> Response {
+        let status: HTTPResponse.Status =
+            switch sync.result {
+            case .succeeded: .ok
+            case .failed: .badGateway
+            case .busy: .conflict
+            case .unavailable: .serviceUnavailable
+            }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: .init(byteBuffer: ByteBuffer(bytes: try encoder.encode(sync))))
+    }
+}

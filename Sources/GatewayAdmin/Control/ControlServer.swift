@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+package import Gateway
+import Hummingbird
+import HummingbirdCore
+package import Logging
+import NIOCore
+import ServiceLifecycle
+import SystemReasons
+
+/// Serves an operator's commands on a Unix-domain socket in the runtime folder.
+///
+/// HTTP, as on the admin port, but never over the network: whoever may write to the socket may command the gateway, which
+/// is the gateway's user and its group (0660). A socket that cannot be opened is logged and stops no call.
+package struct ControlServer: Service {
+    /// The name of the socket in `gateway.runtime`.
+    package static let socketName = "control.sock"
+    /// At once: commands of a few operators.
+    private static let connections = 16
+    /// Without a request, before a connection is closed.
+    private static let idle = TimeAmount.seconds(75)
+
+    private let path: String
+    private let control: any GatewayControl
+    private let onListening: @Sendable () -> Void
+    private let logger: Logger
+
+    /// Prepares a server; nothing is opened before `run`.
+    ///
+    /// - Parameters:
+    ///   - folder: `gateway.runtime`, which belongs to this gateway alone: a socket left in it by an earlier one is removed.
+    ///   - onListening: called once the socket takes commands.
+    package init(
+        folder: String, control: any GatewayControl, logger: Logger, onListening: @escaping @Sendable () -> Void = {}
+    ) {
+        path = folder + "/" + Self.socketName
+        self.control = control
+        self.logger = logger
+        self.onListening = onListening
+    }
+
+    /// Serves until the service group shuts down.
+    package func run() async throws {
+        var quiet = logger
+        quiet.logLevel = max(logger.logLevel, .notice)
+        let configuration = ApplicationConfiguration(
+            address: .unixDomainSocket(path: path), serverName: "herald",
+            availableConnectionsDelegate: MaximumAvailableConnections(Self.connections, logger: quiet))
+        let (path, onListening) = (path, onListening)
+        let application = Application(
+            router: ControlRoutes(control: control).router(),
+            server: .http1(configuration: .init(idleTimeout: Self.idle)), configuration: configuration,
+            onServerRunning: { _ in
+                // Under the program's umask the group could read the socket only, and connecting needs to write.
+                chmod(path, 0o660)
+                onListening()
+            }, logger: quiet)
+        do {
+            try await application.run()
+        } catch {
+            logger.warning(
+                """
+                the control socket cannot be opened, calls are not affected: commands such as herald sync do not reach \
+                this gateway; see gateway.runtime
+                """,
+                metadata: ["path": "\(path)", "reason": "\(SystemReason.text(error) ?? "\(error)")"])
+            try? await gracefulShutdown()
+        }
+    }
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import GatewaySync
+
+/// The running gateway as commands on its control socket see it.
+struct OperatorControl: GatewayControl {
+    /// Nil where no directory is configured.
+    let sync: SyncService?
+    let branding: CurrentBranding
+
+    func sync(full: Bool) async -> ControlledSync {
+        guard let sync else {
+            return ControlledSync(.unavailable, error: "no directory is configured, so there is nothing to sync with")
+        }
+        let start = ContinuousClock.now
+        do throws(SyncRefusal) {
+            let report = try await sync.syncOrdered(full: full)
+            let seconds = (ContinuousClock.now - start) / .seconds(1)
+            if let error = report.error {
+                return ControlledSync(
+                    .failed, isFull: report.isFull, numbers: branding.load().index.count, seconds: seconds,
+                    error: "the sync failed: \(error)")
+            }
+            return ControlledSync(
+                .succeeded, isFull: report.isFull, written: report.written, removed: report.removed,
+                numbers: branding.load().index.count, rejected: report.rejected.isEmpty ? nil : report.rejected,
+                seconds: seconds)
+        } catch {
+            switch error {
+            case .running:
+                return ControlledSync(
+                    .busy, error: "a sync runs already and brings what has changed; wait for its end and try again")
+            case .stopping:
+                return ControlledSync(.unavailable, error: "the gateway stops and begins no sync")
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Gateway
+import GatewayAdmin
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Testing
+
+@Suite("Commands on the control socket", .timeLimit(.minutes(8)))
+struct ControlTests {
+    /// A gateway whose syncs end as the test says.
+    private final class ScriptedGateway: GatewayControl {
+        let asked = Mutex<[Bool]>([])
+        private let result: ControlledSync
+
+        init(_ result: ControlledSync) { self.result = result }
+
+        func sync(full: Bool) async -> ControlledSync {
+            asked.withLock { $0.append(full) }
+            return result
+        }
+    }
+
+    /// A short path: the path of a socket has 107 bytes.
+    private final class Folder: Sendable {
+        let path = "/tmp/herald-control-\(UInt32.random(in: .min ... .max))"
+
+        init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+
+        var socket: String { path + "/" + ControlServer.socketName }
+    }
+
+    private static func withServer(
+        _ folder: String, _ control: any GatewayControl, _ body: @escaping @Sendable () async throws -> Void
+    ) async throws {
+        let (opened, announced) = AsyncStream.makeStream(of: Void.self)
+        var logger = Logger(label: "test")
+        logger.logLevel = .error
+        let server = ControlServer(folder: folder, control: control, logger: logger) { announced.yield() }
+        let services = ServiceGroup(services: [server], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { announced.finish() }
+                try await services.run()
+            }
+            var iterator = opened.makeAsyncIterator()
+            _ = try #require(await iterator.next(), "the server ended before it listened")
+            try await body()
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+        }
+    }
+
+    /// On a thread of its own: the client blocks.
+    private static func sync(_ folder: String, full: Bool = false) async throws -> ControlledSync {
+        try await withCheckedThrowingContinuation { done in
+            Thread.detachNewThread { done.resume(with: Result { try ControlClient(folder: folder).sync(full: full) }) }
+        }
+    }
+
+    static let results = [
+        ControlledSync(
+            .succeeded, isFull: true, written: 3, removed: 1, numbers: 12, rejected: ["NUL in a text": 2], seconds: 0.4),
+        ControlledSync(.failed, isFull: false, numbers: 12, seconds: 3.5, error: "the sync failed: nobody is there"),
+        ControlledSync(.busy, error: "a sync runs already"), ControlledSync(.unavailable, error: "no directory"),
+    ]
+
+    @Test(arguments: results, [true, false])
+    func `a command reaches the gateway and comes back as it ended`(result: ControlledSync, full: Bool) async throws {
+        let folder = try Folder()
+        let gateway = ScriptedGateway(result)
+        try await Self.withServer(folder.path, gateway) {
+            let answer = try await Self.sync(folder.path, full: full)
+            #expect(answer == result)
+            #expect(gateway.asked.withLock { $0 } == [full])
+        }
+    }
+
+    @Test func `the socket is for the user and its group, and goes with the gateway`() async throws {
+        let folder = try Folder()
+        try await Self.withServer(folder.path, ScriptedGateway(Self.results[0])) {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.socket)
+            #expect(attributes[.posixPermissions] as? Int == 0o660)
+            #expect(attributes[.type] as? FileAttributeType == .typeSocket)
+        }
+        let failure = await #expect(throws: ControlFailure.self) { try await Self.sync(folder.path) }
+        #expect(failure?.description.contains("no gateway runs on this configuration") == true)
+    }
+
+    @Test func `a socket that a killed gateway left is nobody, and the next gateway takes its place`() async throws {
+        let folder = try Folder()
+        // Bound and closed without removing it, as SIGKILL leaves it.
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(folder.socket.utf8)) }
+        let isBound = withUnsafeBytes(of: &address) { raw in
+            raw.withMemoryRebound(to: sockaddr.self) {
+                bind(descriptor, $0.baseAddress, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        close(descriptor)
+        try #require(isBound)
+        let failure = await #expect(throws: ControlFailure.self) { try await Self.sync(folder.path) }
+        #expect(failure?.description.contains("nobody listens on \(folder.socket)") == true)
+        try await Self.withServer(folder.path, ScriptedGateway(Self.results[0])) {
+            let answer = try await Self.sync(folder.path)
+            #expect(answer == Self.results[0])
+        }
+    }
+
+    @Test func `a path that no socket can have is said`() async throws {
+        let long = "/tmp/" + String(repeating: "x", count: 120)
+        let failure = await #expect(throws: ControlFailure.self) { try await Self.sync(long) }
+        #expect(failure?.description.contains("too long") == true)
+    }
+
+    @Test func `a socket that cannot be opened stops nothing`() async throws {
+        var logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        logger.logLevel = .error
+        let server = ControlServer(folder: "/nowhere", control: ScriptedGateway(Self.results[0]), logger: logger)
+        let services = ServiceGroup(services: [server], logger: logger)
+        async let running: Void = services.run()
+        await services.triggerGracefulShutdown()
+        try await running
+    }
+}
