@@ -83,6 +83,8 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var ledgerProblem: String?
     /// The gateway ends: new calls are refused, those in progress go on.
     package var isDraining: Bool
+    /// Senders whose messages were rejected last, newest first.
+    package var rejected: [Rejected] = []
 
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
@@ -198,6 +200,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case listening, branding, sync, gates, directory, outbox, logos, transactions
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
+        case rejected
     }
 
     /// Why calls should not be sent here yet; nil when they may.

@@ -27,6 +27,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let logos: LogoHouse?
     /// True where brands come from a file or from nowhere, so that no sync has to be waited for.
     let isSettledWithoutSync: Bool
+    let rejections: RejectionService
 
     func counters() async -> [CounterSample] {
         callCounters() + signalingCounters() + streamCounters() + outcomeCounters() + (link?.counters ?? [])
@@ -95,7 +96,7 @@ struct GatewayStatusReport: GatewayStatusSource {
         let snapshot = branding.load()
         let sync = link?.sync.status
         let backlog = try? reader.backlog()
-        return GatewayStatus(
+        var status = GatewayStatus(
             gateway: id, version: Herald.version, startedAt: startedAt, listening: listening,
             branding: .init(
                 isSettled: isSettledWithoutSync || snapshot.index.count > 0 || sync?.lastSuccess != nil
@@ -111,6 +112,8 @@ struct GatewayStatusReport: GatewayStatusSource {
             outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0), logos: await logos?.status(),
             transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
             isDraining: shards.shared.isDraining)
+        status.rejected = rejections.latest
+        return status
     }
 
     private func callCounters() -> [CounterSample] {

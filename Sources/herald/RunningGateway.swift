@@ -78,13 +78,16 @@ struct RunningGateway {
         if let outputs = configuration.outcomes.outputService(database, logger: Logger(label: "herald.records")) {
             services.append(outputs)
         }
+        let rejections = RejectionService(shared.rejections, logger: Logger(label: "herald.peers"))
+        services.append(rejections)
         let status = GatewayStatusReport(
             id: configuration.id, listening: bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: counters, shards: workers.shards,
             health: foundation.health, streams: streams?.counters, identities: transport.identities,
             branding: brands.current,
             recorder: recorder, reader: LedgerReader(database.ledger), link: link, logos: logos,
-            isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled)
+            isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled,
+            rejections: rejections)
         if let uploader = link?.debugUploader(configuration, brands.current, recentLog, status) {
             services.append(uploader)
         }

@@ -17,12 +17,14 @@ extension SIPGateway {
         if !isProtected {
             if shared.isDraining {
                 counters.add(.callsRefusedWhileDraining)
-                answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)))
+                reject(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)), for: .draining)
                 return false
             }
             if case .refused(let reason, let seconds) = trunk?.admission.admit(at: arrival.now.milliseconds) {
                 counters.add(reason == .rate ? .callsRefusedByRate : .callsRefusedByNumber)
-                answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: seconds)))
+                reject(
+                    arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: seconds)),
+                    for: reason == .rate ? .rate : .number)
                 return false
             }
         }

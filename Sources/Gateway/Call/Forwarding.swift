@@ -12,7 +12,7 @@ extension SIPGateway {
         var splices = Splices()
         let routes = RouteSet(of: invite, sockets: settings.topology.sockets, secret: settings.secret, into: &splices)
         guard let trunk = settings.topology.trunk(for: routes.nextHop, from: arrival.flow) else {
-            return answer(arrival, Refusal(503, "Service Unavailable"))
+            return reject(arrival, Refusal(503, "Service Unavailable"), for: .noTarget)
         }
         let call = reporter.identifier(of: invite, direction: .outbound)
         let isEmergency = CallFacts.isProtected(invite, isTrusted: true, trunk.emergencyNumbers)

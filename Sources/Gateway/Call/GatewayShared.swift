@@ -13,6 +13,8 @@ package final class GatewayShared: Sendable {
     package let probes: TargetProber
     /// Calls that have begun and not ended.
     package let calls: CallsInProgress
+    /// What was rejected, for the log and the status page.
+    package let rejections = RejectionTable()
     private let draining = Atomic<Bool>(false)
 
     package init(

@@ -148,7 +148,7 @@ package final class GatewayWorker: SIPElement {
         refuseShed(
             OwnAnswer.message(
                 to: invite, in: bytes, by: flow, status: 503, phrase: "Service Unavailable", tag: tag), tag, of: branch,
-            at: now)
+            by: flow, at: now)
         return true
     }
 
@@ -183,15 +183,18 @@ package final class GatewayWorker: SIPElement {
         let tag = OwnAnswer.tag(for: arrival.message, secret: settings.secret)
         refuseShed(
             OwnAnswer.message(to: arrival, status: 503, phrase: "Service Unavailable", tag: tag), tag, of: branch,
-            at: arrival.now)
+            by: arrival.flow, at: arrival.now)
         return true
     }
 
     /// Sends the answer to a shed call, whose ACK is known by its tag.
     ///
     /// It has no Retry-After: the peer would hold back everything for that time (RFC 3261 §21.5.4), not this call alone.
-    private func refuseShed(_ answer: OutgoingMessage, _ tag: UInt64, of branch: Branch, at now: Moment) {
+    private func refuseShed(
+        _ answer: OutgoingMessage, _ tag: UInt64, of branch: Branch, by flow: Flow, at now: Moment
+    ) {
         shared.counters.add(.callsShed)
+        shared.noteShed(by: flow, held.settings, at: now)
         refusedUntil = now.milliseconds + Self.repetition
         refusalTags.note(tag, of: branch)
         outgoing.append(answer)
@@ -240,6 +243,9 @@ package final class GatewayWorker: SIPElement {
             case .tooLong: Refusal(513, "Message Too Large")
             }
         outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
+        shared.noteRejection(
+            of: arrival.message, by: arrival.flow, refusal.status, for: .brokenRule, phrase: refusal.phrase, settings,
+            at: arrival.now)
     }
 
     private func isScanner(_ message: SIPMessage) -> Bool {
@@ -249,13 +255,27 @@ package final class GatewayWorker: SIPElement {
     /// A sender that is neither trunk nor PBX: refused or ignored, and counted; its responses lead nowhere.
     private func meetStranger(_ arrival: Arrival, _ settings: GatewaySettings) {
         // An answer is what scanners look for: they get none, whatever strangers get otherwise.
-        if isScanner(arrival.message) { return shared.counters.add(.scannersDropped) }
+        if isScanner(arrival.message) {
+            noteStranger(arrival, 0, from: .scanner, settings)
+            return shared.counters.add(.scannersDropped)
+        }
         guard settings.strangers == .refuse, let method = arrival.message.method, method != .ack else {
             shared.counters.add(.strangersDropped)
+            // The ACK of a 403 is no new message.
+            if arrival.message.method != .ack { noteStranger(arrival, 0, from: .unknown, settings) }
             return
         }
         shared.counters.add(.strangersRefused)
+        noteStranger(arrival, 403, from: .unknown, settings)
         outgoing.append(OwnAnswer.message(to: arrival, Refusal(403, "Forbidden"), secret: settings.secret))
+    }
+
+    private func noteStranger(
+        _ arrival: Arrival, _ status: Int, from sender: Rejection.Sender, _ settings: GatewaySettings
+    ) {
+        shared.noteRejection(
+            of: arrival.message, by: arrival.flow, status, for: settings.topology.cause(of: arrival.flow), from: sender,
+            settings, at: arrival.now)
     }
 }
 

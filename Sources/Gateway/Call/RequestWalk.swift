@@ -53,7 +53,7 @@ extension SIPGateway {
         let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
         if marks.loop.stands(in: arrival.message, sockets: settings.topology.sockets) {
             counters.add(.loopsFound)
-            return answer(arrival, Refusal(482, "Loop Detected"))
+            return reject(arrival, Refusal(482, "Loop Detected"), for: .loop)
         }
         // Emergency calls have the room that is kept for dialogs.
         let isFull =
@@ -61,7 +61,7 @@ extension SIPGateway {
             && (transactions.isFull(forDialogs: true) || !peer.protects(arrival.message, in: settings.topology))
         guard !isFull else {
             counters.add(.overloadRefused)
-            return answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 5)))
+            return reject(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 5)), for: .transactions)
         }
         switch peer {
         case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, marks, from: trunk)
@@ -88,12 +88,6 @@ extension SIPGateway {
 // MARK: - Answers of the gateway itself
 
 extension SIPGateway {
-    /// Refuses a request for a rule it breaks, and counts it.
-    func refuse(_ arrival: Arrival, _ refusal: Refusal) {
-        counters.add(.requestsRefused)
-        answer(arrival, refusal)
-    }
-
     /// Sends a refusal without keeping any state of it (RFC 3261 §16.11).
     func answer(_ arrival: Arrival, _ refusal: Refusal) {
         transactions.outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))

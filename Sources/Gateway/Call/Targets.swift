@@ -76,6 +76,7 @@ extension SIPGateway {
     func refuseWithoutTarget(_ transaction: ProxyTransaction, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         counters.add(.targetsUnavailable)
+        noteNoTarget(for: request, of: transaction, at: now)
         let bytes = LocalMessages.response(
             to: request, status: 503, phrase: "Service Unavailable",
             toTag: OwnAnswer.tag(for: request, secret: settings.secret), field: .retryAfter(seconds: 10),

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SIPCore
+
+/// One message that Herald rejected or dropped, in a record of fixed size: the sender, the message and the cause.
+package struct Rejection: Sendable {
+    /// Whose message it is.
+    package enum Sender: Hashable, Sendable {
+        /// An address that no trunk and no PBX has.
+        case unknown
+        /// An unknown address whose User-Agent names a tool that searches for open servers.
+        case scanner
+        /// The trunk of this name.
+        case trunk(String)
+        /// The PBX of this name.
+        case pbx(String)
+
+        /// True for a configured peer.
+        package var isPeer: Bool { self != .unknown && self != .scanner }
+    }
+
+    /// Why it was not taken.
+    package enum Cause: UInt8, Hashable, Sendable, CaseIterable {
+        /// No trunk and no PBX lists the address.
+        case unlisted
+        /// The address is listed, with another port or for another certificate.
+        case otherPortOrCertificate
+        /// The message breaks a rule of SIP; `phrase` names the header or the check.
+        case brokenRule
+        /// The request came back as it had left.
+        case loop
+        /// `limits.max_transactions`, or the memory for their messages, is used up.
+        case transactions
+        /// The receive queue is fuller than Herald can work off.
+        case overload
+        /// Above the trunk's `limits.calls_per_second`.
+        case rate
+        /// Above the trunk's `limits.calls`.
+        case number
+        /// The gateway stops.
+        case draining
+        /// No target of the group is up.
+        case noTarget
+    }
+
+    /// The far end of the last message.
+    package var source: PeerAddress
+    package var transport: SIPTransportKind
+    package var sender: Sender
+    /// The method of a request; of a response that of its CSeq.
+    package var method: ShortText
+    /// The status of a rejected response; 0 for a request.
+    package var responseStatus: UInt16
+    /// The status Herald answered with; 0 where it dropped the message.
+    package var status: UInt16
+    package var cause: Cause
+    /// The reason phrase of Herald's answer, which names the header or the check.
+    package var phrase: StaticString
+    /// What the header said where that can hold no number: the options of a Proxy-Require, the scheme of a URI.
+    package var detail: ShortText
+    /// How many such messages this record stands for.
+    package var count: UInt64 = 1
+    /// Wall clock of the first and of the last of them, in microseconds since 1970.
+    package var first: Int64
+    package var last: Int64
+
+    package init(
+        source: PeerAddress, transport: SIPTransportKind, sender: Sender, method: ShortText,
+        responseStatus: UInt16 = 0, status: UInt16, cause: Cause, phrase: StaticString = "",
+        detail: ShortText = ShortText(), at wallMicroseconds: Int64
+    ) {
+        self.source = source
+        self.transport = transport
+        self.sender = sender
+        self.method = method
+        self.responseStatus = responseStatus
+        self.status = status
+        self.cause = cause
+        self.phrase = phrase
+        self.detail = detail
+        first = wallMicroseconds
+        last = wallMicroseconds
+    }
+
+    /// Whether one record may stand for both: the same host, and of a configured peer the same cause as well.
+    package func isLike(_ other: Rejection) -> Bool {
+        guard source.hasSameHost(as: other.source), sender == other.sender else { return false }
+        guard sender.isPeer else { return true }
+        return cause == other.cause && status == other.status
+            && phrase.utf8CodeUnitCount == other.phrase.utf8CodeUnitCount && phrase.utf8Start == other.phrase.utf8Start
+    }
+
+    /// Takes a later one of its kind in: its words stand for both.
+    package mutating func add(_ later: Rejection) {
+        let (count, first) = (count, first)
+        self = later
+        self.count = later.count + count
+        self.first = min(later.first, first)
+    }
+}
+
+/// Up to 32 bytes of a message, kept without an allocation; longer texts are cut.
+package struct ShortText: Sendable {
+    private var bytes = InlineArray<32, UInt8>(repeating: 0)
+    private var count: UInt8 = 0
+
+    /// No text.
+    package init() {}
+
+    package init(_ text: ArraySlice<UInt8>) {
+        for byte in text.prefix(bytes.count) {
+            bytes[Int(count)] = byte
+            count += 1
+        }
+    }
+
+    package init(_ text: StaticString) {
+        for position in 0..<min(text.utf8CodeUnitCount, bytes.count) {
+            bytes[position] = text.utf8Start[position]
+            count += 1
+        }
+    }
+
+    package var isEmpty: Bool { count == 0 }
+
+    /// The text with everything but visible ASCII as an escape, fit for a log and a terminal.
+    package var visible: String {
+        var text = ""
+        for position in 0..<Int(count) {
+            let byte = bytes[position]
+            if (0x20...0x7E).contains(byte), byte != UInt8(ascii: "\\") {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "\\x" + (digits.count < 2 ? "0" : "") + digits
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+// What is rejected leaves a record for the log and the status page, beside its answer (RFC 3261 §16.3, §21.4, §21.5).
+
+extension SIPGateway {
+    /// Rejects a request for a rule it breaks, counts it and leaves a record.
+    func refuse(_ arrival: Arrival, _ refusal: Refusal) {
+        counters.add(.requestsRefused)
+        reject(arrival, refusal, for: .brokenRule)
+    }
+
+    /// Sends the answer of a rejected request, without keeping any state of it, and leaves a record.
+    func reject(_ arrival: Arrival, _ refusal: Refusal, for cause: Rejection.Cause) {
+        answer(arrival, refusal)
+        shared.noteRejection(
+            of: arrival.message, by: arrival.flow, refusal.status, for: cause, phrase: refusal.phrase, settings,
+            at: arrival.now)
+    }
+
+    /// Leaves a record of a request for which no target is up.
+    func noteNoTarget(for request: SIPMessage, of transaction: ProxyTransaction, at now: Moment) {
+        shared.noteRejection(of: request, by: transaction.flow, 503, for: .noTarget, settings, at: now)
+    }
+}
+
+extension GatewayShared {
+    /// Leaves a record of a message that was rejected with `status`, or dropped where that is 0.
+    func noteRejection(
+        of message: SIPMessage, by flow: Flow, _ status: Int, for cause: Rejection.Cause, phrase: StaticString = "",
+        _ settings: GatewaySettings, at now: Moment
+    ) {
+        let sender = Rejection.Sender(of: flow, settings.topology, at: now)
+        noteRejection(
+            of: message, by: flow, status, for: sender == .unknown ? settings.topology.cause(of: flow) : cause,
+            phrase: phrase, from: sender, settings, at: now)
+    }
+
+    /// The same where the sender is known.
+    func noteRejection(
+        of message: SIPMessage, by flow: Flow, _ status: Int, for cause: Rejection.Cause, phrase: StaticString = "",
+        from sender: Rejection.Sender, _ settings: GatewaySettings, at now: Moment
+    ) {
+        var method = ShortText()
+        var detail = ShortText()
+        switch message.startLine {
+        case .request(_, let token, let uri):
+            method = ShortText(message[token])
+            if cause == .brokenRule { detail = Self.detail(of: message, uri, status) }
+        case .response: if let sequence = message.sequence { method = ShortText(message[sequence.method]) }
+        }
+        rejections.note(
+            Rejection(
+                source: flow.source, transport: settings.topology.transport(of: flow), sender: sender, method: method,
+                responseStatus: UInt16(message.status ?? 0), status: UInt16(status), cause: cause, phrase: phrase,
+                detail: detail, at: now.wallMicroseconds))
+    }
+
+    /// Leaves a record of an INVITE that was shed before it was read.
+    func noteShed(by flow: Flow, _ settings: GatewaySettings, at now: Moment) {
+        rejections.note(
+            Rejection(
+                source: flow.source, transport: settings.topology.transport(of: flow),
+                sender: Rejection.Sender(of: flow, settings.topology, at: now), method: ShortText("INVITE"),
+                status: 503, cause: .overload, at: now.wallMicroseconds))
+    }
+
+    /// What a rejected request asked for, where that can hold no number.
+    private static func detail(of message: SIPMessage, _ uri: Range<Int>, _ status: Int) -> ShortText {
+        switch status {
+        case 420: message.first(.proxyRequire).map { ShortText(message[$0.value]) } ?? ShortText()
+        case 416:
+            // Letters alone: a scheme may have digits, and then it could be anything.
+            ShortText(message[uri].prefix { (97...122).contains($0 | 0x20) })
+        default: ShortText()
+        }
+    }
+}
+
+extension Rejection.Sender {
+    /// The configured peer that sent this way, now or under settings of before.
+    fileprivate init(of flow: Flow, _ topology: GatewayTopology, at now: Moment) {
+        switch topology.peer(of: flow) ?? topology.formerPeer(of: flow, at: now) {
+        case .trunk(let trunk): self = .trunk(trunk.name)
+        case .pbx(let pbx): self = .pbx(pbx.name)
+        case nil: self = .unknown
+        }
+    }
+}
+
+extension GatewayTopology {
+    /// Why nobody's message is taken.
+    func cause(of flow: Flow) -> Rejection.Cause {
+        mayBePeer(at: flow.source) ? .otherPortOrCertificate : .unlisted
+    }
+
+    fileprivate func transport(of flow: Flow) -> SIPTransportKind {
+        sockets.indices.contains(flow.socket) ? sockets[flow.socket].transport : .udp
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+extension GatewayStatus {
+    /// A place calls go to, as the status page shows it.
+    package struct Target: Hashable, Sendable, Codable {
+        /// `trunk carrier` or `pbx office`.
+        package var group: String
+        package var address: String
+        /// `up`, `down`, or `resting` after a 503 with Retry-After.
+        package var state: String
+        /// Whether calls are sent there at this moment; a target that is down is tried again now and then.
+        package var takesCalls: Bool
+        /// When the state began; nil for one that has been up since the start.
+        package var since: Int64?
+        /// When it last responded to a call or an OPTIONS; nil for never.
+        package var lastResponse: Int64?
+
+        package init(
+            group: String, address: String, state: String, takesCalls: Bool, since: Int64? = nil,
+            lastResponse: Int64? = nil
+        ) {
+            self.group = group
+            self.address = address
+            self.state = state
+            self.takesCalls = takesCalls
+            self.since = since
+            self.lastResponse = lastResponse
+        }
+
+        package enum CodingKeys: String, CodingKey {
+            case group, address, state, since
+            case takesCalls = "takes_calls"
+            case lastResponse = "last_response"
+        }
+    }
+
+    /// A sender whose messages were rejected or dropped.
+    package struct Rejected: Hashable, Sendable, Codable {
+        package var address: String
+        package var transport: String
+        /// `trunk carrier` or `pbx office`; nil for an unknown sender.
+        package var peer: String?
+        /// Of the last message, with everything unprintable as an escape.
+        package var method: String
+        /// What Herald answered; nil where it dropped the message.
+        package var status: Int?
+        package var cause: String
+        package var count: UInt64
+        package var first: Int64
+        package var last: Int64
+
+        package init(_ rejection: Rejection) {
+            address = rejection.source.description
+            transport = "\(rejection.transport)"
+            peer = rejection.peer
+            method = rejection.methodText
+            status = rejection.status == 0 ? nil : Int(rejection.status)
+            cause = rejection.causeText
+            count = rejection.count
+            first = rejection.first / 1_000_000
+            last = rejection.last / 1_000_000
+        }
+    }
+}

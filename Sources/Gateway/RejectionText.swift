@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+// Rejected messages in words: the message and its sender, the cause, the remedy.
+
+extension Rejection {
+    /// False where a line would say nothing new: the stop of the gateway is logged, and scanners have a line of their own.
+    var isWorthALine: Bool { sender != .scanner && cause != .draining }
+
+    /// The log line: `INVITE from 198.51.100.9:5060 rejected (403): no trunk or pbx lists this address in sources`.
+    func line(_ messages: UInt64) -> String {
+        let times = messages > 1 ? ", \(messages) messages" : ""
+        return "\(what) from \(source)\(peer.map { " (\($0))" } ?? "") \(outcome)\(times): \(causeText); \(remedy)"
+    }
+
+    private var what: String {
+        let method = method.isEmpty ? "message" : method.visible
+        return responseStatus == 0 ? method : "response \(responseStatus) to \(method)"
+    }
+
+    private var outcome: String { status == 0 ? "dropped" : "rejected (\(status))" }
+
+    /// The configured peer with its kind; nil for an unknown sender.
+    package var peer: String? {
+        switch sender {
+        case .unknown, .scanner: nil
+        case .trunk(let name): "trunk \(name)"
+        case .pbx(let name): "pbx \(name)"
+        }
+    }
+
+    /// The method of the request, or what the response belongs to.
+    package var methodText: String { what }
+
+    /// Why it was rejected, without the remedy.
+    package var causeText: String {
+        switch cause {
+        case _ where sender == .scanner: "its User-Agent names a known scanner"
+        case .unlisted: "no trunk or pbx lists this address in sources"
+        case .otherPortOrCertificate: "sources list this address with another port, or for another certificate"
+        case .brokenRule: "\(phrase)" + (detail.isEmpty ? "" : " \"\(detail.visible)\"")
+        case .loop: "the request came back as it had left"
+        case .transactions: "limits.max_transactions is reached"
+        case .overload: "more comes in than this machine carries"
+        case .rate: "limits.calls_per_second of the trunk is reached"
+        case .number: "limits.calls of the trunk is reached"
+        case .draining: "the gateway stops"
+        case .noTarget: "no target is up that the request could go to"
+        }
+    }
+
+    private var remedy: String {
+        switch cause {
+        case .unlisted: "add it to sources if it is yours"
+        case .otherPortOrCertificate: "list the address without a port, or compare certificate_names"
+        case .brokenRule: status == 483 ? "look for a loop in the routes" : "the sender must correct its requests"
+        case .loop: "look for a route from the peer back to Herald"
+        case .transactions: "give the gateway more memory, or raise limits.max_transactions"
+        case .overload: "spread the calls over more workers or gateways"
+        case .rate, .number: "raise it if these calls are wanted"
+        case .draining: "try again later"
+        case .noTarget: "see the targets in /status"
+        }
+    }
+}
