@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import Glibc
+
+/// How much memory the process may use: what the machine has, or what its control groups allow where that is less.
+///
+/// Reads `memory.max` and `memory.high` of cgroup v2, and `memory.limit_in_bytes` of v1, of the process's group and of all
+/// groups above it (cgroups(7)).
+package struct MemoryLimit: Hashable, Sendable {
+    package let bytes: UInt64
+    /// `RAM`, or the file that names the limit.
+    package let source: String
+
+    package init(bytes: UInt64, source: String) {
+        self.bytes = bytes
+        self.source = source
+    }
+
+    /// The limit of this process now.
+    ///
+    /// - Parameter root: the folder that holds `proc` and `sys`; another one in tests.
+    package static func current(root: String = "", ram: UInt64 = physicalMemory) -> MemoryLimit {
+        let groups = text(root + "/proc/self/cgroup") ?? ""
+        var lowest = MemoryLimit(bytes: ram, source: "RAM")
+        for file in files(ofGroups: groups) {
+            guard let bytes = text(root + file).flatMap(read), bytes < lowest.bytes else { continue }
+            lowest = MemoryLimit(bytes: bytes, source: file)
+        }
+        return lowest
+    }
+
+    /// What the machine has, in bytes.
+    package static var physicalMemory: UInt64 {
+        let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
+        return pages > 0 && size > 0 ? UInt64(pages) * UInt64(size) : 1 << 30
+    }
+
+    /// The files that may name a limit for what `/proc/self/cgroup` shows.
+    static func files(ofGroups text: String) -> [String] {
+        text.split(separator: "\n").flatMap { line -> [String] in
+            // hierarchy-ID:controllers:path
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3 else { return [] }
+            let isSecond = parts[0] == "0" && parts[1].isEmpty
+            guard isSecond || parts[1].split(separator: ",").contains("memory") else { return [] }
+            let folder = isSecond ? "/sys/fs/cgroup" : "/sys/fs/cgroup/memory"
+            let names = isSecond ? ["memory.max", "memory.high"] : ["memory.limit_in_bytes"]
+            return foldersUpwards(from: parts[2]).flatMap { path in names.map { "\(folder)\(path)/\($0)" } }
+        }
+    }
+
+    /// A group's path and those above it, the root as an empty one; a path that leads out of its namespace is the root.
+    private static func foldersUpwards(from path: Substring) -> [String] {
+        var steps = path.split(separator: "/")
+        if steps.contains("..") { steps = [] }
+        return (0...steps.count).reversed().map { steps.prefix($0).map { "/\($0)" }.joined() }
+    }
+
+    /// Bytes out of a limit's file; nil for `max` and for the huge number that means no limit in v1.
+    static func read(_ text: String) -> UInt64? {
+        guard let bytes = UInt64(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes < 1 << 60 else {
+            return nil
+        }
+        return bytes
+    }
+
+    private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+    /// Bytes in a unit that is easy to read: `512 MiB`, `7.7 GiB`.
+    package static func readable(_ bytes: UInt64) -> String {
+        let mebibytes = bytes >> 20
+        guard mebibytes >= 1024 else { return "\(mebibytes) MiB" }
+        let tenths = bytes / ((1 << 30) / 10)
+        return tenths % 10 == 0 ? "\(tenths / 10) GiB" : "\(tenths / 10).\(tenths % 10) GiB"
+    }
+}
