@@ -45,7 +45,7 @@ struct HeraldSchema {
         var state = "/var/lib/herald"
         var runtime = "/run/herald"
         var workers = 1
-        var drain = Duration.seconds(30)
+        var drain = Duration.zero
     }
 
     private func gateway() -> GatewaySection {

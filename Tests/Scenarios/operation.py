@@ -114,6 +114,7 @@ def reload(house, folder, run):
 
 def drain(house, folder, run):
     """SIGTERM: new calls and OPTIONS get 503, the call in progress ends in its own time, then the gateway does."""
+    restart(house, gateway="  drain: 30s\n")
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1039), os.path.join(folder, "long"))
     try:
         wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 60, "the call did not begin")
@@ -127,6 +128,7 @@ def drain(house, folder, run):
             raise Failed(f"the gateway ended with {house.gateway.process.returncode}\n" + house.gateway.tail())
     finally:
         call.stop()
+        house.write_config()
         house.start_gateway()
     run.expect_events(house, brand(1039), SEEN)
 
