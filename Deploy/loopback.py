@@ -186,7 +186,8 @@ class House:
         `pbx` takes the place of the PBX's address.
         """
         ports = self.ports
-        pbx = pbx or f"    address: {HOST}:{ports.pbx}\n"
+        # SIPp is there for the time of a call only, and takes an OPTIONS for one.
+        pbx = pbx or f"    address: {HOST}:{ports.pbx}\n    probe: false\n"
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(f"""\
 gateway:

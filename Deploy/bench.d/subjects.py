@@ -108,7 +108,7 @@ trunks:
     sources: [127.0.0.2]
 {TRUSTED}
 pbx:
-  - {{name: office, address: "{HOST}:{PBX}", sources: ["{HOST}:{PBX}"]}}
+  - {{name: office, address: "{HOST}:{PBX}", sources: ["{HOST}:{PBX}"], probe: false}}
 {self.source()}
 admin: {{listen: "{ADMIN}"}}
 limits: {{max_transactions: 1000000}}

@@ -5,6 +5,9 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <linux/errqueue.h>
+#include <linux/icmp.h>
+#include <linux/icmpv6.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
 #include <pthread.h>
@@ -98,7 +101,10 @@ struct herald_datagram herald_received(const struct herald_inbox *inbox, int ind
     return datagram;
 }
 
-int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, int count) {
+/* An ICMP message about an earlier datagram makes the next call on its socket fail once, whomever that one is for. */
+static int is_about_another(int sent) { return sent < 0 && (errno == ECONNREFUSED || errno == EPROTO); }
+
+static int send_once(int socket, const struct herald_datagram *datagrams, int count) {
     struct mmsghdr messages[HERALD_DATAGRAM_BATCH];
     struct iovec vectors[HERALD_DATAGRAM_BATCH];
     struct sockaddr_storage addresses[HERALD_DATAGRAM_BATCH];
@@ -107,7 +113,7 @@ int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, i
         socklen_t length = fill_address(&addresses[0], datagrams->address, datagrams->is_ipv6, datagrams->port);
         ssize_t sent = sendto(socket, datagrams->data, datagrams->length, MSG_DONTWAIT,
                               (struct sockaddr *)&addresses[0], length);
-        return sent < 0 ? -errno : 1;
+        return sent < 0 ? -1 : 1;
     }
     if (count > HERALD_DATAGRAM_BATCH) count = HERALD_DATAGRAM_BATCH;
     memset(messages, 0, sizeof messages[0] * (size_t)count);
@@ -120,8 +126,46 @@ int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, i
         messages[i].msg_hdr.msg_namelen =
             fill_address(&addresses[i], datagrams[i].address, datagrams[i].is_ipv6, datagrams[i].port);
     }
-    int sent = sendmmsg(socket, messages, (unsigned)count, MSG_DONTWAIT);
+    return sendmmsg(socket, messages, (unsigned)count, MSG_DONTWAIT);
+}
+
+int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, int count) {
+    int sent = send_once(socket, datagrams, count);
+    for (int again = 0; again < 3 && is_about_another(sent); again++) sent = send_once(socket, datagrams, count);
+    if (is_about_another(sent)) return -EAGAIN;
     return sent < 0 ? -errno : sent;
+}
+
+int herald_receive_returned(int socket, uint8_t *room, size_t capacity) {
+    struct iovec vector = {.iov_base = room, .iov_len = capacity};
+    struct sockaddr_storage destination;
+    union {
+        struct cmsghdr header;
+        char room[512];
+    } control;
+    struct msghdr message = {
+        .msg_name = &destination,
+        .msg_namelen = sizeof destination,
+        .msg_iov = &vector,
+        .msg_iovlen = 1,
+        .msg_control = &control,
+        .msg_controllen = sizeof control,
+    };
+    ssize_t length = recvmsg(socket, &message, MSG_ERRQUEUE | MSG_DONTWAIT);
+    if (length < 0) return -EAGAIN;
+    for (struct cmsghdr *part = CMSG_FIRSTHDR(&message); part != NULL; part = CMSG_NXTHDR(&message, part)) {
+        int is_four = part->cmsg_level == IPPROTO_IP && part->cmsg_type == IP_RECVERR;
+        int is_six = part->cmsg_level == IPPROTO_IPV6 && part->cmsg_type == IPV6_RECVERR;
+        if (!is_four && !is_six) continue;
+        struct sock_extended_err error;
+        memcpy(&error, CMSG_DATA(part), sizeof error);
+        /* What is too large is sent again in fragments; TTL exceeded is to be ignored. */
+        int is_gone = (error.ee_origin == SO_EE_ORIGIN_ICMP && error.ee_type == ICMP_DEST_UNREACH
+                       && error.ee_code != ICMP_FRAG_NEEDED)
+                      || (error.ee_origin == SO_EE_ORIGIN_ICMP6 && error.ee_type == ICMPV6_DEST_UNREACH);
+        return is_gone ? (int)length : 0;
+    }
+    return 0;
 }
 
 int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int shares_port,
@@ -135,6 +179,11 @@ int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t
     int on = 1;
     if (shares_port) setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
     if (is_ipv6) setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    // Word of datagrams that could not be delivered, which a socket without a fixed far end has no other way to get.
+    if (is_ipv6)
+        setsockopt(descriptor, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on);
+    else
+        setsockopt(descriptor, IPPROTO_IP, IP_RECVERR, &on, sizeof on);
     struct sockaddr_storage storage;
     socklen_t length = fill_address(&storage, address, is_ipv6, port);
     if (bind(descriptor, (struct sockaddr *)&storage, length) != 0) {

@@ -155,6 +155,8 @@ package struct HeraldConfiguration: Sendable {
         package var targets: [Target]
         /// OPTIONS ask its targets whether they are there; without, calls alone find out.
         package var isProbed: Bool
+        /// A target that has never responded to OPTIONS counts as down: the operator asked for probes, or there are several.
+        package var mustRespond = false
         /// Empty for the targets' addresses with any port.
         package var sources: [SourceRange]
     }
@@ -165,8 +167,10 @@ package struct HeraldConfiguration: Sendable {
         package var timeout = Duration.seconds(4)
         package var downAfter = 3
         package var upAfter = 2
-        /// How long a call waits for a silent target before it tries the next.
+        /// How long a call waits for a silent target before it tries the next, or fails.
         package var patience = Duration.seconds(4)
+        /// Whether a carrier's OPTIONS and `/readyz` show that no target of a PBX is up.
+        package var reportsPBX = true
     }
 
     /// What becomes of `%` and `${` in names and reasons.
@@ -205,7 +209,8 @@ package struct HeraldConfiguration: Sendable {
         package var maxMessage = 65_535
         /// Header fields of one message.
         package var maxHeaders = 200
-        package var maxTransactions = 200_000
+        /// Nil to go by the memory there is.
+        package var maxTransactions: Int?
     }
 
     /// What happens to requests of senders that are neither trunk nor PBX.

@@ -45,6 +45,7 @@ extension HeraldSchema {
             health.upAfter = section.integer("up_after", default: health.upAfter, in: 1...100)
             health.patience = section.duration(
                 "patience", default: health.patience, in: .milliseconds(50)...(minute * 2))
+            health.reportsPBX = section.bool("report_pbx", default: health.reportsPBX)
         }
         return health
     }
@@ -67,8 +68,8 @@ extension HeraldSchema {
         root.within("limits") { section in
             limits.maxMessage = section.integer("max_message", default: limits.maxMessage, in: 1_300...65_535)
             limits.maxHeaders = section.integer("max_headers", default: limits.maxHeaders, in: 20...1_000)
-            limits.maxTransactions = section.integer(
-                "max_transactions", default: limits.maxTransactions, in: 100...10_000_000)
+            let most = section.integer("max_transactions", default: 200_000, in: 100...10_000_000)
+            limits.maxTransactions = section.has("max_transactions") ? most : nil
         }
         return limits
     }

@@ -19,8 +19,8 @@ struct PeersSchema {
             let sources = section.list("sources", SourceRange.read)
             guard !targets.isEmpty else { return nil }
             return HeraldConfiguration.PBX(
-                name: name, targets: targets, isProbed: section.bool("probe", default: targets.count > 1),
-                sources: sources)
+                name: name, targets: targets, isProbed: section.bool("probe", default: true),
+                mustRespond: section.has("probe") || targets.count > 1, sources: sources)
         }
     }
 

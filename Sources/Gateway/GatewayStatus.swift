@@ -83,6 +83,10 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var ledgerProblem: String?
     /// The gateway ends: new calls are refused, those in progress go on.
     package var isDraining: Bool
+    /// Where calls go, and how each of these places is.
+    package var targets: [Target] = []
+    /// Why calls from trunks cannot be served; nil while a target of some PBX is up, or nobody wants to know.
+    package var pbxProblem: String?
     /// Senders whose messages were rejected last, newest first.
     package var rejected: [Rejected] = []
 
@@ -200,16 +204,18 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case listening, branding, sync, gates, directory, outbox, logos, transactions
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
-        case rejected
+        case rejected, targets
+        case pbxProblem = "pbx_problem"
     }
 
     /// Why calls should not be sent here yet; nil when they may.
     ///
     /// A closed gate, a failed sync and a full outbox are no obstacles: calls go on from the stored copy, or unbranded.
+    /// A PBX without a target that is up is one, unless `health.report_pbx` says otherwise.
     package var obstacle: String? {
         if isDraining { return "the gateway drains: calls in progress end, new ones are refused" }
         if listening.isEmpty { return "no socket is listening" }
         if !branding.isSettled { return "no brands yet: the first sync with the directory has not ended" }
-        return nil
+        return pbxProblem
     }
 }

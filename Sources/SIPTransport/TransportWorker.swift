@@ -100,6 +100,9 @@ package final class TransportWorker: Sendable {
             let now = Moment.now()
             if ready > 0 {
                 for position in sockets.indices where waiting[position].revents != 0 {
+                    if waiting[position].revents & Int16(POLLERR) != 0 {
+                        takeReturned(on: position, for: element, by: &batch, streams, at: now)
+                    }
                     receive(on: position, into: &batch, for: element, streams, at: now)
                 }
                 if waiting[sockets.count].revents != 0 {
@@ -116,6 +119,24 @@ package final class TransportWorker: Sendable {
                 deadline = element.nextDeadline
             }
         }
+    }
+
+    /// Takes datagrams that came back as undeliverable; some at once, so that a flood of them holds nothing up.
+    private func takeReturned(
+        on position: Int, for element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?,
+        at now: Moment
+    ) {
+        guard let socket = sockets[position] else { return }
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { room in
+            for _ in 0..<Int(HERALD_DATAGRAM_BATCH) {
+                let length = herald_receive_returned(socket.descriptor, room.baseAddress, room.count)
+                guard length >= 0 else { break }
+                guard length > 0 else { continue }
+                element.cameBack(UnsafeBufferPointer(rebasing: room[..<Int(length)]).span, at: now)
+                flush(element, by: &batch, at: now)
+            }
+        }
+        handOver(&batch, to: streams)
     }
 
     private func takeStreams(

@@ -20,6 +20,8 @@ struct GatewayFoundation: Sendable {
     let secret: Secret
     let health: TargetHealthBoard
     let trunks: TrunkRegister
+    /// Transactions kept at once.
+    let mostTransactions: Int
 }
 
 extension HeraldConfiguration {
@@ -51,8 +53,9 @@ extension HeraldConfiguration {
             targetPatience: health.patience, probes: probeRules,
             longestCall: longestCall,
             limits: SIPLimits(messageBytes: limits.maxMessage, headerFields: limits.maxHeaders),
-            mostTransactions: limits.maxTransactions, strangers: strangers == .refuse ? .refuse : .drop,
-            brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo, answerers: outcomes.answerers)
+            mostTransactions: foundation.mostTransactions, strangers: strangers == .refuse ? .refuse : .drop,
+            brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo, answerers: outcomes.answerers,
+            reportsPBX: health.reportsPBX)
     }
 
     private var probeRules: TargetProbes.Rules {
@@ -76,7 +79,8 @@ extension HeraldConfiguration {
             }
         return TrunkPeer(
             name: trunk.name, sources: try trunk.sources.map { try $0.source() },
-            targets: try group("trunk \(trunk.name)", trunk.targets, trunk.isProbed, foundation, resolved),
+            targets: try group(
+                "trunk \(trunk.name)", trunk.targets, isProbed: trunk.isProbed, mustRespond: true, foundation, resolved),
             socket: trunk.listener,
             isTrusted: trunk.isTrusted, policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
             normaliser: NumberNormaliser(region: trunk.region, contexts: trunk.phoneContexts),
@@ -100,7 +104,8 @@ extension HeraldConfiguration {
     private func peer(
         _ pbx: PBX, on foundation: GatewayFoundation, _ resolved: ResolvedPeers
     ) throws -> PBXPeer {
-        let group = try group("pbx \(pbx.name)", pbx.targets, pbx.isProbed, foundation, resolved)
+        let group = try group(
+            "pbx \(pbx.name)", pbx.targets, isProbed: pbx.isProbed, mustRespond: pbx.mustRespond, foundation, resolved)
         let own = group.targets.map { target in
             PeerSource(network: target.address, prefixLength: target.address.isIPv6 ? 128 : 32, port: nil)
         }
@@ -109,18 +114,29 @@ extension HeraldConfiguration {
             targets: group)
     }
 
-    private func group(
-        _ name: String, _ targets: [Target], _ isProbed: Bool, _ foundation: GatewayFoundation,
-        _ resolved: ResolvedPeers
-    ) throws -> TargetGroup {
+    private func healthRules(isProbed: Bool, mustRespond: Bool, isAlone: Bool) -> TargetHealthRules {
         var rules = TargetHealthRules()
         rules.downAfter = health.downAfter
         rules.upAfter = health.upAfter
-        rules.probes = isProbed
-        let all = try targets.flatMap { target in
-            try resolved.addresses(of: target).map { hop in
+        // With others up it costs no call to wait for probes; without, calls themselves try.
+        rules.probes = isProbed && !isAlone
+        rules.trustsSilence = mustRespond
+        // From one silent probe to the next no call need wait for the target.
+        rules.retrial = max(rules.retrial, probeRules.interval + 2 * probeRules.timeout)
+        return rules
+    }
+
+    private func group(
+        _ name: String, _ targets: [Target], isProbed: Bool, mustRespond: Bool, _ foundation: GatewayFoundation,
+        _ resolved: ResolvedPeers
+    ) throws -> TargetGroup {
+        let hops = try targets.map { (target: $0, hops: try resolved.addresses(of: $0)) }
+        let count = hops.reduce(0) { $0 + $1.hops.count }
+        let rules = healthRules(isProbed: isProbed, mustRespond: mustRespond, isAlone: count <= 1)
+        let all = hops.flatMap { target, hops in
+            hops.map { hop in
                 SIPCore.Target(
-                    standing: foundation.health.standing("\(name) \(hop.address)", rules: rules),
+                    standing: foundation.health.standing("\(name) \(hop.address)", group: name, rules: rules),
                     address: hop.address, socket: socket(toReach: hop.address, from: target.listener, foundation),
                     // Of a name's addresses the order of its SRV records counts inside the target's own priority.
                     priority: target.priority << 16 + hop.priority, weight: hop.weight > 0 ? hop.weight : target.weight,

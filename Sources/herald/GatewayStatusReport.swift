@@ -63,7 +63,10 @@ struct GatewayStatusReport: GatewayStatusSource {
         gauges += health.all.map { target in
             GaugeSample(
                 name: "herald_target_up", help: "1 when calls go to the target",
-                labels: [MetricLabel("target", target.name)], value: target.isUp(at: now) ? 1 : 0)
+                labels: [
+                    MetricLabel("target", target.name), MetricLabel("group", target.group),
+                    MetricLabel("address", target.address),
+                ], value: target.isUp(at: now) ? 1 : 0)
         }
         if let streams {
             gauges.append(
@@ -113,6 +116,7 @@ struct GatewayStatusReport: GatewayStatusSource {
             transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
             isDraining: shards.shared.isDraining)
         status.rejected = rejections.latest
+        addPeers(to: &status)
         return status
     }
 

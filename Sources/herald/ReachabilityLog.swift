@@ -6,7 +6,7 @@ import Logging
 import SIPCore
 import SIPTransport
 
-/// Says in the log when calls begin or cease to go to a target, and why a connection with a peer does not come about.
+/// Logs when calls begin or cease to go to a target, and why a connection with a peer does not come about.
 struct ReachabilityLog: Sendable {
     private let logger: Logger
 
@@ -15,28 +15,18 @@ struct ReachabilityLog: Sendable {
     init(logger: Logger) { self.logger = logger }
 
     /// Called on a worker's thread, which must not wait for a terminal or a disk: the line is written elsewhere.
-    func tell(_ target: TargetStanding, _ state: TargetHealth.State, _ event: TargetHealth.Event) {
-        queue.async { write(target, state, event) }
+    func tell(
+        _ board: TargetHealthBoard, _ target: TargetStanding, _ state: TargetHealth.State, _ event: TargetHealth.Event
+    ) {
+        queue.async {
+            let hasOther = board.hasOther(than: target, at: Moment.monotonicMilliseconds())
+            let line = TargetLine(of: target, state, event, hasOther: hasOther)
+            logger.log(level: line.isWarning ? .warning : .notice, "\(line.text)")
+        }
     }
 
     /// Called on the event loop of the streams, which must not wait either.
     func tell(_ trouble: StreamTrouble) {
         queue.async { logger.warning("\(trouble)") }
-    }
-
-    private func write(_ target: TargetStanding, _ state: TargetHealth.State, _ event: TargetHealth.Event) {
-        let metadata: Logger.Metadata = ["target": "\(target.name)"]
-        switch state {
-        case .up: logger.notice("target is up again", metadata: metadata)
-        case .down:
-            let reason =
-                switch event {
-                case .silent: "calls were not answered"
-                case .unreachable: "it could not be reached"
-                default: "OPTIONS were not answered"
-                }
-            logger.warning("target is down: \(reason); its calls go to the others", metadata: metadata)
-        case .resting: logger.warning("target asked for peace with 503 and Retry-After", metadata: metadata)
-        }
     }
 }

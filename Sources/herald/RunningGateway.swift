@@ -43,14 +43,16 @@ struct RunningGateway {
         let hasStreams = configuration.listen.contains { $0.transport != .udp }
         let files = OpenFiles.allow(connections: hasStreams ? configuration.streams.connections : 0)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
+        let memory = MemoryLimit.current()
         let reachability = ReachabilityLog(logger: logger)
         var transport = try OpenTransport(
             configuration, streamConnections: files.connectionsWithRoom, onTrouble: reachability.tell)
         try await transport.start()
         let bound = transport.bound
+        let budget = TransactionBudget(configured: configuration.limits.maxTransactions, memory: memory.bytes)
         let foundation = GatewayFoundation(
             bound: bound, secret: secret, health: TargetHealthBoard(onChange: reachability.tell),
-            trunks: TrunkRegister())
+            trunks: TrunkRegister(), mostTransactions: budget.most)
         let streams = transport.streams
         let settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         let resolver = NextHopResolver(configuration, settings: settings, logger: logger)
@@ -110,7 +112,10 @@ struct RunningGateway {
         services.append(
             WorkerService(
                 workers: workers, streams: streams, drain: configuration.drain, gate: gate, logger: logger
-            ) { Self.announce(configuration, bound, brands.current.load().index.count, logger) })
+            ) {
+                Self.announce(configuration, bound, brands.current.load().index.count, logger)
+                budget.announce(memory, logger)
+            })
     }
 
     /// The database with what calls need of it: brand records that cannot be read stop none, for the directory has them.

@@ -36,7 +36,10 @@ struct HeraldConfigurationTests {
         #expect(configuration.directory == nil)
         #expect(configuration.outcomes.returnedWindow == .seconds(72 * 3600))
         #expect(configuration.timers.c == .seconds(181))
-        #expect(configuration.limits.maxTransactions == 200_000)
+        #expect(configuration.limits.maxTransactions == nil, "which means by the memory there is")
+        #expect(configuration.drain == .zero)
+        #expect(configuration.health.reportsPBX)
+        #expect(pbx.isProbed && !pbx.mustRespond && !configuration.trunks[0].isProbed)
         #expect(configuration.strangers == .refuse)
         #expect(configuration.admin?.description == "127.0.0.1:9470")
         #expect(configuration.log == LogSettings())
@@ -186,11 +189,13 @@ struct HeraldConfigurationTests {
                 targets:
                   - {address: pbx1.example:5080, priority: 1, weight: 3}
                   - {address: 192.0.2.21, listen: u}
-            health: {interval: 5s, patience: 2s}
+            health: {interval: 5s, patience: 2s, report_pbx: false}
+            limits: {max_transactions: 5000}
             dns: {servers: ["127.0.0.1:5353"]}
             """)
         #expect(configuration.workers == 4)
         #expect(configuration.drain == .seconds(120))
+        #expect(!configuration.health.reportsPBX && configuration.limits.maxTransactions == 5000)
         let trunk = configuration.trunks[0]
         #expect(trunk.targets[0].address.isName && !trunk.targets[0].address.hasPort)
         #expect(!trunk.isProbed, "a single target is not probed unless told")
@@ -198,7 +203,7 @@ struct HeraldConfigurationTests {
         #expect(trunk.pbxListener == 1)
         #expect(trunk.limits.callsPerSecond == 20 && trunk.limits.calls == 100 && trunk.limits.burst == nil)
         let pbx = configuration.pbx[0]
-        #expect(pbx.isProbed)
+        #expect(pbx.isProbed && pbx.mustRespond)
         #expect(pbx.targets.map(\.address.description) == ["pbx1.example:5080", "192.0.2.21:5060"])
         #expect(pbx.targets.map(\.listener) == [1, 0])
         #expect(pbx.targets.map(\.priority) == [1, 0])

@@ -48,7 +48,7 @@ listen:
 trunks:
   - {{name: carrier, sources: ["{carrier}"], next_hop: "{carrier}:5060", region: DE, trusted: true, listen: side0}}
 pbx:
-  - {{name: office, address: "{pbx}:5060", sources: ["{pbx}"], listen: side{len(listen) - 1}}}
+  - {{name: office, address: "{pbx}:5060", sources: ["{pbx}"], listen: side{len(listen) - 1}, probe: false}}
 {source}
 outcomes: {{{outcomes}}}
 strangers: {strangers}

@@ -9,6 +9,7 @@ import time
 import clock
 import commands
 import torture
+import wrong_peers
 from loopback import HOST, OTHER_TRUNK_HOST, Failed, tail, wait_until
 
 from situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
@@ -31,16 +32,23 @@ def usual(house):
     restart(house)
 
 
+def target_up(house, port):
+    """Whether calls go to a port of the PBX's."""
+    return house.metric(
+        f'herald_target_up{{target="pbx office {HOST}:{port}",group="pbx office",address="{HOST}:{port}"}}')
+
+
 def silent_target(house, folder, run):
     """A target that does not answer is left after the patience given, and later calls do not go there."""
     targets = (f"    targets:\n      - {{address: {HOST}:{NOBODY}, priority: 0}}\n"
                f"      - {{address: {HOST}:{run.ports.pbx}, priority: 1}}\n    probe: false\n")
     restart(house, pbx=targets, more="health:\n  patience: 3s\n")
     try:
-        for number in range(3):
-            run.place(answered(), brand(1047), os.path.join(folder, str(number)))
+        with wrong_peers.silence():
+            for number in range(3):
+                run.place(answered(), brand(1047), os.path.join(folder, str(number)))
         run.expect_events(house, brand(1047), SEEN * 3)
-        down = house.metric(f'herald_target_up{{target="pbx office {HOST}:{NOBODY}"}}')
+        down = target_up(house, NOBODY)
         failovers = house.metric("herald_failovers_total")
         if (down, failovers) != (0.0, 2.0):
             raise Failed(f"expected 2 failovers and the target down after them, found {failovers} and up={down}")
@@ -53,13 +61,11 @@ def probed_target(house, folder, run):
     targets = (f"    targets:\n      - {{address: {HOST}:{NOBODY}, priority: 0}}\n"
                f"      - {{address: {HOST}:{run.ports.pbx}, priority: 1}}\n    probe: true\n")
     health = "health:\n  interval: 200ms\n  timeout: 100ms\n  down_after: 2\n  up_after: 1\n"
-    name = f'herald_target_up{{target="pbx office {HOST}:{NOBODY}"}}'
     restart(house, pbx=targets, more=health)
     try:
-        wait_until(lambda: house.metric(name) == 0, 60, "the dead target was not noticed")
+        wait_until(lambda: target_up(house, NOBODY) == 0, 60, "the dead target was not noticed")
         # The other target answers no OPTIONS either as long as no scenario runs there; then nothing is up.
-        other = f'herald_target_up{{target="pbx office {HOST}:{run.ports.pbx}"}}'
-        wait_until(lambda: house.metric(other) == 0, 60, "the silent PBX was not noticed")
+        wait_until(lambda: target_up(house, run.ports.pbx) == 0, 60, "the silent PBX was not noticed")
         run.place(step("refused-for-now/carrier.xml"), brand(1048), os.path.join(folder, "down"))
         run.expect_events(house, brand(1048), ("error FAILED",))
     finally:
@@ -171,7 +177,7 @@ def several_workers(house, folder, run):
 def over_tcp(house, folder, run):
     """UDP and TCP mixed: each side by either, in-dialog requests both ways, and both ends still see the right names."""
     tcp = f"  - name: tcp\n    address: {HOST}:{run.ports.gateway}\n    transport: tcp\n"
-    pbx = f"    address: {HOST}:{run.ports.pbx}\n"
+    pbx = f"    address: {HOST}:{run.ports.pbx}\n    probe: false\n"
     by_tcp = "    listen: tcp\n"
     stream = ("-t", "t1")
     sides = (("carrier", by_tcp, "", stream, ()), ("pbx", "", by_tcp, (), stream), ("both", by_tcp, by_tcp, stream, stream))
@@ -230,4 +236,5 @@ OPERATION = (
     ("herald calls and herald events", commands.accounts),
     ("torture messages", torture_messages),
     *clock.CLOCKS,
+    *wrong_peers.WRONG_PEERS,
 )

@@ -38,6 +38,10 @@ struct herald_datagram herald_received(const struct herald_inbox *inbox, int ind
  * Returns how many the kernel took, or -errno when it took none. */
 int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, int count);
 
+/* Takes one datagram that came back as undeliverable (ICMP destination unreachable, RFC 3261 §18.4): the bytes of it that
+ * came back, at most capacity, go to room. Returns how many, 0 for one that says nothing, or -EAGAIN when there are none. */
+int herald_receive_returned(int socket, uint8_t *room, size_t capacity);
+
 /* Opens a non-blocking UDP socket bound to an address, with receive and send buffers of buffer_bytes where the
  * kernel allows it; with shares_port, beside others of this user (SO_REUSEPORT). Returns the descriptor, or -errno. */
 int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t port, int shares_port,

@@ -31,7 +31,8 @@ extension SIPGateway {
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         transaction.standing = target.standing
         transactions.forward(
-            transaction, as: splices.applied(to: invite.bytes), to: hop, patience: patience(targets), at: arrival.now)
+            transaction, as: splices.applied(to: invite.bytes), to: hop, patience: patience(targets, isCall: true),
+            at: arrival.now)
     }
 
     /// Any other request: inside a dialog, or outside one and no call.
@@ -41,11 +42,7 @@ extension SIPGateway {
             arrival, marks, onward.note, nil, originalFrom: originalFrom(of: arrival.message, if: onward.changesFrom),
             onward.targets)
         transactions.open(transaction, at: arrival.now)
-        if arrival.message.method == .bye {
-            let calls = reporter.bye(
-                arrival.message, note: onward.sealedNote, fromTrunk: onward.isFromTrunk, at: arrival.now)
-            shared.calls.end(either: calls.either, or: calls.or)
-        }
+        noteBye(arrival, onward)
         counters.add(.requestsForwarded)
         guard let hop = onward.hop else { return refuseWithoutTarget(transaction, at: arrival.now) }
         transaction.standing = onward.standing
@@ -53,13 +50,23 @@ extension SIPGateway {
             transaction, as: onward.bytes, to: hop, patience: patience(onward.targets), at: arrival.now)
     }
 
-    /// Sends a request on without remembering it: ACK of a 2xx, and CANCEL of a forgotten INVITE (RFC 3261 §16.11).
+    /// Sends a request on without remembering it: ACK of a 2xx, CANCEL of a forgotten INVITE, and what there is no memory
+    /// for (RFC 3261 §16.11).
     func forwardStatelessly(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
         let onward = prepare(arrival, marks, from: peer)
         guard let hop = onward.hop else { return }
+        noteBye(arrival, onward)
         counters.add(.forwardedStatelessly)
         transactions.outgoing.append(
             OutgoingMessage(bytes: onward.bytes, destination: hop.address, socket: hop.socket))
+    }
+
+    /// Ends the call in the accounts, where the request is its BYE.
+    private func noteBye(_ arrival: Arrival, _ onward: OnwardRequest) {
+        guard arrival.message.method == .bye else { return }
+        let calls = reporter.bye(
+            arrival.message, note: onward.sealedNote, fromTrunk: onward.isFromTrunk, at: arrival.now)
+        shared.calls.end(either: calls.either, or: calls.or)
     }
 
     /// A transaction of a request that is to be forwarded.

@@ -31,6 +31,8 @@ package final class GatewaySettings: AtomicReference, Sendable {
     package let brands: Bool
     /// False leaves Call-Info out and writes only names.
     package let writesCallInfo: Bool
+    /// Whether a carrier's OPTIONS get 503 while no target of its PBX is up.
+    package let reportsPBX: Bool
     /// How a voicemail box, a queue or a menu is told from a person who answers.
     package let answerers: AnswererRules
 
@@ -38,7 +40,8 @@ package final class GatewaySettings: AtomicReference, Sendable {
         topology: GatewayTopology, secret: Secret, timers: TransactionTimers,
         targetPatience: Duration = .seconds(4), probes: TargetProbes.Rules = .init(),
         longestCall: UInt64 = 14_400_000, limits: SIPLimits, mostTransactions: Int, strangers: StrangerTreatment,
-        brands: Bool, writesCallInfo: Bool, answerers: AnswererRules = AnswererRules()
+        brands: Bool, writesCallInfo: Bool, answerers: AnswererRules = AnswererRules(),
+        reportsPBX: Bool = true
     ) {
         self.topology = topology
         self.secret = secret
@@ -52,6 +55,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
         self.brands = brands
         self.writesCallInfo = writesCallInfo
         self.answerers = answerers
+        self.reportsPBX = reportsPBX
     }
 }
 

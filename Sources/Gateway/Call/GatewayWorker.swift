@@ -82,7 +82,13 @@ package final class GatewayWorker: SIPElement {
     }
 
     package func sendFailed(_ token: DeliveryToken, at now: Moment) {
+        if let number = token.probeNumber { return shared.probes.undelivered(number, at: now) }
         shards.shard(of: token.branch).perform(into: &outgoing) { $0.sendFailed(token, at: now) }
+    }
+
+    package func cameBack(_ bytes: Span<UInt8>, at now: Moment) {
+        shared.settings.renew(&held)
+        if let token = ReturnedRequest.token(of: bytes, secret: held.settings.secret) { sendFailed(token, at: now) }
     }
 
     package func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment) {

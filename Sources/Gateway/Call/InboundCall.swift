@@ -32,7 +32,8 @@ extension SIPGateway {
         count(dressed)
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         transaction.standing = target.standing
-        transactions.forward(transaction, as: dressed.bytes, to: hop, patience: patience(targets), at: arrival.now)
+        transactions.forward(
+            transaction, as: dressed.bytes, to: hop, patience: patience(targets, isCall: true), at: arrival.now)
     }
 
     /// Weighs what the INVITE says and what the directory allows.

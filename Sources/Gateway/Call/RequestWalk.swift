@@ -25,7 +25,7 @@ extension SIPGateway {
         case .cancel:
             reporter.cancelledWithoutMemory(request, fromTrunk: peer.isTrunk, at: arrival.now)
             forwardStatelessly(arrival, marks, from: peer)
-        case .options where isForGateway(request): answerOptions(arrival)
+        case .options where isForGateway(request): answerOptions(arrival, from: peer)
         default: open(arrival, marks, from: peer)
         }
     }
@@ -55,19 +55,22 @@ extension SIPGateway {
             counters.add(.loopsFound)
             return reject(arrival, Refusal(482, "Loop Detected"), for: .loop)
         }
-        // Emergency calls have the room that is kept for dialogs.
-        let isFull =
-            transactions.isFull(forDialogs: arrival.message.isInDialog)
-            && (transactions.isFull(forDialogs: true) || !peer.protects(arrival.message, in: settings.topology))
-        guard !isFull else {
+        guard !transactions.isFull() || hasOwnRoom(arrival.message, from: peer) else {
             counters.add(.overloadRefused)
             return reject(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 5)), for: .transactions)
         }
+        // No request of a call in progress, and no emergency call, is refused for want of memory (RFC 3261 §16.11).
+        guard !transactions.isFull(forDialogs: true) else { return forwardStatelessly(arrival, marks, from: peer) }
         switch peer {
         case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, marks, from: trunk)
         case .pbx(let pbx) where isInitialInvite: placeOutboundCall(arrival, marks, from: pbx)
         default: relay(arrival, marks, from: peer)
         }
+    }
+
+    /// Requests that have as much memory again as new calls have.
+    private func hasOwnRoom(_ request: SIPMessage, from peer: GatewayTopology.Peer) -> Bool {
+        request.isInDialog || request.method == .invite && peer.protects(request, in: settings.topology)
     }
 
     /// OPTIONS to the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2).
@@ -76,8 +79,17 @@ extension SIPGateway {
         return uri.scheme != .tel && uri.user.isEmpty
     }
 
-    private func answerOptions(_ arrival: Arrival) {
+    /// Answers a health check; a trunk's with 503 while none of its PBX's targets is there, so that the carrier takes
+    /// another way.
+    ///
+    /// Without Retry-After: the next OPTIONS decides.
+    private func answerOptions(_ arrival: Arrival, from peer: GatewayTopology.Peer) {
         counters.add(.optionsAnswered)
+        if case .trunk(let trunk) = peer, settings.reportsPBX,
+            !trunk.pbx.targets.isFit(at: arrival.now.milliseconds)
+        {
+            return answer(arrival, Refusal(503, "Service Unavailable"))
+        }
         guard !shared.isDraining else {
             return answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)))
         }

@@ -45,6 +45,7 @@ extension SIPGateway: TransactionUser {
         // late 2xx pass statelessly (§16.7 step 5).
         if let transaction = transactions[branch], transaction.isInvite == isForInvite,
             isForCancel || transaction.awaitsResponses
+                || transaction.hasGivenUp(Branch.attempt(response[branchText]))
         {
             transactions.receive(
                 response, in: transaction, attempt: Branch.attempt(response[branchText]),
@@ -134,6 +135,9 @@ extension SIPGateway: TransactionUser {
         noteSilence(of: transaction, at: now)
         if tryNext(transaction, at: now) { return }
         reporter.timedOut(transaction, at: now)
+        if transaction.isCall, !transaction.hasProgress, !transaction.isCancelled {
+            return giveUp(transaction, at: now)
+        }
         answer(transaction, 408, "Request Timeout", at: now)
     }
 
@@ -143,8 +147,20 @@ extension SIPGateway: TransactionUser {
         if tryNext(transaction, at: now) { return }
         reporter.unreachable(transaction, at: now)
         if isTooLarge { return answer(transaction, 513, "Message Too Large", at: now) }
+        if transaction.isCall { return giveUp(transaction, at: now) }
         // RFC 3261 §16.9 counts it as a 503 of the target, §16.7 step 6 makes that a 500.
         answer(transaction, 500, "Server Internal Error", at: now)
+    }
+
+    /// Ends a call whose targets are all silent or unreachable, with the one status by which a client looks for another
+    /// server (RFC 3263 §4.3).
+    ///
+    /// No target said it: it is the gateway's own word that nobody is there (§16.7 step 6). Without Retry-After, so that it
+    /// concerns this call alone (§21.5.4).
+    private func giveUp(_ transaction: ProxyTransaction, at now: Moment) {
+        transactions.giveUp(transaction)
+        if let request = transaction.pendingRequest { noteNoTarget(for: request, of: transaction, at: now) }
+        answer(transaction, 503, "Service Unavailable", at: now)
     }
 
     /// Whether no datagram could carry the request as it is forwarded, whoever its target is: 65,507 bytes by IPv4, and

@@ -39,7 +39,9 @@ package final class TargetProber: Sendable {
             let bytes = ProbeRequest.bytes(
                 number: probe.number, to: probe.target.address, from: socket, secret: settings.secret)
             outgoing.append(
-                OutgoingMessage(bytes: bytes, destination: probe.target.address, socket: probe.target.socket))
+                OutgoingMessage(
+                    bytes: bytes, destination: probe.target.address, socket: probe.target.socket,
+                    token: .probe(probe.number)))
         }
     }
 
@@ -50,8 +52,13 @@ package final class TargetProber: Sendable {
         else { return false }
         // RFC 3261 §8.1.3.2: a provisional answer is none yet.
         guard status >= 200, let standing = state.withLock({ $0.probes.answered(number) }) else { return true }
-        standing.note(status == 408 || status == 503 ? .probeFailed : .probeAnswered, at: now.milliseconds)
+        standing.note(status == 408 || status == 503 ? .probeRefused : .probeAnswered, at: now.milliseconds)
         return true
+    }
+
+    /// Notes that a question could not be delivered.
+    func undelivered(_ number: UInt64, at now: Moment) {
+        state.withLock { $0.probes.undelivered(number) }?.note(.probeRefused, at: now.milliseconds)
     }
 }
 

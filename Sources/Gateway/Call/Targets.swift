@@ -25,8 +25,12 @@ extension SIPGateway {
         return NextHop(address: target.address, socket: socket, isReliable: sockets[socket].transport.isReliable)
     }
 
-    /// How long the silence of the present target is borne: shorter while there is another one.
-    func patience(_ targets: TargetOrder) -> TimerDelay? { targets.isEmpty ? nil : settings.targetPatience }
+    /// How long the silence of the present target is borne: Timer F or B alone where no other one could be tried.
+    ///
+    /// - Parameter isCall: a new call is given up by its last target as well, for the caller's side may have another way.
+    func patience(_ targets: TargetOrder, isCall: Bool = false) -> TimerDelay? {
+        targets.isEmpty && !isCall ? nil : settings.targetPatience
+    }
 
     /// Notes what a target's answer says about its health.
     ///
@@ -47,8 +51,10 @@ extension SIPGateway {
     /// Other requests say nothing: many a target ignores an OPTIONS or MESSAGE that is not for it.
     func noteSilence(of transaction: ProxyTransaction, at now: Moment) {
         guard transaction.isInvite, !transaction.hasProgress, !transaction.isCancelled else { return }
-        let patience = transaction.targets.isEmpty ? settings.timers.transactionTimeout : settings.targetPatience
-        transaction.standing?.noteSilence(of: UInt64(patience.milliseconds), at: now.milliseconds)
+        // Where no other target would take the calls, more is asked before all of them are rejected.
+        let isAlone = transaction.targets.isEmpty && transaction.attempt == 0
+        let waited = isAlone ? settings.timers.transactionTimeout : settings.targetPatience
+        transaction.standing?.noteSilence(of: UInt64(waited.milliseconds), at: now.milliseconds)
     }
 
     /// Sends the request to the next target that is up; false when there is none, or none may be tried any more.
@@ -67,7 +73,7 @@ extension SIPGateway {
             transaction.standing = target.standing
             return transactions.retry(
                 transaction, at: hop(to: target, by: wanted), sockets: settings.topology.sockets,
-                patience: patience(transaction.targets), at: now)
+                patience: patience(transaction.targets, isCall: transaction.isCall), at: now)
         }
         return false
     }

@@ -85,6 +85,12 @@ package final class ProxyTransaction {
         inviteClient.map { $0.state != .terminated } ?? otherClient.map { $0.state != .terminated } ?? false
     }
 
+    /// True when it begins a call of its owner's.
+    package var isCall: Bool { isInvite && call != (0, 0) }
+
+    /// True when an attempt was left for another target, or for none.
+    package func hasGivenUp(_ attempt: UInt8) -> Bool { isInvite && attempt < self.attempt }
+
     /// True while the target has given no final answer, so that a CANCEL still means something.
     package var isPending: Bool {
         guard let inviteClient else { return false }

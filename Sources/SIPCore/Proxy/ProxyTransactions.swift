@@ -129,6 +129,13 @@ package final class ProxyTransactions<User: TransactionUser> {
         return true
     }
 
+    /// Leaves the last target: what it still says is acknowledged or cancelled, and a 2xx passes (RFC 3261 §16.7 steps 5
+    /// and 10).
+    package func giveUp(_ transaction: ProxyTransaction) {
+        for slot in 0..<3 { wheel.cancel(transaction.timers[Int(TransactionRole.client.rawValue) * 3 + slot]) }
+        transaction.attempt += 1
+    }
+
     /// Hears that a request could not be delivered; word of a target given up since then is old.
     package func sendFailed(_ token: DeliveryToken, at now: Moment) {
         self.now = now

@@ -45,6 +45,17 @@ package struct DeliveryToken: Hashable, Sendable {
     /// Which of its targets the request went to, as word may come when another is being tried.
     package let attempt: UInt8
 
+    /// An attempt that no request of a call has.
+    private static let probe: UInt8 = .max
+
+    /// Names the OPTIONS of a probe by its number.
+    package static func probe(_ number: UInt64) -> DeliveryToken {
+        DeliveryToken(branch: Branch(token: number), attempt: probe)
+    }
+
+    /// The number of the probe it names; nil for the request of a transaction.
+    package var probeNumber: UInt64? { attempt == Self.probe ? branch.value : nil }
+
     package init(branch: Branch, attempt: UInt8) {
         self.branch = branch
         self.attempt = attempt
@@ -71,8 +82,14 @@ package protocol SIPElement: AnyObject {
     func note(_ trouble: TransportTrouble)
     /// Hears that the message with this token could not be delivered.
     func sendFailed(_ token: DeliveryToken, at now: Moment)
+    /// Hears that a datagram came back as undeliverable (RFC 3261 §18.4); the bytes are as much of it as came back.
+    func cameBack(_ bytes: Span<UInt8>, at now: Moment)
     /// Runs every timer that is due.
     func fireTimers(at now: Moment)
+}
+
+extension SIPElement {
+    package func cameBack(_ bytes: Span<UInt8>, at now: Moment) {}
 }
 
 /// Trouble of the transport that no message shows.

@@ -69,6 +69,9 @@ package struct TargetGroup: Sendable {
         targets.contains { anyPort ? $0.address.with(port: address.port) == address : $0.address == address }
     }
 
+    /// True when one of its targets counts as there at a monotonic time in milliseconds.
+    package func isFit(at now: UInt64) -> Bool { targets.contains { $0.standing.isFit(at: now) } }
+
     /// The targets a call may try, first to last; those that are down are left out.
     ///
     /// - Parameters:

@@ -16,8 +16,13 @@ package struct TargetHealthRules: Hashable, Sendable {
     package var retrialUnreached: UInt64 = 1_000
     /// Longest Retry-After that is honoured, in seconds; RFC 3261 §20.33 leaves it to the sender.
     package var longestRest = 120
-    /// Whether probes run: only then does a target stay down until they are answered.
+    /// Whether a target that is down stays so until probes are answered.
+    ///
+    /// Not where nothing probes it, nor where its group has no other that could take the calls.
     package var probes = true
+    /// Whether a target that has never answered a probe counts as down when it is silent: not where nobody asked for
+    /// probes, since some PBXs ignore OPTIONS.
+    package var trustsSilence = true
 
     package init() {}
 }
@@ -39,8 +44,10 @@ package struct TargetHealth: Hashable, Sendable {
     package enum Event: Hashable, Sendable {
         /// A probe was answered with anything but 408 and 503.
         case probeAnswered
-        /// A probe was not answered, could not be sent, or was answered 408 or 503.
+        /// A probe was not answered.
         case probeFailed
+        /// A probe could not be delivered, or was answered 408 or 503.
+        case probeRefused
         /// It answered a request with anything but 503.
         case answered
         /// It answered a request with 503, perhaps with the seconds after which to come back.
@@ -59,6 +66,12 @@ package struct TargetHealth: Hashable, Sendable {
     private var successes = 0
     private var silences = 0
     private var firstSilence: UInt64 = 0
+    /// From when on it rests while it is down; nil where a call may try it.
+    private var restFrom: UInt64?
+    private var hasAnsweredProbe = false
+    /// The last probe shows that it is not there.
+    private var isProbedDown = false
+    private var hasHinted = false
     /// How often it was tried in vain since it went down because it could not be reached; nil where it was silent.
     private var unreached: Int?
     /// How often it went down shortly after it had come up.
@@ -71,9 +84,13 @@ package struct TargetHealth: Hashable, Sendable {
         switch state {
         case .up: 0
         case .resting(let until): until
-        case .down: rules.probes ? .max : (changedAt ?? 0) + rest
+        case .down: rules.probes ? .max : restFrom.map { $0 + rest } ?? 0
         }
     }
+
+    /// The time from which the group counts as there, for who asks: later than `openFrom` where calls are to try a target
+    /// that probes show to be down.
+    package var fitFrom: UInt64 { state == .down && isProbedDown ? .max : openFrom }
 
     /// Milliseconds it is left alone while it is down and nothing probes it.
     private var rest: UInt64 {
@@ -86,18 +103,22 @@ package struct TargetHealth: Hashable, Sendable {
     /// True when calls may go there at a time.
     package func isUp(at now: UInt64) -> Bool { openFrom <= now }
 
-    /// True when an answer would change nothing.
+    /// True when the answer to a call would change nothing.
     package var isSpotless: Bool { state == .up && failures == 0 && silences == 0 }
 
     /// Answered probes in a row that a target which is down needs: doubled with each relapse, eight times at most.
     package var probesToRise: Int { rules.upAfter << min(relapses, 3) }
 
     /// Takes what was seen and gives the new state when calls begin or cease to go there.
+    ///
+    /// Once it gives `up` for a silent probe: the target is left up, and its owner should know.
     package mutating func receive(_ event: Event, at now: UInt64) -> State? {
         let before = state
+        if event == .probeFailed, !isSilenceTrusted { return hint() }
         switch event {
         case .probeAnswered: probeAnswered(at: now)
-        case .probeFailed: probeFailed(at: now)
+        case .probeFailed: probeFailed(isRefused: false, at: now)
+        case .probeRefused: probeFailed(isRefused: true, at: now)
         case .answered: answered(at: now)
         case .refused(let seconds): refused(seconds, at: now)
         case .silent: silent(isUnreached: false, at: now)
@@ -106,21 +127,46 @@ package struct TargetHealth: Hashable, Sendable {
         return state == before ? nil : state
     }
 
+    private var isSilenceTrusted: Bool { rules.trustsSilence || hasAnsweredProbe }
+
+    /// Counts a silent probe of a target that may ignore OPTIONS.
+    private mutating func hint() -> State? {
+        failures += 1
+        guard failures >= rules.downAfter, !hasHinted, state == .up else { return nil }
+        hasHinted = true
+        return .up
+    }
+
     private mutating func probeAnswered(at now: UInt64) {
         failures = 0
+        isProbedDown = false
+        hasAnsweredProbe = true
         switch state {
         case .up: break
         case .resting(let until): if now >= until { rise(at: now) }
         case .down:
             successes += 1
+            restFrom = nil
             if successes >= probesToRise { rise(at: now) }
         }
     }
 
-    private mutating func probeFailed(at now: UInt64) {
+    private mutating func probeFailed(isRefused: Bool, at now: UInt64) {
         successes = 0
         failures += 1
-        if state != .down, failures >= rules.downAfter { fall(isUnreached: false, at: now) }
+        if state == .down {
+            isProbedDown = true
+            rest(isUnreached: isRefused, at: now)
+        } else if failures >= rules.downAfter {
+            fall(isUnreached: isRefused, at: now)
+            isProbedDown = true
+        }
+    }
+
+    /// Begins the waiting anew.
+    private mutating func rest(isUnreached: Bool, at now: UInt64) {
+        restFrom = now
+        unreached = isUnreached ? min((unreached ?? 0) + 1, 16) : nil
     }
 
     private mutating func answered(at now: UInt64) {
@@ -144,9 +190,7 @@ package struct TargetHealth: Hashable, Sendable {
         if state == .down {
             // A trial that failed begins the waiting anew; of several at once the first.
             guard !rules.probes, isUp(at: now) else { return }
-            changedAt = now
-            unreached = isUnreached ? min((unreached ?? 0) + 1, 16) : nil
-            return
+            return rest(isUnreached: isUnreached, at: now)
         }
         if silences == 0 || now > firstSilence + rules.window {
             silences = 0
@@ -161,10 +205,12 @@ package struct TargetHealth: Hashable, Sendable {
         // Down again within ten windows of coming up is a relapse; a longer good time is forgiven.
         let isRelapse = changedAt.map { now < $0 + 10 * rules.window } ?? false
         relapses = isRelapse ? relapses + 1 : 0
-        (state, changedAt, successes, silences) = (.down, now, 0, 0)
+        (state, changedAt, restFrom, successes, silences) = (.down, now, now, 0, 0)
+        isProbedDown = false
     }
 
     private mutating func rise(at now: UInt64) {
         (state, changedAt, failures, silences) = (.up, now, 0, 0)
+        isProbedDown = false
     }
 }

@@ -7,21 +7,27 @@ import Synchronization
 /// Asking is one atomic load. Noting takes a lock for some stores, and not even that in the usual case of an answer from
 /// a target in good health. Any thread.
 package final class TargetStanding: Sendable {
-    /// Group and address, for the log and the status page.
+    /// Group and address, for the log and the metrics.
     package let name: String
+    /// `trunk carrier` or `pbx office`.
+    package let group: String
     private let openFrom = Atomic<UInt64>(0)
+    private let fitFrom = Atomic<UInt64>(0)
     private let isSpotless = Atomic<Bool>(true)
     /// When it last answered a call, in monotonic milliseconds; 0 before the first.
     private let lastAnswer = Atomic<UInt64>(0)
+    /// When it last answered a probe; 0 before the first.
+    private let lastProbeAnswer = Atomic<UInt64>(0)
     private let health: Mutex<TargetHealth>
     private let onChange: @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
 
     /// Starts a target as up; `onChange` runs on the thread that noted the event and must not wait.
     package init(
-        name: String, rules: TargetHealthRules,
+        name: String, group: String = "", rules: TargetHealthRules,
         onChange: @escaping @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void = { _, _, _ in }
     ) {
         self.name = name
+        self.group = group
         self.onChange = onChange
         health = Mutex(TargetHealth(rules: rules))
     }
@@ -30,33 +36,48 @@ package final class TargetStanding: Sendable {
     package func use(_ rules: TargetHealthRules) {
         health.withLock { health in
             health.use(rules)
-            openFrom.store(health.openFrom, ordering: .relaxed)
+            publish(health)
         }
+    }
+
+    private func publish(_ health: borrowing TargetHealth) {
+        openFrom.store(health.openFrom, ordering: .relaxed)
+        fitFrom.store(health.fitFrom, ordering: .relaxed)
+        isSpotless.store(health.isSpotless, ordering: .relaxed)
     }
 
     /// True when calls may go there at a monotonic time in milliseconds.
     package func isUp(at now: UInt64) -> Bool { openFrom.load(ordering: .relaxed) <= now }
+
+    /// True when it counts as there for who asks whether calls can be served: a trial of a target that is down changes
+    /// nothing of that.
+    package func isFit(at now: UInt64) -> Bool { fitFrom.load(ordering: .relaxed) <= now }
+
+    /// When it last answered a call or a probe, in monotonic milliseconds; nil before the first.
+    package var lastHeard: UInt64? {
+        let last = max(lastAnswer.load(ordering: .relaxed), lastProbeAnswer.load(ordering: .relaxed))
+        return last == 0 ? nil : last
+    }
 
     /// The state and when it began; nil for a target that has been up since the start.
     package var state: (state: TargetHealth.State, since: UInt64?) { health.withLock { ($0.state, $0.changedAt) } }
 
     /// Notes that it left a call without any answer for so many milliseconds.
     ///
-    /// Where it answered another call meanwhile it is there, and something about this one keeps it silent: a few such calls
+    /// Where it answered another call or a probe meanwhile it is there, and something about this one keeps it silent: a few such calls
     /// must not take it from all others.
     package func noteSilence(of waited: UInt64, at now: UInt64) {
-        let answer = lastAnswer.load(ordering: .relaxed)
-        if answer == 0 || answer + waited < now { note(.silent, at: now) }
+        if lastHeard.map({ $0 + waited < now }) ?? true { note(.silent, at: now) }
     }
 
     /// Notes what was seen of the target.
     package func note(_ event: TargetHealth.Event, at now: UInt64) {
         if event == .answered { lastAnswer.store(now, ordering: .relaxed) }
-        if isSpotless.load(ordering: .relaxed), event == .answered || event == .probeAnswered { return }
+        if event == .probeAnswered { lastProbeAnswer.store(now, ordering: .relaxed) }
+        if isSpotless.load(ordering: .relaxed), event == .answered { return }
         let change = health.withLock { health in
             let change = health.receive(event, at: now)
-            openFrom.store(health.openFrom, ordering: .relaxed)
-            isSpotless.store(health.isSpotless, ordering: .relaxed)
+            publish(health)
             return change
         }
         if let change { onChange(self, change, event) }
@@ -65,24 +86,28 @@ package final class TargetStanding: Sendable {
 
 /// All targets by name, so that a reload of the configuration keeps what is known of those that stay.
 package final class TargetHealthBoard: Sendable {
+    /// Told the board itself, the target, its state and what was seen of it.
+    package typealias Observer =
+        @Sendable (TargetHealthBoard, TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
+
     private let standings = Mutex<[String: TargetStanding]>([:])
-    private let onChange: @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
+    private let onChange: Observer
 
     /// Makes an empty board; `onChange` is told when calls begin or cease to go to a target, and must not wait.
-    package init(
-        onChange: @escaping @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void = { _, _, _ in }
-    ) {
+    package init(onChange: @escaping Observer = { _, _, _, _ in }) {
         self.onChange = onChange
     }
 
     /// The standing of a target, made at its first mention; one that is known goes by these rules from now on.
-    package func standing(_ name: String, rules: TargetHealthRules) -> TargetStanding {
+    package func standing(_ name: String, group: String = "", rules: TargetHealthRules) -> TargetStanding {
         standings.withLock { standings in
             if let known = standings[name] {
                 known.use(rules)
                 return known
             }
-            let standing = TargetStanding(name: name, rules: rules, onChange: onChange)
+            let standing = TargetStanding(name: name, group: group, rules: rules) { [weak self] in
+                if let self { onChange(self, $0, $1, $2) }
+            }
             standings[name] = standing
             return standing
         }
@@ -91,6 +116,11 @@ package final class TargetHealthBoard: Sendable {
     /// Forgets targets that no configuration names any more.
     package func keep(_ names: Set<String>) {
         standings.withLock { standings in standings = standings.filter { names.contains($0.key) } }
+    }
+
+    /// True when another target of its group takes calls.
+    package func hasOther(than standing: TargetStanding, at now: UInt64) -> Bool {
+        all.contains { $0.group == standing.group && $0 !== standing && $0.isUp(at: now) }
     }
 
     /// Every target, by name.

@@ -97,6 +97,9 @@ package struct TargetProbes: Sendable {
         return watches[position].target.standing
     }
 
+    /// Takes word that a question was not delivered: the target it went to; nil for a late or foreign one.
+    package mutating func undelivered(_ number: UInt64) -> TargetStanding? { answered(number) }
+
     private mutating func close(_ position: Int) {
         watches[position].number = nil
         watches[position].repeatAt = .max

@@ -76,29 +76,33 @@ struct RejectionDigestTests {
         var digest = RejectionDigest()
         let scans = (0..<3).map { unknown(0x0A00_0000 + $0, status: 0, sender: .scanner, count: 20) }
         let lines = digest.take(scans, at: 100)
-        #expect(lines.map(\.text) == ["known scanners: 60 requests from 3 addresses dropped; Herald does not respond to them"])
+        #expect(
+            lines.map(\.text) == [
+                "known scanners: 60 requests from 3 addresses dropped; Herald does not respond to them"
+            ])
         #expect(lines[0].isWarning == false)
         #expect(digest.take(scans, at: 200).isEmpty)
         #expect(digest.take(scans, at: 700).first?.text.hasPrefix("known scanners: 120 requests") == true)
     }
 
     /// Records of a configured peer and how their lines go on after the sender.
-    static let peers: [(cause: Rejection.Cause, status: UInt16, phrase: StaticString, detail: StaticString, text: String)] = [
-        (.brokenRule, 400, "Bad From", "", "rejected (400): Bad From; the sender must correct its requests"),
-        (
-            .brokenRule, 420, "Bad Extension", "x\u{1B}[2J",
-            "rejected (420): Bad Extension \"x\\x1B[2J\"; the sender must correct its requests"
-        ),
-        (.brokenRule, 483, "Too Many Hops", "", "rejected (483): Too Many Hops; look for a loop in the routes"),
-        (
-            .loop, 482, "Loop Detected", "",
-            "rejected (482): the request came back as it had left; look for a route from the peer back to Herald"
-        ),
-        (
-            .number, 503, "Service Unavailable", "",
-            "rejected (503): limits.calls of the trunk is reached; raise it if these calls are wanted"
-        ),
-    ]
+    static let peers:
+        [(cause: Rejection.Cause, status: UInt16, phrase: StaticString, detail: StaticString, text: String)] = [
+            (.brokenRule, 400, "Bad From", "", "rejected (400): Bad From; the sender must correct its requests"),
+            (
+                .brokenRule, 420, "Bad Extension", "x\u{1B}[2J",
+                "rejected (420): Bad Extension \"x\\x1B[2J\"; the sender must correct its requests"
+            ),
+            (.brokenRule, 483, "Too Many Hops", "", "rejected (483): Too Many Hops; look for a loop in the routes"),
+            (
+                .loop, 482, "Loop Detected", "",
+                "rejected (482): the request came back as it had left; look for a route from the peer back to Herald"
+            ),
+            (
+                .number, 503, "Service Unavailable", "",
+                "rejected (503): limits.calls of the trunk is reached; raise it if these calls are wanted"
+            ),
+        ]
 
     @Test(arguments: peers)
     func `a configured peer is named with the header or the limit`(
@@ -120,7 +124,9 @@ struct RejectionDigestTests {
         var rejection = unknown(status: 0)
         rejection.responseStatus = 200
         var digest = RejectionDigest()
-        #expect(digest.take([rejection], at: 0)[0].text.hasPrefix("response 200 to INVITE from 198.51.100.9:5060 dropped: "))
+        #expect(
+            digest.take([rejection], at: 0)[0].text.hasPrefix("response 200 to INVITE from 198.51.100.9:5060 dropped: ")
+        )
     }
 
     @Test func `the status page has the words of the log, and times in seconds`() throws {

@@ -56,6 +56,7 @@ final class GatewayUnderTest {
         var pbxAddress = GatewayUnderTest.pbx
         /// Whether the last local address is one of TCP.
         var hasStream = false
+        var reportsPBX = true
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
@@ -173,7 +174,8 @@ final class GatewayUnderTest {
                 GatewayTopology(
                     sockets: sockets, trunks: trunks, pbxs: [pbx])),
             secret: options.secret, timers: .standard, limits: SIPLimits(), mostTransactions: options.mostTransactions,
-            strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers)
+            strangers: .refuse, brands: true, writesCallInfo: true, answerers: options.answerers,
+            reportsPBX: options.reportsPBX)
     }
 }
 

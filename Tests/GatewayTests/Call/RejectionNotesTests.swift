@@ -33,7 +33,8 @@ struct RejectionNotesTests {
 
     @Test func `a response of an unlisted address leaves its status and method`() throws {
         // A PBX with two addresses that responds from the other one.
-        let text = "SIP/2.0 180 Ringing\nVia: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bKhd0\nFrom: <sip:a@a.example>;tag=a\n"
+        let text =
+            "SIP/2.0 180 Ringing\nVia: SIP/2.0/UDP 192.0.2.10:5060;branch=z9hG4bKhd0\nFrom: <sip:a@a.example>;tag=a\n"
             + "To: <sip:b@b.example>;tag=b\nCall-ID: c@a.example\nCSeq: 7 INVITE\nContent-Length: 0\n\n"
         let record = try record(text, from: stranger)
         #expect(record.responseStatus == 180 && record.method.visible == "INVITE")

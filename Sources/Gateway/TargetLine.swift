@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SIPCore
+
+/// The log line about a target that goes down or comes up: the target, the cause, and what becomes of its calls.
+package struct TargetLine: Hashable, Sendable {
+    package let text: String
+    package let isWarning: Bool
+
+    /// - Parameter hasOther: another target of the group takes calls.
+    package init(
+        of target: TargetStanding, _ state: TargetHealth.State, _ event: TargetHealth.Event, hasOther: Bool
+    ) {
+        let name = target.group.isEmpty ? target.name : "target \(target.address) of \(target.group)"
+        switch state {
+        case .up where event == .probeFailed:
+            text = """
+                \(name) has not responded to OPTIONS since the start; calls go there all the same. If it never responds \
+                to OPTIONS, write probe: false
+                """
+            isWarning = true
+        case .up:
+            text = "\(name) is up again"
+            isWarning = false
+        case .down:
+            let group = target.group.isEmpty ? "its group" : target.group
+            let calls =
+                hasOther
+                ? "its calls go to the other targets of \(group)"
+                : "no other target of \(group) is up: calls are rejected with 503 until one responds"
+            text = "\(name) is down: \(Self.reason(event)); \(calls)"
+            isWarning = true
+        case .resting:
+            text = "\(name) asked for a pause with 503 and Retry-After; it has no calls until then"
+            isWarning = true
+        }
+    }
+
+    private static func reason(_ event: TargetHealth.Event) -> String {
+        switch event {
+        case .silent: "calls had no response within health.patience"
+        case .unreachable: "calls could not be delivered (no route, or nothing listens there)"
+        case .probeRefused: "OPTIONS could not be delivered, or had 408 or 503 for a response"
+        default: "OPTIONS had no response"
+        }
+    }
+}
+
+extension TargetStanding {
+    /// Its address with the port: the name without the group.
+    package var address: String {
+        name.hasPrefix(group + " ") ? String(name.dropFirst(group.utf8.count + 1)) : name
+    }
+}
+
+extension GatewayTopology {
+    /// Why no call from a trunk can be served; nil while a target of some trunk's PBX is there.
+    package func pbxProblem(at now: UInt64) -> String? {
+        guard !trunks.isEmpty, !trunks.contains(where: { $0.pbx.targets.isFit(at: now) }) else { return nil }
+        var names: [String] = []
+        for trunk in trunks where !names.contains(trunk.pbx.name) { names.append(trunk.pbx.name) }
+        return "no target of pbx \(names.joined(separator: ", ")) is up: calls are rejected with 503 until one responds"
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Reads which request of the gateway a datagram was that came back as undeliverable (RFC 3261 §18.4).
+///
+/// Anybody can send an ICMP message with a datagram made up. So only the branch counts, which nobody else can compute.
+package enum ReturnedRequest {
+    private static let via: StaticString = "\r\nVia: "
+    private static let branch: StaticString = ";branch="
+
+    /// The token of the request; nil for responses, ACK and CANCEL, whose loss timers make good, and for anybody else's.
+    ///
+    /// - Parameter bytes: the first bytes of the datagram; a router need not quote more than eight (RFC 792).
+    package static func token(of bytes: Span<UInt8>, secret: Secret) -> DeliveryToken? {
+        let head = bytes.extracting(first: 700)
+        guard !begins(head, with: "SIP/"), !begins(head, with: "ACK "), !begins(head, with: "CANCEL "),
+            let via = end(of: via, in: head, from: 0), let start = end(of: branch, in: head, from: via)
+        else { return nil }
+        var text: [UInt8] = []
+        for place in start..<head.count {
+            guard Token.contains(head[place]) else { break }
+            text.append(head[place])
+        }
+        if let number = ProbeRequest.number(ofBranch: text[...], secret: secret) { return .probe(number) }
+        return Branch(text[...]).map { DeliveryToken(branch: $0, attempt: Branch.attempt(text[...])) }
+    }
+
+    private static func begins(_ bytes: Span<UInt8>, with text: StaticString) -> Bool {
+        matches(text, in: bytes, at: 0)
+    }
+
+    /// The position behind the first occurrence of a text.
+    private static func end(of text: StaticString, in bytes: Span<UInt8>, from start: Int) -> Int? {
+        for place in start..<max(start, bytes.count - text.utf8CodeUnitCount) where matches(text, in: bytes, at: place)
+        {
+            return place + text.utf8CodeUnitCount
+        }
+        return nil
+    }
+
+    private static func matches(_ text: StaticString, in bytes: Span<UInt8>, at start: Int) -> Bool {
+        guard start + text.utf8CodeUnitCount <= bytes.count else { return false }
+        for offset in 0..<text.utf8CodeUnitCount where bytes[start + offset] != text.utf8Start[offset] { return false }
+        return true
+    }
+}

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import SIPCore
+import Testing
+
+@Suite("Calls and OPTIONS while the only PBX is silent, unreachable or down")
+struct AbsentPBXTests {
+    private let trunk = GatewayUnderTest.trunk
+    private let pbx = GatewayUnderTest.pbx
+
+    /// A gateway with one target, probed by default as the configuration has it, and its health.
+    private func gateway(
+        _ change: (inout GatewayUnderTest.Options) -> Void = { _ in }
+    ) throws -> (gateway: GatewayUnderTest, standing: TargetStanding) {
+        var rules = TargetHealthRules()
+        rules.probes = false
+        rules.trustsSilence = false
+        let standing = TargetStanding(name: "pbx office 192.0.2.20:5060", group: "pbx office", rules: rules)
+        var options = GatewayUnderTest.Options()
+        options.targets = [Target(standing: standing, address: pbx, socket: 0)]
+        change(&options)
+        return (try GatewayUnderTest(numbers: [], options: options), standing)
+    }
+
+    private func pass(_ tenths: Int, _ gateway: GatewayUnderTest) -> [OutgoingMessage] {
+        (0..<tenths).flatMap { _ in gateway.pass(.milliseconds(100)) }
+    }
+
+    private func options(_ branch: String) -> String {
+        request("OPTIONS", branch: branch).replacing("sip:100@192.0.2.20 ", with: "sip:192.0.2.10 ")
+    }
+
+    @Test func `a call to a silent target fails within the patience, with the status that leads to another server`()
+        throws
+    {
+        let (gateway, _) = try gateway()
+        _ = gateway.receive(request("INVITE"), from: trunk)
+        #expect(pass(39, gateway).to(trunk).isEmpty)
+        let answer = try #require(pass(2, gateway).to(trunk).first)
+        // RFC 3263 §4.3: 503, a transport failure or a timeout; RFC 3261 §21.5.4: of this call alone.
+        #expect(answer.hasPrefix("SIP/2.0 503 Service Unavailable\r\n") && !answer.contains("Retry-After"))
+        #expect(gateway.signals().map(\.kind) == [.invite, .failed])
+        #expect(gateway.signals().last?.status == 408, "the accounts say what the target did")
+        #expect(gateway.shared.rejections.take().rejections.map(\.cause) == [.noTarget])
+    }
+
+    @Test func `a target that said 100 is waited for as long as Timer C allows`() throws {
+        let (gateway, _) = try gateway()
+        let sent = try #require(gateway.receive(request("INVITE"), from: trunk).to(pbx).first)
+        _ = gateway.receive(response("100 Trying", to: sent), from: pbx)
+        #expect(pass(1_200, gateway).to(trunk).isEmpty)
+        #expect(
+            gateway.receive(response("200 OK", to: sent), from: pbx).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
+    }
+
+    @Test func `a request of a dialog is not given up before Timer F`() throws {
+        let (gateway, _) = try gateway()
+        _ = gateway.receive(request("INFO", toTag: ";tag=p", branch: "info", sequence: 2), from: trunk)
+        let heard = pass(310, gateway).to(trunk)
+        #expect(heard.allSatisfy { $0.hasPrefix("SIP/2.0 100 ") }, "RFC 4320 §4.1")
+    }
+
+    @Test func `a PBX that rings after its call was given up is cancelled, and a 2xx still passes`() throws {
+        let (gateway, _) = try gateway()
+        let sent = try #require(gateway.receive(request("INVITE"), from: trunk).to(pbx).first)
+        #expect(pass(41, gateway).to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
+        let late = gateway.receive(response("180 Ringing", to: sent), from: pbx)
+        #expect(late.to(trunk).isEmpty)
+        #expect(late.to(pbx).first?.hasPrefix("CANCEL ") == true, "RFC 3261 §16.7 step 10")
+        let ended = gateway.receive(response("487 Request Terminated", to: sent), from: pbx)
+        #expect(ended.to(pbx).first?.hasPrefix("ACK ") == true && ended.to(trunk).isEmpty)
+        let other = try #require(
+            gateway.receive(request("INVITE", branch: "2").replacing("story@", with: "other@"), from: trunk).to(pbx)
+                .first)
+        #expect(pass(41, gateway).to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
+        let answered = gateway.receive(response("200 OK", to: other), from: pbx)
+        #expect(answered.to(trunk).first?.hasPrefix("SIP/2.0 200 OK") == true, "§16.7 step 5")
+    }
+
+    @Test func `an INVITE that comes back as undeliverable fails at once, RFC 3261 §18.4`() throws {
+        let (gateway, standing) = try gateway()
+        for number in 1...2 {
+            let text = request("INVITE", branch: "\(number)").replacing("story@", with: "call\(number)@")
+            let sent = try #require(gateway.receive(text, from: trunk).first { $0.destination == pbx })
+            gateway.gateway.cameBack(Array(sent.bytes.prefix(520)).span, at: gateway.now)
+            let out = gateway.pass(.zero)
+            #expect(out.to(trunk).first?.hasPrefix("SIP/2.0 503 ") == true)
+        }
+        #expect(standing.state.state == .down)
+    }
+
+    @Test func `what anybody could have made up is no word of a target`() throws {
+        let (gateway, standing) = try gateway()
+        let sent = try #require(gateway.receive(request("INVITE"), from: trunk).first { $0.destination == pbx })
+        let text = String(decoding: sent.bytes, as: UTF8.self)
+        let branch = try #require(text.firstMatch(of: /branch=(z9hG4bKhd[0-9a-f]{16})/)).1
+        for forged in [
+            String(text.prefix(8)),  // RFC 792: no more need come back
+            text.replacing(branch, with: "z9hG4bKhd0123456789abcdef"),
+            text.replacing("INVITE sip", with: "CANCEL sip"), text.replacing("INVITE sip", with: "ACK sip"),
+            "SIP/2.0 200 OK\r\nVia: SIP/2.0/UDP x;branch=\(branch)\r\n",
+            "INVITE sip:a;branch=\(branch) SIP/2.0\r\nVia: SIP/2.0/UDP x;branch=z9hG4bKx\r\n", "",
+        ] {
+            gateway.gateway.cameBack(Array(forged.utf8).span, at: gateway.now)
+            #expect(gateway.pass(.zero).to(trunk).isEmpty, "\(forged)")
+        }
+        #expect(standing.state.state == .up)
+    }
+
+    @Test func `a carrier's OPTIONS get 503 while no target of its PBX is up, and 200 when one is`() throws {
+        let (gateway, standing) = try gateway()
+        #expect(gateway.receive(options("1"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
+        for _ in 0..<3 { standing.note(.probeRefused, at: gateway.now.milliseconds) }
+        let refused = try #require(gateway.receive(options("2"), from: trunk).to(trunk).first)
+        #expect(refused.hasPrefix("SIP/2.0 503 ") && !refused.contains("Retry-After"))
+        #expect(gateway.receive(options("3"), from: pbx).to(pbx).first?.hasPrefix("SIP/2.0 200") == true)
+        let problem = try #require(gateway.shared.settings.load().topology.pbxProblem(at: gateway.now.milliseconds))
+        #expect(problem == "no target of pbx office is up: calls are rejected with 503 until one responds")
+        _ = gateway.pass(.seconds(120))
+        #expect(gateway.receive(options("4"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 503") == true)
+        for _ in 0..<2 { standing.note(.probeAnswered, at: gateway.now.milliseconds) }
+        #expect(gateway.receive(options("5"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
+        #expect(gateway.shared.settings.load().topology.pbxProblem(at: gateway.now.milliseconds) == nil)
+    }
+
+    @Test func `OPTIONS may speak of the gateway alone`() throws {
+        let (gateway, standing) = try gateway { $0.reportsPBX = false }
+        for _ in 0..<3 { standing.note(.probeRefused, at: gateway.now.milliseconds) }
+        #expect(gateway.receive(options("1"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
+    }
+
+    @Test func `in a full table new calls get 503, and what belongs to calls goes on without memory, RFC 3261 §16.11`()
+        throws
+    {
+        let (gateway, _) = try gateway { $0.mostTransactions = 2 }
+        func call(_ number: Int) -> String {
+            request("INVITE", branch: "\(number)").replacing("story@", with: "call\(number)@")
+        }
+        for number in 1...2 { #expect(gateway.receive(call(number), from: trunk).to(pbx).count == 1) }
+        #expect(gateway.receive(call(3), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 503") == true)
+        for number in 1...6 {
+            let info = request("INFO", toTag: ";tag=p", branch: "info\(number)", sequence: number)
+            let out = gateway.receive(info, from: trunk)
+            #expect(out.to(pbx).count == 1 && out.to(trunk).isEmpty, "\(number)")
+        }
+        let bye = request("BYE", toTag: ";tag=p", branch: "bye", sequence: 9).replacing("story@", with: "call1@")
+        let sent = try #require(gateway.receive(bye, from: trunk).to(pbx).first)
+        #expect(gateway.signals().last?.kind == .bye)
+        #expect(
+            gateway.receive(response("200 OK", to: sent), from: pbx).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
+        let emergency = request("INVITE", extra: "Priority: psap-callback\n", branch: "e").replacing(
+            "story@", with: "e@")
+        #expect(gateway.receive(emergency, from: trunk).to(pbx).count == 1)
+        #expect(gateway.transactions <= 4)
+    }
+}
