@@ -7,7 +7,7 @@ import struct
 import subprocess
 import time
 
-from loopback import SCENARIOS, Failed, Skipped, wait_until
+from loopback import SCENARIOS, Failed, wait_until
 
 from situations import CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
@@ -22,7 +22,7 @@ class WallClock:
         os.makedirs(folder, exist_ok=True)
         compiler = shutil.which("cc") or shutil.which("clang")
         if not compiler:
-            raise Skipped("there is no C compiler to build wall_clock.c with")
+            raise Failed("there is no C compiler to build wall_clock.c with")
         self.library = os.path.join(folder, "wall_clock.so")
         self.file = os.path.join(folder, "offset")
         subprocess.run(
