@@ -45,6 +45,7 @@ let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioCompression = Target.Dependency.product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -124,7 +125,7 @@ let package = Package(
             name: "Directory",
             dependencies: [
                 "Branding", "BrandingAPI", "SystemReasons", "WallClock", "CZlib", hummingbird, hummingbirdCore,
-                httpTypes, nio, grdb, crypto, lifecycle, log,
+                httpTypes, nio, nioHTTP, nioHTTPTypes, grdb, crypto, lifecycle, log,
             ],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
@@ -201,7 +202,7 @@ let package = Package(
             name: "DirectoryTests",
             dependencies: [
                 "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", "RepeatableChance",
-                "WallClock", grdb, crypto, lifecycle, log, nio, nioEmbedded,
+                "WallClock", grdb, crypto, lifecycle, log, nio, nioEmbedded, nioHTTPTypes, httpTypes,
             ],
             swiftSettings: strict),
         .testTarget(name: "WallClockTests", dependencies: ["WallClock"], swiftSettings: strict),

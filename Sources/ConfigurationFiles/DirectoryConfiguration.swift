@@ -15,6 +15,8 @@ package struct DirectoryConfiguration: Sendable {
     package var publicURL: String?
     /// Connections at once.
     package var connections = 4096
+    /// Connections of one client address; 0 is no bound.
+    package var connectionsPerClient = 256
     /// For a whole answer, however steadily its client takes it.
     package var answerTimeout = Duration.seconds(1800)
     package var rateLimits = RateLimits()
@@ -82,6 +84,8 @@ package struct DirectoryConfiguration: Sendable {
                 configuration.keepDays = section.integer(
                     "keep_days", default: configuration.keepDays, in: 1...36_500)
             }
+            configuration.connectionsPerClient = root.integer(
+                "connections_per_client", default: configuration.connectionsPerClient, in: 0...100_000)
             configuration.log = LogSchema.read(root, hasFormat: false)
             return configuration
         }

@@ -11,6 +11,9 @@ import NIOCore
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
 
+    /// The other end of a connection itself.
+    init(peer: SocketAddress?) { bytes = Self.bytes(of: peer) }
+
     /// - Parameter peer: the other end of the connection.
     init(peer: SocketAddress?, _ request: Request) {
         let forwarded = HTTPField.Name("X-Forwarded-For").flatMap { request.headers[$0] }?
@@ -22,7 +25,7 @@ struct ClientAddress: Hashable, Sendable {
         }
     }
 
-    private static func isLoopback(_ address: SocketAddress?) -> Bool {
+    static func isLoopback(_ address: SocketAddress?) -> Bool {
         guard let text = address?.ipAddress else { return false }
         return text.hasPrefix("127.") || text == "::1"
     }

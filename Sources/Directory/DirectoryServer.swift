@@ -84,7 +84,7 @@ package final class DirectoryServer: Service {
         quiet.logLevel = max(logger.logLevel, .notice)
         let contract = HTTPService(
             application: Application(
-                router: router(), server: options.connections.server,
+                router: router(), server: options.connections.server(now: options.now, logger: logger),
                 configuration: options.connections.configuration(
                     host: options.host, port: options.port, logger: quiet),
                 onServerRunning: { [self] channel in await listening(on: channel.localAddress?.port) }, logger: quiet),
@@ -119,7 +119,7 @@ package final class DirectoryServer: Service {
         router.add(middleware: deadline)
         AdminRoutes(database: database, options: options, logos: logos, logger: logger).add(to: router)
         let application = Application(
-            router: router, server: options.connections.server,
+            router: router, server: options.connections.server(now: options.now, logger: logger),
             configuration: options.connections.configuration(host: host, port: port, logger: quiet),
             onServerRunning: { [self] channel in
                 adminBound.announce(channel.localAddress?.port)

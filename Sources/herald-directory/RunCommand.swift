@@ -64,6 +64,7 @@ struct RunCommand: AsyncParsableCommand {
         let files = OpenFiles.allow(connections: file?.connections ?? server.connections.most)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         server.connections.most = files.connectionsWithRoom
+        server.connections.perClient = file?.connectionsPerClient ?? server.connections.perClient
         server.connections.longestAnswer = file?.answerTimeout ?? server.connections.longestAnswer
         let database = try options.open(creates: true)
         let (host, port) = (server.host, server.port)

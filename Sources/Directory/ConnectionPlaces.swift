@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Logging
+import NIOCore
+import Synchronization
+
+/// Shares the connections of one listening address among its clients, so that no client can take them all.
+///
+/// Each client address has a bound of its own. Behind the bound of all there is a small reserve for health checks: whoever
+/// gets a connection of it has one request answered, for `/healthz` only. Any thread.
+final class ConnectionPlaces: Sendable {
+    /// How a connection may be used.
+    enum Place: Hashable {
+        case usual
+        /// For one health check.
+        case reserve
+        case none
+    }
+
+    /// Connections beyond `most` that are accepted, for health checks.
+    static let reserve = 16
+    /// Seconds between two lines in the log.
+    private static let pause: Int64 = 60
+
+    private struct State {
+        var usual = 0
+        var reserved = 0
+        var clients: [ClientAddress: Int] = [:]
+        /// Connections that were closed since the last line.
+        var refused = 0
+        /// Seconds since 1970 of the last line.
+        var told: Int64?
+    }
+
+    private let most: Int
+    private let perClient: Int
+    private let exemptsLoopback: Bool
+    private let now: @Sendable () -> Int64
+    private let logger: Logger
+    private let state = Mutex(State())
+
+    /// - Parameters:
+    ///   - perClient: connections of one address; 0 is no bound.
+    ///   - exemptsLoopback: true where a reverse proxy on this machine stands for many clients.
+    ///   - now: seconds since 1970.
+    init(
+        most: Int, perClient: Int, exemptsLoopback: Bool, now: @escaping @Sendable () -> Int64, logger: Logger
+    ) {
+        self.most = most
+        self.perClient = perClient
+        self.exemptsLoopback = exemptsLoopback
+        self.now = now
+        self.logger = logger
+    }
+
+    /// Takes a place for a connection of this peer.
+    func take(_ peer: SocketAddress?) -> Place {
+        let client = ClientAddress(peer: peer)
+        let isBound = perClient > 0 && !(exemptsLoopback && ClientAddress.isLoopback(peer))
+        let (place, refused) = state.withLock { state -> (Place, Int?) in
+            if isBound, state.clients[client, default: 0] >= perClient { return (.none, note(&state)) }
+            let place: Place =
+                state.usual < most ? .usual : state.reserved < Self.reserve ? .reserve : .none
+            if place == .usual { state.usual += 1 }
+            if place == .reserve { state.reserved += 1 }
+            if place != .none { state.clients[client, default: 0] += 1 }
+            return (place, nil)
+        }
+        if let refused {
+            logger.warning(
+                "connections of one address are closed, because it holds as many as it may; see connections_per_client",
+                metadata: [
+                    "address": "\(peer?.ipAddress ?? "unknown")", "held": "\(perClient)", "closed": "\(refused)",
+                ])
+        }
+        return place
+    }
+
+    /// Gives a place back once its connection is closed.
+    func giveBack(_ place: Place, of peer: SocketAddress?) {
+        let client = ClientAddress(peer: peer)
+        state.withLock { state in
+            switch place {
+            case .usual: state.usual -= 1
+            case .reserve: state.reserved -= 1
+            case .none: return
+            }
+            let left = state.clients[client, default: 1] - 1
+            state.clients[client] = left > 0 ? left : nil
+        }
+    }
+
+    /// Addresses that hold connections.
+    var clients: Int { state.withLock { $0.clients.count } }
+
+    /// Counts a closed connection; how many when the log is to be told.
+    private func note(_ state: inout State) -> Int? {
+        state.refused += 1
+        let now = now()
+        // Also when the clock was set back.
+        if let told = state.told, told <= now, now < told + Self.pause { return nil }
+        defer { (state.refused, state.told) = (0, now) }
+        return state.refused
+    }
+}

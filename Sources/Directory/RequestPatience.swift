@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import NIOCore
+import NIOHTTPTypes
+
+/// Closes a connection whose client does not finish its first request.
+///
+/// A client that has asked before may wait longer between requests. One that never has, and sends its head byte by byte
+/// or its body not at all, holds a place that others want.
+final class RequestPatience: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = HTTPRequestPart
+
+    private let patience: TimeAmount
+    private var end: Scheduled<Void>?
+    /// When the last part of the first request came.
+    private var last: NIODeadline?
+    private var isOver = false
+
+    /// - Parameter patience: for the whole head, and between two parts of the body.
+    init(_ patience: TimeAmount) { self.patience = patience }
+
+    func handlerAdded(context: ChannelHandlerContext) {
+        if context.channel.isActive { wait(patience, context) }
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        wait(patience, context)
+        context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if !isOver {
+            last = context.eventLoop.now
+            if case .end = unwrapInboundIn(data) { stop() }
+        }
+        context.fireChannelRead(data)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        stop()
+        context.fireChannelInactive()
+    }
+
+    func handlerRemoved(context: ChannelHandlerContext) { stop() }
+
+    private func stop() {
+        isOver = true
+        end?.cancel()
+        end = nil
+    }
+
+    private func wait(_ time: TimeAmount, _ context: ChannelHandlerContext) {
+        guard end == nil, !isOver else { return }
+        schedule(time, context.channel)
+    }
+
+    private func schedule(_ time: TimeAmount, _ channel: any Channel) {
+        end = channel.eventLoop.assumeIsolated().scheduleTask(in: time) { [self] in look(channel) }
+    }
+
+    private func look(_ channel: any Channel) {
+        end = nil
+        guard !isOver else { return }
+        guard let last, case let left = last + patience - channel.eventLoop.now, left > .zero else {
+            return channel.close(promise: nil)
+        }
+        schedule(left, channel)
+    }
+}
