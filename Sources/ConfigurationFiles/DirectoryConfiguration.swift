@@ -35,11 +35,18 @@ package struct DirectoryConfiguration: Sendable {
 
     /// What clients are told by `GET mobile/config`.
     package struct Clients: Hashable, Sendable {
-        package var minimumVersion: String?
-        package var latestVersion: String?
+        package var ios = Versions()
+        package var android = Versions()
+        package var herald = Versions()
         package var forceUpdate = false
         package var syncIntervalMinutes = 15
         package var cacheTTLHours = 24
+
+        /// The versions of one kind of client; nil says nothing.
+        package struct Versions: Hashable, Sendable {
+            package var minimum: String?
+            package var latest: String?
+        }
     }
 
     /// Where the operator's API is.
@@ -114,8 +121,12 @@ package struct DirectoryConfiguration: Sendable {
 
     private static func clients(_ section: ConfigurationSection) -> Clients {
         var clients = Clients()
-        clients.minimumVersion = section.string("min_supported_version", form: versionForm, isVersion)
-        clients.latestVersion = section.string("latest_version", form: versionForm, isVersion)
+        section.within("ios") { clients.ios = versions($0) }
+        section.within("android") { clients.android = versions($0) }
+        section.within("herald") { clients.herald = versions($0) }
+        for key in ["min_supported_version", "latest_version"] where section.has(key) {
+            section.problem(key, "belongs to one kind of client; write it below ios, android or herald")
+        }
         clients.forceUpdate = section.bool("force_update", default: false)
         clients.syncIntervalMinutes = section.integer(
             "sync_interval_minutes", default: clients.syncIntervalMinutes, in: 1...10_080)
@@ -127,6 +138,12 @@ package struct DirectoryConfiguration: Sendable {
 
     private static func isVersion(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    private static func versions(_ section: ConfigurationSection) -> Clients.Versions {
+        Clients.Versions(
+            minimum: section.string("min_supported_version", form: versionForm, isVersion),
+            latest: section.string("latest_version", form: versionForm, isVersion))
+    }
+
         return (1...4).contains(parts.count) && parts.allSatisfy { (1...9).contains($0.count) && Int($0) != nil }
     }
 

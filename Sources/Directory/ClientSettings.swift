@@ -1,18 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import HTTPTypes
 import Hummingbird
 
 /// What the operator tells clients by `GET mobile/config`.
 package struct ClientSettings: Hashable, Sendable {
-    /// The oldest client version that is supported; nil says nothing.
-    package var minimumVersion: String?
-    package var latestVersion: String?
+    package var ios = Versions()
+    package var android = Versions()
+    /// Gateways.
+    package var herald = Versions()
     package var forceUpdate = false
     package var syncIntervalMinutes = 15
     package var cacheTTLHours = 24
 
     package init() {}
+
+    /// The versions of one kind of client; nil says nothing.
+    package struct Versions: Hashable, Sendable {
+        /// The oldest that is supported.
+        package var minimum: String?
+        package var latest: String?
+
+        package init(minimum: String? = nil, latest: String? = nil) {
+            self.minimum = minimum
+            self.latest = latest
+        }
+    }
+
+    /// The versions for a client; none for a platform that nothing is configured for.
+    ///
+    /// A gateway is known by its client type, because its platform is a word of its own configuration.
+    func versions(for platform: String, _ type: ClientType?) -> Versions {
+        if type == .herald { return herald }
+        return switch platform.lowercased() {
+        case "ios": ios
+        case "android": android
+        case "linux", "sip", "herald": herald
+        default: Versions()
+        }
+    }
 }
 
 /// `GET mobile/config`: the operator's settings, and what this server offers beyond the contract.
@@ -29,9 +56,10 @@ struct ConfigurationRoute: Sendable {
         }
         var answer = RemoteConfiguration()
         answer.platform = platform
-        answer.minimumVersion = settings.minimumVersion
-        answer.latestVersion = settings.latestVersion
-        answer.forceUpdate = settings.forceUpdate
+        let type = HTTPField.Name(ClientType.header).flatMap { request.headers[$0] }.flatMap(ClientType.init)
+        let versions = settings.versions(for: platform, type)
+        (answer.minimumVersion, answer.latestVersion) = (versions.minimum, versions.latest)
+        answer.forceUpdate = settings.forceUpdate && versions != .init()
         (answer.features.eventBatch, answer.features.chunkedUpload) = (true, true)
         answer.features.tombstones = true
         answer.settings.syncIntervalMinutes = settings.syncIntervalMinutes

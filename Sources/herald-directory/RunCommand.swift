@@ -85,8 +85,11 @@ struct RunCommand: AsyncParsableCommand {
     private static func policies(_ file: DirectoryConfiguration) -> (RateLimits, ClientSettings) {
         let limits = file.rateLimits
         var clients = ClientSettings()
-        clients.minimumVersion = file.clients.minimumVersion
-        clients.latestVersion = file.clients.latestVersion
+        for (mine, its) in [
+            (\ClientSettings.ios, file.clients.ios), (\.android, file.clients.android), (\.herald, file.clients.herald),
+        ] {
+            clients[keyPath: mine] = ClientSettings.Versions(minimum: its.minimum, latest: its.latest)
+        }
         clients.forceUpdate = file.clients.forceUpdate
         clients.syncIntervalMinutes = file.clients.syncIntervalMinutes
         clients.cacheTTLHours = file.clients.cacheTTLHours

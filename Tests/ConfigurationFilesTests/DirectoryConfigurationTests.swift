@@ -47,6 +47,21 @@ struct DirectoryConfigurationTests {
         }
     }
 
+    @Test func `versions belong to one kind of client each`() throws {
+        let path = try folder.write(
+            "clients:\n  ios: {min_supported_version: 1.0.0, latest_version: 1.2.0}\n  herald: {latest_version: \"2.0\"}\n",
+            to: "directory.yaml")
+        let clients = try DirectoryConfiguration.load(path: path).clients
+        #expect(clients.ios.minimum == "1.0.0" && clients.ios.latest == "1.2.0")
+        #expect(clients.android.latest == nil && clients.herald.latest == "2.0")
+        let bad = try folder.write("clients: {min_supported_version: 1.0.0}\n", to: "directory.yaml")
+        let error = #expect(throws: ConfigurationError.self) { try DirectoryConfiguration.load(path: bad) }
+        #expect(
+            error?.problems.map { $0.description.replacing(folder.path + "/", with: "") } == [
+                "directory.yaml:1:34: clients.min_supported_version: belongs to one kind of client; write it below ios, android or herald"
+            ])
+    }
+
     @Test func `logos lie in a folder that can be read`() throws {
         let file = try folder.write("x", to: "file")
         #expect(DirectoryConfiguration.problem(ofLogos: folder.path) == nil)

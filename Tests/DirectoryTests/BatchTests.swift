@@ -96,7 +96,7 @@ struct BatchTests {
 
     @Test func `the remote configuration says what the operator set and what the server offers`() async throws {
         var clients = ClientSettings()
-        (clients.minimumVersion, clients.latestVersion) = ("1.0.0", "1.2.0")
+        clients.herald = .init(minimum: "1.0.0", latest: "1.2.0")
         try await RunningDirectory.run(clients: clients) { directory in
             let path = "/api/" + APIPath.configuration
             let answer = try await directory.ask(path + "?platform=sip&app_version=1.1").decoded(
@@ -109,6 +109,30 @@ struct BatchTests {
             #expect(answer.settings.maxBatchSize == 500)
             #expect(answer.settings.syncIntervalMinutes == 15)
             #expect(try await directory.ask(path).isEnvelope("bad_request"))
+        }
+    }
+
+    /// Mobile API, "Mobile Configuration": versions are those of the platform that asks.
+    @Test(
+        arguments: [
+            ("ios", "mobile-ios", "1.0.0", "1.2.0", true), ("iOS", "web", "1.0.0", "1.2.0", true),
+            ("android", "mobile-android", nil, "3.1", true), ("linux", "herald", nil, nil, false),
+            ("sip", "web", nil, nil, false), ("ios", "herald", nil, nil, false), ("windows", "web", nil, nil, false),
+        ] as [(String, String, String?, String?, Bool)])
+    func `a platform gets its own versions, or none`(
+        platform: String, type: String, minimum: String?, latest: String?, isForced: Bool
+    ) async throws {
+        var clients = ClientSettings()
+        clients.ios = .init(minimum: "1.0.0", latest: "1.2.0")
+        clients.android = .init(latest: "3.1")
+        clients.forceUpdate = true
+        try await RunningDirectory.run(clients: clients) { directory in
+            let answer = try await directory.ask(
+                "/" + APIPath.configuration + "?platform=\(platform)", headers: ["X-Client-Type": type]
+            ).decoded(RemoteConfiguration.self)
+            #expect(answer.platform == platform)
+            #expect(answer.minimumVersion == minimum && answer.latestVersion == latest)
+            #expect(answer.forceUpdate == isForced)
         }
     }
 
