@@ -15,7 +15,7 @@ struct ContractRoutes: Sendable {
     /// Everything behind the key.
     func add(to group: RouterGroup<AccountContext>) {
         let sync = SyncRoutes(database: database, logos: logos, now: now, lost: lost)
-        group.answer(APIPath.sync, get: sync.sync, post: { request, _ in try await sync.acknowledge(request) })
+        group.answer(APIPath.sync, get: sync.sync, post: sync.acknowledge)
         group.answer(APIPath.lookup, get: sync.lookup)
         let reports = ReportRoutes(database: database, now: now)
         group.answer(APIPath.event, post: reports.event)

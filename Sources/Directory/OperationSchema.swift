@@ -6,5 +6,6 @@ import GRDB
 enum OperationSchema {
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("operation 1") { try $0.execute(sql: ServedLogoTable.schema) }
+        migrator.registerMigration("operation 2") { try $0.execute(sql: SignalCounts.schema) }
     }
 }

@@ -63,11 +63,19 @@ struct SyncRoutes: Sendable {
             })
     }
 
-    /// The optional acknowledgement; it is answered and changes nothing.
-    func acknowledge(_ request: Request) async throws -> Response {
+    /// The optional acknowledgement; it is counted and changes nothing else.
+    func acknowledge(_ request: Request, _ context: AccountContext) async throws -> Response {
         let body = try await Answers.body(
             SyncAcknowledgement.self, of: request, fields: ["last_synced_at", "e164_numbers", "device_id"])
+        await count(.acknowledged, context)
         return try Answers.json(Acknowledged(last_synced_at: body.lastSyncedAt))
+    }
+
+    private func count(_ signal: SignalCounts.Signal, _ context: AccountContext) async {
+        let now = now()
+        await lost.attempt("the count of a lookup or an acknowledgement") {
+            try await SignalCounts(database: database, account: context.account).note(signal, now: now)
+        }
     }
 
     private struct Acknowledged: Encodable {
@@ -82,6 +90,7 @@ struct SyncRoutes: Sendable {
         }
         let (found, config) = try await BrandEntries(database, account: context.account).lookup(number, now: now())
         let item = found.map(logos().resolved)
+        await count(item == nil ? .notMatched : .matched, context)
         if request.uri.queryParameters["format"] == "public" {
             return try Answers.json(PublicLookupResponse(item))
         }

@@ -49,7 +49,9 @@ struct ReportCommand: ParsableCommand {
         Output.write(
             "\(report.account) \(report.month): \(report.counted) counted, \(report.uncounted) not counted"
                 + (reasons.isEmpty ? "" : " (\(reasons.joined(separator: ", ")))")
-                + ", \(report.returned) calls returned\n")
+                + ", \(report.returned) calls returned; \(report.deliveries) syncs delivered, "
+                + "\(report.acknowledgements) acknowledged; lookups: \(report.matched) matched, "
+                + "\(report.notMatched) not matched\n")
         guard !report.rows.isEmpty else { return }
         let rows = report.rows.map {
             [$0.day, $0.brandID, $0.name, $0.outcome, $0.reason == nil ? "yes" : $0.reason, "\($0.events)"]

@@ -90,7 +90,11 @@ struct CommandTests {
         #expect(try await run("backup", folder.path + "/copy.sqlite").code == 0)
         #expect(try await run("backup", folder.path + "/copy.sqlite").code != 0)
         #expect(
-            try await run("report", "2026-01").output == "main 2026-01: 0 counted, 0 not counted, 0 calls returned\n")
+            try await run("report", "2026-01").output == """
+                main 2026-01: 0 counted, 0 not counted, 0 calls returned; 0 syncs delivered, 0 acknowledged; \
+                lookups: 0 matched, 0 not matched
+
+                """)
         try folder.write([0xFF, 0xD8, 0xFF, 1], to: "a.jpg")
         #expect(try await run("logo", "add", folder.path + "/a.jpg").output.contains("image/jpeg"))
         #expect(try await run("logo", "list").output.contains("a.jpg"))

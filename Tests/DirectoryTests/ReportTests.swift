@@ -55,6 +55,29 @@ struct ReportTests {
         #expect(try MonthReports(database).reports(month: "2026-02").map(\.deliveries) == [1])
     }
 
+    /// The reporting terms of securenode-endpoint-contract §7b that no event tells.
+    @Test func `acknowledgements and lookups of a month are in its report`() async throws {
+        try await RunningDirectory.run { directory in
+            try directory.put(entry("+61491570156"))
+            let ack = #"{"last_synced_at":"2026-01-01T00:00:00Z","e164_numbers":["+61491570156"]}"#
+            for _ in 0..<2 { #expect(try await directory.post("/api/" + APIPath.sync, ack).status == 200) }
+            for number in ["61491570156", "61491570157", "61491570158"] {
+                for format in ["", "&format=public"] {
+                    let path = "/" + APIPath.lookup + "?e164=%2B\(number)\(format)"
+                    #expect(try await directory.ask(path).status == 200)
+                }
+            }
+            // 2026-02-01T00:00:00Z.
+            directory.time.seconds = 1_769_904_000
+            #expect(try await directory.post("/api/" + APIPath.sync, ack).status == 200)
+            let months = try ["2026-01", "2026-02"].map {
+                try #require(try MonthReports(directory.database).reports(month: $0).first)
+            }
+            #expect(months.map(\.acknowledgements) == [2, 1])
+            #expect(months.map(\.matched) == [2, 0] && months.map(\.notMatched) == [4, 0])
+        }
+    }
+
     @Test func `a backup is a whole database of its own that others cannot read`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put("+61491570156")

@@ -17,6 +17,12 @@ package struct MonthReport: Codable, Hashable, Sendable {
     package let returned: Int
     /// Sync answers that were delivered whole.
     package let deliveries: Int
+    /// Sync answers that clients acknowledged.
+    package let acknowledgements: Int
+    /// Lookups that found a brand.
+    package let matched: Int
+    /// Lookups that found none.
+    package let notMatched: Int
     package let rows: [Line]
 
     package enum CodingKeys: String, CodingKey {
@@ -24,6 +30,9 @@ package struct MonthReport: Codable, Hashable, Sendable {
         case counted = "imprints_counted"
         case uncounted = "not_counted"
         case returned = "return_calls"
+        case acknowledgements = "sync_acknowledgements"
+        case matched = "lookups_matched"
+        case notMatched = "lookups_not_matched"
     }
 
     /// Events of one day, brand, outcome and reason.
@@ -47,11 +56,14 @@ package struct MonthReport: Codable, Hashable, Sendable {
     /// The words gateways and phones use for a call back.
     private static let returnOutcomes: Set = ["returned", "call_returned"]
 
-    init(account: String, month: String, deliveries: Int, rows: [Line]) {
+    init(account: String, month: String, deliveries: Int, signals: [SignalCounts.Signal: Int], rows: [Line]) {
         func sum(_ condition: (Line) -> Bool) -> Int { rows.reduce(0) { $0 + (condition($1) ? $1.events : 0) } }
         self.account = account
         self.month = month
         self.deliveries = deliveries
+        acknowledgements = signals[.acknowledged, default: 0]
+        matched = signals[.matched, default: 0]
+        notMatched = signals[.notMatched, default: 0]
         self.rows = rows
         counted = sum { $0.reason == nil }
         uncounted = sum { $0.reason != nil }
@@ -97,6 +109,7 @@ package struct MonthReports: Sendable {
                 return MonthReport(
                     account: row["name"], month: month,
                     deliveries: try SyncDeliveries.delivered(to: account, in: month, database),
+                    signals: try SignalCounts.counts(of: account, in: month, database),
                     rows: try Self.rows(account, month, database))
             }
         }

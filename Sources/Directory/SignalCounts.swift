@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import GRDB
+
+/// How often clients acknowledged a sync, and looked a number up, by account and day in UTC.
+///
+/// Source: securenode-endpoint-contract §7b, "Sync response (ack)", "Number matched", "Calls not matched".
+struct SignalCounts: Sendable {
+    /// What is counted; the raw value stands in the database.
+    enum Signal: String, CaseIterable, Sendable {
+        case acknowledged = "ack"
+        case matched
+        case notMatched = "not_matched"
+    }
+
+    static let schema = """
+        CREATE TABLE day_signal (
+            account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE, day TEXT NOT NULL, signal TEXT NOT NULL,
+            count INTEGER NOT NULL, PRIMARY KEY (account, day, signal)) WITHOUT ROWID;
+        """
+
+    let database: DirectoryDatabase
+    let account: AccountID
+
+    /// Counts one; `now` is seconds since 1970.
+    func note(_ signal: Signal, now: Int64) async throws {
+        try await database.commits.write { [account] database in
+            let statement = try database.cachedStatement(
+                sql: """
+                    INSERT INTO day_signal (account, day, signal, count) VALUES (?, ?, ?, 1)
+                    ON CONFLICT (account, day, signal) DO UPDATE SET count = count + 1
+                    """)
+            try statement.execute(arguments: [
+                account.row, String(Timestamp.string(from: now).prefix(10)), signal.rawValue,
+            ])
+        }
+    }
+
+    /// The counts of a month, such as `2026-01`.
+    static func counts(
+        of account: AccountID, in month: String, _ database: Database
+    ) throws -> [Signal: Int] {
+        try Row.fetchAll(
+            database,
+            sql: "SELECT signal, sum(count) FROM day_signal WHERE account = ? AND day LIKE ? GROUP BY signal",
+            arguments: [account.row, month + "-%"]
+        ).reduce(into: [:]) { counts, row in
+            if let signal = Signal(rawValue: row[0]) { counts[signal] = row[1] }
+        }
+    }
+}
