@@ -9,7 +9,7 @@ import GRDB
 /// by the hash of what is in it.
 ///
 /// PNG and JPEG only, told by the first bytes. SVG is refused: it can carry scripts and fetch other things, and SIP phones
-/// do not show it.
+/// do not show it. Metadata of a picture, such as where it was taken, is not kept.
 package struct LogoStore: Sendable {
     /// Largest logo, in bytes.
     package static let limit = 1 << 20
@@ -50,6 +50,7 @@ package struct LogoStore: Sendable {
         guard LogoRoute.isPlain(name) else { throw LogoStoreError.badName }
         guard data.count <= Self.limit else { throw LogoStoreError.tooLarge }
         guard let type = LogoRoute.contentType(data) else { throw LogoStoreError.badType }
+        let data = PictureMetadata.removed(from: data)
         let hash = Hexadecimal.text(SHA256.hash(data: data))
         let (logo, before) = try database.pool.write { database in
             let before = try Self.row(name, database)

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// Takes out of a PNG or JPEG what nobody needs to show it: places, cameras, names, comments, and what follows its end.
+///
+/// A logo is served to everybody. The pixels stay as they are, byte for byte. A file that breaks the format's rules stays
+/// whole, because its parts cannot be told apart; no program can show it either.
+enum PictureMetadata {
+    /// The picture without metadata.
+    static func removed(from picture: Data) -> Data {
+        let bytes = [UInt8](picture)
+        let kept = bytes.starts(with: [0xFF, 0xD8]) ? jpeg(bytes) : png(bytes)
+        return kept.map { Data($0) } ?? picture
+    }
+
+    // MARK: JPEG (ITU-T T.81 annex B, JFIF, Exif 2.3)
+
+    private static func jpeg(_ bytes: [UInt8]) -> [UInt8]? {
+        var kept = Array(bytes.prefix(2))
+        var place = 2
+        while place + 1 < bytes.count {
+            guard bytes[place] == 0xFF else { return nil }
+            let marker = bytes[place + 1]
+            if marker == 0xFF {  // A fill byte.
+                place += 1
+                continue
+            }
+            if marker == 0xD9 { return kept + [0xFF, 0xD9] }
+            guard place + 4 <= bytes.count, case let length = number(bytes[(place + 2)..<(place + 4)]), length >= 2,
+                place + 2 + length <= bytes.count
+            else { return nil }
+            let segment = bytes[place..<(place + 2 + length)]
+            place += segment.count
+            if let wanted = wanted(segment, marker) { kept += wanted }
+            guard marker == 0xDA else { continue }
+            let start = place
+            while place + 1 < bytes.count, bytes[place] != 0xFF || isWithinScan(bytes[place + 1]) { place += 1 }
+            kept += bytes[start..<place]
+        }
+        return nil
+    }
+
+    /// True behind 0xFF for a stuffed byte and a restart.
+    private static func isWithinScan(_ byte: UInt8) -> Bool { byte == 0 || (0xD0...0xD7).contains(byte) }
+
+    /// What is kept of a segment; nil for nothing.
+    private static func wanted(_ segment: ArraySlice<UInt8>, _ marker: UInt8) -> [UInt8]? {
+        let payload = segment.dropFirst(4)
+        return switch marker {
+        case 0xE0: payload.starts(with: Array("JFIF\0".utf8)) ? Array(segment) : nil
+        case 0xE1: orientation(payload).map(exif)
+        // The colour profile, and how colours are coded: a decoder needs both.
+        case 0xE2: payload.starts(with: Array("ICC_PROFILE\0".utf8)) ? Array(segment) : nil
+        case 0xEE: payload.starts(with: Array("Adobe".utf8)) ? Array(segment) : nil
+        case 0xE3...0xEF, 0xFE: nil
+        default: Array(segment)
+        }
+    }
+
+    /// How the picture is turned (Exif tag 0x0112), unless it stands upright.
+    private static func orientation(_ payload: ArraySlice<UInt8>) -> UInt8? {
+        guard payload.starts(with: Array("Exif\0\0".utf8)) else { return nil }
+        let tiff = Array(payload.dropFirst(6))
+        let isLittle = tiff.starts(with: Array("II".utf8))
+        func value(_ place: Int, _ count: Int) -> Int? {
+            guard place >= 0, place + count <= tiff.count else { return nil }
+            let field = tiff[place..<(place + count)]
+            return isLittle ? number(field.reversed()) : number(field)
+        }
+        guard let table = value(4, 4), let entries = value(table, 2) else { return nil }
+        for entry in 0..<entries where value(table + 2 + entry * 12, 2) == 0x0112 {
+            guard let turn = value(table + 10 + entry * 12, 2), (2...8).contains(turn) else { return nil }
+            return UInt8(turn)
+        }
+        return nil
+    }
+
+    /// An Exif segment with nothing but the orientation.
+    private static func exif(orientation: UInt8) -> [UInt8] {
+        let head: [UInt8] = [0xFF, 0xE1, 0, 34] + Array("Exif\0\0MM".utf8) + [0, 42, 0, 0, 0, 8]
+        return head + [0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
+    }
+
+    // MARK: PNG (RFC 2083 §3)
+
+    /// Chunks that say how pixels look, beside the critical ones.
+    private static let shown: Set = [
+        "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD", "pHYs", "cICP", "acTL", "fcTL", "fdAT",
+    ]
+
+    private static func png(_ bytes: [UInt8]) -> [UInt8]? {
+        var kept = Array(bytes.prefix(8))
+        var place = 8
+        while place + 12 <= bytes.count {
+            let length = number(bytes[place..<(place + 4)])
+            guard place + 12 + length <= bytes.count else { return nil }
+            let name = String(decoding: bytes[(place + 4)..<(place + 8)], as: UTF8.self)
+            let isCritical = bytes[place + 4] & 0x20 == 0
+            if isCritical || shown.contains(name) { kept += bytes[place..<(place + 12 + length)] }
+            if name == "IEND" { return kept }
+            place += 12 + length
+        }
+        return nil
+    }
+
+    /// An unsigned number, its highest byte first.
+    private static func number(_ bytes: some Sequence<UInt8>) -> Int { bytes.reduce(0) { $0 << 8 | Int($1) } }
+}
