@@ -53,6 +53,8 @@ package struct DirectoryConfiguration: Sendable {
     package var admin = Admin.beside
     /// Events, imprints and debug uploads received longer ago, in days, are removed.
     package var keepDays = 400
+    /// MB that the clients of an account may have stored in a day beside counted events; 0 is no bound.
+    package var storedMBPerDay = 2000
     package var log = LogSettings()
 
     /// Where the operator's API is: nowhere, beside the contract, or at an address of its own.
@@ -82,6 +84,8 @@ package struct DirectoryConfiguration: Sendable {
             configuration.publicURL = root.string("public_url", form: URLForm.text, URLForm.isDirectory)
             configuration.connections = root.integer(
                 "connections", default: configuration.connections, in: 16...100_000)
+            configuration.connectionsPerClient = root.integer(
+                "connections_per_client", default: configuration.connectionsPerClient, in: 0...100_000)
             configuration.answerTimeout = root.duration(
                 "answer_timeout", default: configuration.answerTimeout, in: .seconds(60) ... .seconds(86_400))
             root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
@@ -90,9 +94,9 @@ package struct DirectoryConfiguration: Sendable {
             root.within("events") { section in
                 configuration.keepDays = section.integer(
                     "keep_days", default: configuration.keepDays, in: 1...36_500)
+                configuration.storedMBPerDay = section.integer(
+                    "mb_per_day", default: configuration.storedMBPerDay, in: 0...1_000_000)
             }
-            configuration.connectionsPerClient = root.integer(
-                "connections_per_client", default: configuration.connectionsPerClient, in: 0...100_000)
             configuration.log = LogSchema.read(root, hasFormat: false)
             return configuration
         }
@@ -134,16 +138,16 @@ package struct DirectoryConfiguration: Sendable {
         return clients
     }
 
-    private static let versionForm = "numbers with dots between, such as 1.2.0"
-
-    private static func isVersion(_ text: String) -> Bool {
-        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     private static func versions(_ section: ConfigurationSection) -> Clients.Versions {
         Clients.Versions(
             minimum: section.string("min_supported_version", form: versionForm, isVersion),
             latest: section.string("latest_version", form: versionForm, isVersion))
     }
 
+    private static let versionForm = "numbers with dots between, such as 1.2.0"
+
+    private static func isVersion(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return (1...4).contains(parts.count) && parts.allSatisfy { (1...9).contains($0.count) && Int($0) != nil }
     }
 

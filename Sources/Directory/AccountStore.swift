@@ -21,7 +21,7 @@ package struct AccountStore: Sendable {
         package var status: String?
         /// `live` or `testing`.
         package var mode: String?
-        /// Counted events a month; a negative number takes the cap away.
+        /// Counted events a month; -1 takes the cap away.
         package var cap: Int?
         /// How many counted events a month the account's plan has paid for.
         package var includedImprints: Int?
@@ -35,6 +35,7 @@ package struct AccountStore: Sendable {
             }
             if let mode, mode != "live", mode != "testing" { throw AccountStoreError.badMode }
             if let includedImprints, includedImprints < 0 { throw AccountStoreError.badIncluded }
+            if let cap, cap < -1 { throw AccountStoreError.badCap }
         }
 
         private static func isStatusByte(_ byte: UInt8) -> Bool {
@@ -109,10 +110,12 @@ package enum AccountStoreError: OperatorMistake, Hashable {
     case badStatus
     case badMode
     case badIncluded
+    case badCap
+    case badKind
 
     package var kind: OperatorMistakeKind {
         switch self {
-        case .badName, .badAccountName, .badStatus, .badMode, .badIncluded: .invalid
+        case .badName, .badAccountName, .badStatus, .badMode, .badIncluded, .badCap, .badKind: .invalid
         case .noKey, .noAccount: .missing
         case .nameTaken, .accountTaken, .isClosed: .conflict
         }
@@ -131,6 +134,8 @@ package enum AccountStoreError: OperatorMistake, Hashable {
         case .badStatus: "a status is a word of small letters, such as active or suspended"
         case .badMode: "the mode is live or testing"
         case .badIncluded: "the included imprints must be 0 or more"
+        case .badCap: "the cap must be 0 or more, or -1 for none"
+        case .badKind: "the kind of a key is gateway or phone"
         }
     }
 }

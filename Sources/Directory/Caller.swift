@@ -14,6 +14,7 @@ struct Caller: Hashable, Sendable {
     var device: String?
     /// With what requests must be signed; nil where the key asks for no signatures.
     let signing: SigningKey?
+    var kind = KeyKind.gateway
 
     /// The owner of a key; nil when it is unknown, revoked or past its end.
     ///
@@ -43,16 +44,22 @@ struct Caller: Hashable, Sendable {
     static func ofKey(hash: Data, now: Int64, _ database: Database) throws -> Caller? {
         let statement = try database.cachedStatement(
             sql: """
-                SELECT account, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
+                SELECT account, kind, api_id, secret FROM api_key LEFT JOIN key_signing ON key_hash = hash
                 WHERE hash = ? AND revoked IS NULL AND (expires IS NULL OR expires > ?)
                 """)
         return try Row.fetchOne(statement, arguments: [hash, now]).map { row in
             let id: String? = row["api_id"]
             return Caller(
                 account: AccountID(row: row["account"]), keyHash: hash,
-                signing: id.map { SigningKey(id: $0, secret: row["secret"]) })
+                signing: id.map { SigningKey(id: $0, secret: row["secret"]) },
+                kind: KeyKind(rawValue: row["kind"]) ?? .phone)
         }
     }
+}
+
+extension Caller {
+    /// The kind of client whose limits hold: a phone's key cannot lift its limit by calling itself a gateway.
+    func limited(as type: ClientType) -> ClientType { kind == .phone && type == .herald ? .web : type }
 }
 
 /// What is kept of a secret.

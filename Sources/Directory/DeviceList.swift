@@ -15,7 +15,11 @@ struct DeviceList: Sendable {
 
     /// Notes a device; registering again refreshes what is known of it.
     func register(_ device: DeviceRegistration, now: Int64) async throws {
-        try await database.commits.write { [account] database in
+        try await database.commits.write { [account, limit = database.storedPerDay] database in
+            guard
+                try Self.isRegistered(device.deviceID, account, database)
+                    || AccountQuota.take(0, of: account, limit: limit, now: now, database)
+            else { throw Refusal.quotaReached(now: now) }
             try database.execute(
                 sql: """
                     INSERT INTO device

@@ -12,6 +12,8 @@ package final class DirectoryDatabase: Sendable {
     let pool: DatabasePool
     /// The state folder, where uploads lie beside the file.
     let folder: String
+    /// Bytes that the clients of an account may have stored in a day beside counted events; 0 is no bound.
+    let storedPerDay: Int
     let keyUsage = KeyUsage()
     /// Small writes of requests, many in a transaction.
     let commits: GroupCommit
@@ -22,9 +24,13 @@ package final class DirectoryDatabase: Sendable {
     ///
     /// - Parameter creates: false for work that makes no sense on an empty database, so that a mistyped folder is an
     ///   error and not a new database.
+    /// - Parameter storedPerDay: bytes that the clients of an account may have stored in a day; 0 is no bound.
     /// - Throws: `DirectoryDatabaseError` naming the file and what to do.
-    package init(folder: String, creates: Bool = true) throws(DirectoryDatabaseError) {
+    package init(
+        folder: String, creates: Bool = true, storedPerDay: Int = 0
+    ) throws(DirectoryDatabaseError) {
         self.folder = folder
+        self.storedPerDay = storedPerDay
         let path = folder + "/directory.sqlite"
         do {
             let files = FileManager.default

@@ -44,18 +44,20 @@ package struct EventLedger: Sendable {
     ///
     /// - Parameter now: seconds since 1970.
     package func record(_ event: EventRequest, now: Int64) async throws -> EventResponse {
-        try await database.commits.write { [account] in try Self.record(event, account, now: now, $0) }
+        try await database.commits.write { [account, limit = database.storedPerDay] in
+            try Self.record(event, account, limit: limit, now: now, $0)
+        }
     }
 
     /// Records several in one transaction, each as if it came alone; a key that stands here twice counts once.
     func record(_ events: [EventRequest], now: Int64) async throws -> [EventResponse] {
-        try await database.commits.write { [account] database in
-            try events.map { try Self.record($0, account, now: now, database) }
+        try await database.commits.write { [account, limit = database.storedPerDay] database in
+            try events.map { try Self.record($0, account, limit: limit, now: now, database) }
         }
     }
 
     private static func record(
-        _ event: EventRequest, _ account: AccountID, now: Int64, _ database: Database
+        _ event: EventRequest, _ account: AccountID, limit: Int, now: Int64, _ database: Database
     ) throws -> EventResponse {
         var config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
         let standing = try BrandNumbers.standing(of: E164Number(event.phoneNumber), account, database)
@@ -66,7 +68,12 @@ package struct EventLedger: Sendable {
         response.counted = reason == nil
         response.reason = reason?.rawValue
         response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
-        if try insert(event, as: response, account, now: now, database) {
+        let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        if reason != nil,
+            try !AccountQuota.take(meta?.utf8.count ?? 0, of: account, limit: limit, now: now, database)
+        {
+            response = try dropped(event, response, brandID: standing.brandID, account, now: now, database)
+        } else if try insert(event, meta, as: response, account, now: now, database) {
             try DayOutcomes.add(
                 account, brandID: standing.brandID, outcome: event.outcome, reason: reason, now: now, database)
             if reason == nil {
@@ -82,9 +89,9 @@ package struct EventLedger: Sendable {
 
     /// False when the key has an event already.
     private static func insert(
-        _ event: EventRequest, as response: EventResponse, _ account: AccountID, now: Int64, _ database: Database
+        _ event: EventRequest, _ meta: String?, as response: EventResponse, _ account: AccountID, now: Int64,
+        _ database: Database
     ) throws -> Bool {
-        let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
@@ -97,6 +104,24 @@ package struct EventLedger: Sendable {
             event.brandingRequestID,
         ])
         return database.changesCount > 0
+    }
+
+    /// The answer to an event that is not stored, because the account has stored enough today; it is counted by its day.
+    private static func dropped(
+        _ event: EventRequest, _ response: EventResponse, brandID: String?, _ account: AccountID, now: Int64,
+        _ database: Database
+    ) throws -> EventResponse {
+        if let key = event.eventKey {
+            let isKnown = try Bool.fetchOne(
+                database, sql: "SELECT 1 FROM event WHERE account = ? AND event_key = ?",
+                arguments: [account.row, key])
+            if isKnown == true { return try known(key, account, database) }
+        }
+        var response = response
+        response.reason = UncountedReason.eventDropped.rawValue
+        try DayOutcomes.add(
+            account, brandID: brandID, outcome: event.outcome, reason: .eventDropped, now: now, database)
+        return response
     }
 
     static func recorded(_ row: Row) throws -> Recorded {

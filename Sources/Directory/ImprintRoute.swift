@@ -34,8 +34,12 @@ struct ImprintRoute: Sendable {
     private func store(_ imprint: Imprint, _ number: E164Number, _ account: AccountID) async throws -> String {
         let details = String(decoding: try Answers.encoder().encode(imprint), as: UTF8.self)
         let now = now()
+        let limit = database.storedPerDay
         return try await database.pool.write { database in
-            try String.fetchOne(
+            guard try AccountQuota.take(details.utf8.count, of: account, limit: limit, now: now, database) else {
+                throw Refusal.quotaReached(now: now)
+            }
+            return try String.fetchOne(
                 database,
                 sql: """
                     INSERT INTO imprint (account, device_id, number, displayed_at, imprint_id, details, received)

@@ -75,10 +75,11 @@ struct KeyGate: RouterMiddleware {
         }
         let named = HTTPField.Name(ClientType.header).flatMap { request.headers[$0] }
         let type = named.map { ClientType(rawValue: $0) } ?? .web
-        let limit = limits.limit(of: type ?? .web)
+        let limited = caller.limited(as: type ?? .web)
+        let limit = limits.limit(of: limited)
         let standing =
             limit == 0
-            ? nil : requests.count(.init(keyHash: caller.keyHash, type: type ?? .web), limit: limit, now: now())
+            ? nil : requests.count(.init(keyHash: caller.keyHash, type: limited), limit: limit, now: now())
         var response = try await errors.answer(request) {
             if let standing, !standing.isWithin {
                 throw Refusal.tooMany(

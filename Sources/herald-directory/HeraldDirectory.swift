@@ -68,10 +68,10 @@ struct StateOptions: ParsableArguments {
     /// Opens the database in the folder named by the option, the file, or the usual place.
     ///
     /// - Parameter creates: false for commands that make no sense on an empty database.
-    func open(creates: Bool = false) throws -> DirectoryDatabase {
+    func open(creates: Bool = false, storedPerDay: Int = 0) throws -> DirectoryDatabase {
         let folder = try state ?? configuration()?.state ?? DirectoryConfiguration().state
         do {
-            return try DirectoryDatabase(folder: folder, creates: creates)
+            return try DirectoryDatabase(folder: folder, creates: creates, storedPerDay: storedPerDay)
         } catch {
             throw CommandFailure("\(error)")
         }

@@ -27,6 +27,11 @@ struct KeyCommand: ParsableCommand {
         @Argument(help: "A name to know it by.")
         var name: String
 
+        @Option(
+            help: ArgumentHelp(
+                "gateway, or phone: its requests never have the limits of a gateway.", valueName: "kind"))
+        var kind = KeyKind.gateway
+
         @OptionGroup var options: AccountOptions
 
         @OptionGroup var delivery: KeyDelivery
@@ -38,7 +43,7 @@ struct KeyCommand: ParsableCommand {
             let (database, id) = try options.open(creates: true)
             let account = AccountStore(database, account: id)
             try delivery.deliver(name) {
-                try account.createKey(name: name, now: secondsNow())
+                try account.createKey(name: name, kind: kind, now: secondsNow())
             } signing: {
                 signed ? try SigningSecrets(database).create(forKey: $0) : nil
             } undo: { _ in
@@ -121,3 +126,5 @@ struct KeyCommand: ParsableCommand {
         }
     }
 }
+
+extension KeyKind: ExpressibleByArgument {}

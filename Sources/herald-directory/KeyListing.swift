@@ -16,8 +16,13 @@ struct KeyListing: ParsableArguments {
         }
         guard !keys.isEmpty else { return Output.write("no keys\n") }
         let now = Timestamp.string(from: secondsNow())
-        let rows = keys.map { [$0.id, $0.name, $0.created, $0.lastUsed, state(of: $0, now: now)] }
-        Output.write(table: ["ID", "NAME", "CREATED", "LAST USED", "STATE"], rows)
+        let hasKinds = keys.contains { $0.kind != nil }
+        let rows = keys.map { key in
+            [key.id, key.name] + (hasKinds ? [key.kind?.rawValue] : [])
+                + [key.created, key.lastUsed, state(of: key, now: now)]
+        }
+        Output.write(
+            table: ["ID", "NAME"] + (hasKinds ? ["KIND"] : []) + ["CREATED", "LAST USED", "STATE"], rows)
     }
 
     private func state(of key: AccountStore.KeyRow, now: String) -> String {

@@ -66,7 +66,8 @@ struct RunCommand: AsyncParsableCommand {
         server.connections.most = files.connectionsWithRoom
         server.connections.perClient = file?.connectionsPerClient ?? server.connections.perClient
         server.connections.longestAnswer = file?.answerTimeout ?? server.connections.longestAnswer
-        let database = try options.open(creates: true)
+        let database = try options.open(
+            creates: true, storedPerDay: (file ?? DirectoryConfiguration()).storedMBPerDay * 1_000_000)
         let (host, port) = (server.host, server.port)
         let group = ServiceGroup(
             configuration: .init(

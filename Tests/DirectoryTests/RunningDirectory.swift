@@ -38,15 +38,19 @@ final class RunningDirectory: Sendable {
     /// - Parameters:
     ///   - folder: where its state is; a new folder unless given.
     ///   - logos: true lets it serve the folder itself as the folder of logos.
+    ///   - storedPerDay: bytes that clients may have stored in a day; 0 is no bound.
+    ///   - logger: where the server writes its log.
     ///   - edit: changes how it runs.
     static func run(
         in folder: TemporaryFolder? = nil, publicURL: String? = "https://brands.example/", logos: Bool = false,
         limits: RateLimits = .none, clients: ClientSettings = ClientSettings(),
+        storedPerDay: Int = 0,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() },
         edit: (inout DirectoryServer.Options) -> Void = { _ in },
         _ body: @escaping @Sendable (RunningDirectory) async throws -> Void
     ) async throws {
         let folder = try folder ?? TemporaryFolder()
-        let database = try DirectoryDatabase(folder: folder.path + "/state")
+        let database = try DirectoryDatabase(folder: folder.path + "/state", storedPerDay: storedPerDay)
         let accounts = AccountStore(database)
         _ = try accounts.revokeKey(name: "test", now: 0)
         let key = try accounts.createKey(name: "test", now: 0)
@@ -58,7 +62,6 @@ final class RunningDirectory: Sendable {
         options.now = { time.seconds }
         (options.rateLimits, options.clients) = (limits, clients)
         edit(&options)
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = DirectoryServer(database: database, options: options, logger: logger)
         let services = ServiceGroup(services: [server], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in

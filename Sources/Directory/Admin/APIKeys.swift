@@ -12,6 +12,8 @@ extension AccountStore {
         /// The first twelve digits of the key's hash: names the key, and tells nothing of it.
         package let id: String
         package let name: String
+        /// Nil for an admin key.
+        package var kind: KeyKind?
         /// ISO 8601.
         package let created: String
         /// ISO 8601, to the last five minutes; nil while nobody has used it.
@@ -22,7 +24,7 @@ extension AccountStore {
         package let revoked: String?
 
         package enum CodingKeys: String, CodingKey {
-            case id, name
+            case id, name, kind
             case created = "created_at"
             case lastUsed = "last_used_at"
             case expires = "expires_at"
@@ -37,9 +39,10 @@ extension AccountStore {
     ///
     /// - Parameters:
     ///   - name: what the operator knows it by; free again once the key of that name is revoked.
+    ///   - kind: who holds it.
     ///   - now: seconds since 1970.
     /// - Throws: `AccountStoreError`, or a database error.
-    package func createKey(name: String, now: Int64) throws -> String {
+    package func createKey(name: String, kind: KeyKind = .gateway, now: Int64) throws -> String {
         guard SecretKey.isName(name) else { throw AccountStoreError.badName }
         let key = Hexadecimal.secret("hd_")
         try database.pool.write { [account] database in
@@ -51,7 +54,7 @@ extension AccountStore {
                 sql: "SELECT 1 FROM api_key WHERE account = ? AND name = ? AND revoked IS NULL AND expires IS NULL",
                 arguments: [account.row, name])
             if taken == true { throw AccountStoreError.nameTaken(name) }
-            try Self.insert(key, name, account, now: now, database)
+            try Self.insert(key, name, kind.rawValue, account, now: now, database)
         }
         return key
     }
@@ -76,7 +79,7 @@ extension AccountStore {
             let old = try Row.fetchOne(
                 database,
                 sql: """
-                    SELECT hash, name FROM api_key WHERE account = ?1 AND (name = ?2 OR \(SecretKey.idColumn) = ?2)
+                    SELECT hash, name, kind FROM api_key WHERE account = ?1 AND (name = ?2 OR \(SecretKey.idColumn) = ?2)
                     AND revoked IS NULL AND expires IS NULL
                     """, arguments: [account.row, reference])
             guard let old else { throw AccountStoreError.noKey(reference) }
@@ -84,7 +87,7 @@ extension AccountStore {
             try database.execute(
                 sql: "UPDATE api_key SET expires = ?, successor = ? WHERE hash = ?",
                 arguments: [ends, SecretHash.of(key), hash])
-            try Self.insert(key, name, account, now: now, database)
+            try Self.insert(key, name, old["kind"], account, now: now, database)
             try database.execute(
                 sql: """
                     INSERT INTO key_signing (key_hash, api_id, secret)
@@ -130,20 +133,33 @@ extension AccountStore {
             try Row.fetchAll(
                 database,
                 sql: """
-                    SELECT \(SecretKey.idColumn) AS id, name, created, last_used, expires, revoked FROM api_key
+                    SELECT \(SecretKey.idColumn) AS id, name, kind, created, last_used, expires, revoked FROM api_key
                     WHERE account = ? ORDER BY created, name
                     """, arguments: [account.row]
-            ).map(KeyRow.init)
+            ).map { row in
+                var key = KeyRow(row)
+                key.kind = KeyKind(rawValue: row["kind"])
+                return key
+            }
         }
     }
 
     private static func insert(
-        _ key: String, _ name: String, _ account: AccountID, now: Int64, _ database: Database
+        _ key: String, _ name: String, _ kind: String, _ account: AccountID, now: Int64, _ database: Database
     ) throws {
         try database.execute(
-            sql: "INSERT INTO api_key (hash, account, name, created) VALUES (?, ?, ?, ?)",
-            arguments: [SecretHash.of(key), account.row, name, now])
+            sql: "INSERT INTO api_key (hash, account, name, kind, created) VALUES (?, ?, ?, ?, ?)",
+            arguments: [SecretHash.of(key), account.row, name, kind, now])
     }
+}
+
+/// Who holds an API key, which says what its requests may be.
+///
+/// A phone can be taken apart, and its key is then anybody's: such a key never has the limits of a gateway.
+package enum KeyKind: String, Codable, Hashable, Sendable, CaseIterable {
+    case gateway, phone
+
+    static let schema = "ALTER TABLE api_key ADD COLUMN kind TEXT NOT NULL DEFAULT 'gateway'"
 }
 
 extension AccountStore.KeyRow {

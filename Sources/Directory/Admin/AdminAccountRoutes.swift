@@ -33,6 +33,7 @@ struct AdminAccountRoutes: Sendable {
 
     private struct KeyBody: Decodable {
         var name: String
+        var kind: String?
     }
 
     private struct GraceBody: Decodable {
@@ -88,9 +89,12 @@ struct AdminAccountRoutes: Sendable {
 
     func createKey(_ admin: AdminRequest) async throws -> Response {
         let (account, now) = (try await admin.account(), now())
-        let name = try await Answers.body(KeyBody.self, of: admin.request, fields: ["name"]).name
+        let body = try await Answers.body(KeyBody.self, of: admin.request, fields: ["name", "kind"])
+        guard let kind = KeyKind(rawValue: body.kind ?? KeyKind.gateway.rawValue) else {
+            throw AccountStoreError.badKind
+        }
         let key = try await admin.blocking {
-            try AccountStore(admin.database, account: account).createKey(name: name, now: now)
+            try AccountStore(admin.database, account: account).createKey(name: body.name, kind: kind, now: now)
         }
         return try secret(NewKey(key: key))
     }

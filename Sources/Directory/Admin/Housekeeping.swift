@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import BrandingAPI
 import GRDB
 import Logging
 import ServiceLifecycle
@@ -15,6 +16,8 @@ final class Housekeeping: Service {
     private let now: @Sendable () -> Int64
     private let clockSteps: Mutex<WallClockSteps>
     private let logger: Logger
+    /// The accounts of a day that the log knows of.
+    private let quotasTold = Mutex<(day: String, accounts: Set<String>)>(("", []))
 
     /// - Parameter now: seconds since 1970.
     init(
@@ -40,12 +43,34 @@ final class Housekeeping: Service {
     func round() async {
         do {
             try await database.keyUsage.write(to: database.pool)
+            try await sayQuotas()
             if clockHasStood { try await takeAll { try await retention.bite(now: now()) } }
             try await takeAll { try await UploadExpiry(database: database).bite(now: now()) }
         } catch is CancellationError {
             // The end of the server; the next start goes on.
         } catch {
             logger.error("housekeeping failed and will be tried again", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Warns of accounts whose clients store no more today, once a day each.
+    private func sayQuotas() async throws {
+        let (limit, day) = (database.storedPerDay, String(Timestamp.string(from: now()).prefix(10)))
+        guard limit > 0 else { return }
+        let full = try await database.pool.read { database in
+            try String.fetchAll(
+                database,
+                sql: "SELECT name FROM day_stored JOIN account ON id = account WHERE day = ? AND bytes >= ?",
+                arguments: [day, limit])
+        }
+        let new = quotasTold.withLock { told in
+            if told.day != day { told = (day, []) }
+            return full.filter { told.accounts.insert($0).inserted }
+        }
+        for account in new {
+            logger.warning(
+                "clients of an account store no more today; see events.mb_per_day, or revoke a key that is misused",
+                metadata: ["account": "\(account)"])
         }
     }
 
