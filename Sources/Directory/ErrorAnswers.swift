@@ -4,6 +4,7 @@ import BrandingAPI
 import HTTPTypes
 import Hummingbird
 import Logging
+import NIOHTTP1
 
 /// Turns every error into the envelope, so that no client ever meets an answer of another shape.
 struct ErrorAnswers: Sendable {
@@ -23,6 +24,10 @@ struct ErrorAnswers: Sendable {
                 isMissing
                     ? .notFound("There is nothing here")
                     : Refusal(error.status, error.status.reasonPhrase, code: "http_\(error.status.code)"))
+        } catch is HTTPParserError {
+            var refusal = Refusal.badRequest("The body breaks off, or its chunks cannot be read (RFC 9112 §7.1)")
+            refusal.headers[.connection] = "close"
+            return try Self.envelope(refusal)
         } catch {
             logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return try Self.envelope(

@@ -39,7 +39,7 @@ struct RawRequest: Sendable {
     var body: [UInt8] = []
     /// Sends the body in chunks, so that its size is not announced.
     var isChunked = false
-    /// The size to announce; nil for the size it has.
+    /// The size to announce; nil for the size it has, negative for none.
     var announced: Int?
 
     fileprivate var bytes: [UInt8] {
@@ -49,7 +49,9 @@ struct RawRequest: Sendable {
             head += "Transfer-Encoding: chunked\r\n\r\n\(String(body.count, radix: 16))\r\n"
             return Array(head.utf8) + body + Array("\r\n0\r\n\r\n".utf8)
         }
-        if method != "GET", method != "HEAD" { head += "Content-Length: \(announced ?? body.count)\r\n" }
+        if method != "GET", method != "HEAD", announced ?? 0 >= 0 {
+            head += "Content-Length: \(announced ?? body.count)\r\n"
+        }
         return Array((head + "\r\n").utf8) + body
     }
 }
