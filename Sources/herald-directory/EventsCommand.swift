@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import Branding
 import BrandingAPI
 import Directory
 
@@ -18,8 +19,8 @@ struct EventsCommand: ParsableCommand {
 
     @OptionGroup var options: AccountOptions
 
-    @Option(help: "Only events of this number.")
-    var number: NumberArgument?
+    @Option(help: "Only events of this number.", transform: NumberArgument.read)
+    var number: E164Number?
 
     @Option(help: ArgumentHelp("Only events with this outcome.", valueName: "word"))
     var outcome: String?
@@ -40,7 +41,7 @@ struct EventsCommand: ParsableCommand {
     func run() throws {
         let (database, account) = try options.open()
         var filter = EventLedger.Filter()
-        (filter.number, filter.outcome, filter.deviceID) = (number?.number, outcome, device)
+        (filter.number, filter.outcome, filter.deviceID) = (number, outcome, device)
         let events = try EventLedger(database, account: account)
             .page(filter, limit: limit ?? (json ? .max : 100)).events.reversed()
         if json {

@@ -29,8 +29,9 @@ struct NumberCommand: ParsableCommand {
         @Option(parsing: .unconditional, help: "At most so many.")
         var limit = 1000
 
-        @Option(help: ArgumentHelp("Only numbers behind this one.", valueName: "number"))
-        var after: NumberArgument?
+        @Option(
+            help: ArgumentHelp("Only numbers behind this one.", valueName: "number"), transform: NumberArgument.read)
+        var after: E164Number?
 
         @Option(help: ArgumentHelp("Only numbers of this brand.", valueName: "id"))
         var brand: String?
@@ -45,7 +46,7 @@ struct NumberCommand: ParsableCommand {
         func run() throws {
             let (database, account) = try options.open()
             let numbers = try BrandNumbers(database, account: account).page(
-                after: after?.number, limit: limit, brandID: brand, state: only)
+                after: after, limit: limit, brandID: brand, state: only)
             if json {
                 for number in numbers { try Output.write(json: number) }
                 return
@@ -64,8 +65,8 @@ struct NumberCommand: ParsableCommand {
                   herald-directory number set +61491570156 --brand acme --reason "Your delivery"
                 """)
 
-        @Argument(help: "The number.")
-        var number: NumberArgument
+        @Argument(help: "The number.", transform: NumberArgument.read)
+        var number: E164Number
 
         @Option(help: ArgumentHelp("The brand's identifier.", valueName: "id"))
         var brand: String
@@ -80,8 +81,8 @@ struct NumberCommand: ParsableCommand {
         func run() throws {
             let (database, account) = try options.open()
             let numbers = BrandNumbers(database, account: account)
-            try explained { try numbers.set(number.number, brandID: brand, reason: reason, now: secondsNow()) }
-            Output.write("\(number.number) belongs to \(TerminalText.visible(brand))\n")
+            try explained { try numbers.set(number, brandID: brand, reason: reason, now: secondsNow()) }
+            Output.write("\(number) belongs to \(TerminalText.visible(brand))\n")
         }
     }
 
@@ -93,15 +94,15 @@ struct NumberCommand: ParsableCommand {
                   herald-directory number deactivate +61491570156 +61491570157
                 """)
 
-        @Argument(help: "The numbers.")
-        var numbers: [NumberArgument]
+        @Argument(help: "The numbers.", transform: NumberArgument.read)
+        var numbers: [E164Number]
 
         @OptionGroup var options: AccountOptions
 
         func run() throws {
             let (database, account) = try options.open()
             let count = try BrandNumbers(database, account: account).deactivate(
-                numbers.map(\.number), now: secondsNow())
+                numbers, now: secondsNow())
             guard count > 0 else { throw CommandFailure("none of them is in use; see herald-directory number list") }
             Output.write("\(count) numbers are out of use\n")
         }
@@ -109,12 +110,18 @@ struct NumberCommand: ParsableCommand {
 }
 
 /// A number on the command line, such as `+61491570156`.
-struct NumberArgument: ExpressibleByArgument {
-    let number: E164Number
-
-    init?(argument: String) {
-        guard let number = E164Number(argument) else { return nil }
-        self.number = number
+enum NumberArgument {
+    /// Reads it as people write it, blanks and dashes included.
+    ///
+    /// - Throws: an error with the text and what is wanted.
+    static func read(_ text: String) throws -> E164Number {
+        let normaliser = NumberNormaliser(region: nil)
+        guard let number = normaliser.normalise(Array(text.utf8)) else {
+            throw ValidationError(
+                "\"\(TerminalText.visible(String(text.prefix(40))))\" is no number; write it with + and the country code, "
+                    + "such as +61491570156")
+        }
+        return number
     }
 }
 

@@ -113,6 +113,19 @@ struct CommandTests {
         }
     }
 
+    @Test(arguments: [["number", "deactivate"], ["number", "list", "--after"], ["events", "--number"]])
+    func `a number is taken as people write it, and what is none is shown`(arguments: [String]) async throws {
+        _ = try await run("account", "create", "acme")
+        let state = ["--state", folder.path + "/state"]
+        let taken = try await Self.program(arguments + ["+61 491 570-156"] + state)
+        #expect(taken.code == 0 || taken.errors.contains("none of them is in use"), "\(taken.errors)")
+        let refused = try await Self.program(arguments + ["0491\u{1B}[2J"] + state)
+        #expect(refused.code != 0)
+        #expect(
+            refused.errors.contains(#""0491\u{1b}[2J" is no number; write it with + and the country code"#),
+            "\(refused.errors)")
+    }
+
     @Test func `an import says what is wrong on standard error, and fails where nothing can be used`() async throws {
         try folder.write(Array("number;brand_name;logo_url\n61491;A\u{1B}[2J;a.png\n".utf8), to: "bad.csv")
         let none = try await run("import", folder.path + "/bad.csv", "--skip-bad")
