@@ -56,7 +56,7 @@ final class CheckConfigTests {
         #expect(ended.errors.hasSuffix("1 problem; nothing would start\n"))
     }
 
-    @Test(arguments: [("long.pem", nil), ("short.pem", "expires in 4 days")])
+    @Test(arguments: [("long.pem", nil), ("short.pem", "expires in ")])
     func `a certificate's end is shown, and noted where it is near`(certificate: String, note: String?) async throws {
         let ended = try await check(certificate, "a.key")
         #expect(ended.code == 0, "calls by UDP need no certificate")
