@@ -39,6 +39,15 @@ package struct TokenResponse: Codable, Hashable, Sendable {
         case expiresIn = "expires_in"
     }
 
+    /// Reads a response; only the access token must be there.
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        success = container.tolerantBool(.success) ?? true
+        accessToken = try container.decode(String.self, forKey: .accessToken)
+        refreshToken = container.tolerantString(.refreshToken)
+        expiresIn = container.tolerantInt(.expiresIn)
+    }
+
     package init(accessToken: String, refreshToken: String?, expiresIn: Int?) {
         success = true
         self.accessToken = accessToken

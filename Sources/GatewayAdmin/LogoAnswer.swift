@@ -14,8 +14,8 @@ package struct LogoAnswer: Hashable, Sendable {
     package var named: String?
     /// The URL in Call-Info; nil where there is no icon.
     package var shown: String?
-    /// Whose records they are, such as "the directory".
-    package var origin: String
+    /// True where the brands are those of a local file, of which the shown logos alone are known.
+    package var isOfFile: Bool
     /// False where the gateway writes names only.
     package var writesCallInfo: Bool
     /// True where `http` logos may be shown.
@@ -24,11 +24,11 @@ package struct LogoAnswer: Hashable, Sendable {
     package var copy: Copy?
 
     package init(
-        named: String?, shown: String?, origin: String, writesCallInfo: Bool, allowsInsecure: Bool, copy: Copy?
+        named: String?, shown: String?, isOfFile: Bool = false, writesCallInfo: Bool, allowsInsecure: Bool, copy: Copy?
     ) {
         self.named = named
         self.shown = shown
-        self.origin = origin
+        self.isOfFile = isOfFile
         self.writesCallInfo = writesCallInfo
         self.allowsInsecure = allowsInsecure
         self.copy = copy
@@ -36,7 +36,11 @@ package struct LogoAnswer: Hashable, Sendable {
 
     /// Why no phone gets a logo; nil where one does.
     package var obstacle: String? {
-        guard let named else { return "\(origin) names none for this brand" }
+        guard let named else {
+            return isOfFile
+                ? "the file names none for this brand, or one that branding.allow_insecure_logos refuses"
+                : "the directory names none for this brand"
+        }
         if !writesCallInfo { return "branding.call_info is false" }
         guard shown == nil else { return nil }
         if isInsecure(named), !allowsInsecure {

@@ -106,6 +106,7 @@ actor BearerSession {
         let wasSignedIn = if case .signedIn = state { true } else { false }
         do throws(DirectoryError) {
             let answer = try await source()
+            guard answer.success else { throw .badAnswer(reason: "it says success: false") }
             guard Self.isToken(answer.accessToken), answer.refreshToken.map(Self.isToken) ?? true else {
                 throw .badAnswer(reason: "it holds no token that can be sent")
             }

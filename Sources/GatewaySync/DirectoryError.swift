@@ -25,8 +25,8 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
             """
         case .rejected(let status, let message) where !message.isOfContract:
             """
-            no response of the directory: the \(message.following(status)) has not its error body, so a proxy or firewall \
-            sent it; check directory.url and what stands between
+            no response of the directory: status \(message.following(status)) came without its error body, so a proxy or \
+            firewall sent it; check directory.url and the way there
             """
         case .rejected(let status, let message):
             "the directory rejected the request (\(message.following(status)))"

@@ -56,7 +56,7 @@ struct LookupCommand: ParsableCommand {
             isEnabled: configuration.branding.isEnabled,
             logo: LogoAnswer(
                 named: copy.namedLogo, shown: answer.brand?.logoURL,
-                origin: configuration.brandsFile == nil ? "the directory" : "the file",
+                isOfFile: configuration.brandsFile != nil,
                 writesCallInfo: configuration.branding.writesCallInfo,
                 allowsInsecure: configuration.branding.allowsInsecureLogos, copy: copy.logoCopy))
         if options.json { try Output.write(json: report.json) } else { Output.write(report.text) }

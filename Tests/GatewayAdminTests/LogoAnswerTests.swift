@@ -13,8 +13,7 @@ struct LogoAnswerTests {
         _ named: String?, _ shown: String?, info: Bool = true, insecure: Bool = false, copy: LogoAnswer.Copy? = nil
     ) -> LogoAnswer {
         LogoAnswer(
-            named: named, shown: shown, origin: "the directory", writesCallInfo: info, allowsInsecure: insecure,
-            copy: copy)
+            named: named, shown: shown, writesCallInfo: info, allowsInsecure: insecure, copy: copy)
     }
 
     @Test(arguments: [

@@ -111,6 +111,17 @@ struct BearerSessionTests {
         #expect(house.count(of: "auth/token") == 1)
     }
 
+    @Test(arguments: [
+        (#"{"access_token":"access-1"}"#, true), (#"{"access_token":"access-1","expires_in":"60"}"#, true),
+        (#"{"success":false,"access_token":"access-1"}"#, false), ("{}", false),
+    ]) func `a token is all that signing in needs`(body: String, isEnough: Bool) async throws {
+        let house = try House { $0.path.hasSuffix("/token") ? .json(body) : nil }
+        try await house.start { client in
+            let isSent = (try? await Self.send(client)) != nil
+            #expect(isSent == isEnough)
+        }
+    }
+
     @Test func `a device the directory does not know is registered before it signs in`() async throws {
         let house = try House()
         house.directory.state.withLock { $0.isRegistered = false }

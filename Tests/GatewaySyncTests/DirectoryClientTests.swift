@@ -103,8 +103,8 @@ struct DirectoryClientTests {
 
     private static func noResponse(_ status: String) -> String {
         """
-        no response of the directory: the \(status) has not its error body, so a proxy or firewall sent it; check \
-        directory.url and what stands between
+        no response of the directory: status \(status) came without its error body, so a proxy or firewall sent it; check \
+        directory.url and the way there
         """
     }
 

@@ -92,7 +92,7 @@ struct PartialRefusalTests {
         #expect(!service.status.wasFull)
         #expect(gateway.closed == nil)
         #expect(gateway.finds("+61412345678"))
-        #expect(gateway.log.lines.contains { $0.contains("the \(status) has not its error body") })
+        #expect(gateway.log.lines.contains { $0.contains("status \(status) came without its error body") })
         #expect(!gateway.log.lines.contains { $0.contains("api_key") })
         await DeviceLife(
             client: gateway.client, device: gateway.device, stateFolder: gateway.folder.path,

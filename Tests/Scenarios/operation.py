@@ -8,6 +8,7 @@ import time
 
 import clock
 import commands
+import syncing
 import torture
 import wrong_peers
 from loopback import HOST, OTHER_TRUNK_HOST, Failed, tail, wait_until
@@ -237,4 +238,5 @@ OPERATION = (
     ("torture messages", torture_messages),
     *clock.CLOCKS,
     *wrong_peers.WRONG_PEERS,
+    *syncing.SYNCING,
 )
