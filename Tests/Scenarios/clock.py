@@ -76,7 +76,7 @@ def events_in_time(house, number, expected):
 
 def check_rows(house, number):
     """What the ledger has of the calls of a number: nothing open, nothing twice, true durations."""
-    rows = [row for row in house.calls() if row["caller"] == number]
+    rows = [row for row in house.calls() if row.get("caller") == number]
     story = sorted((row["outcome"], row.get("callseconds")) for row in rows)
     outcomes = [outcome for outcome, _ in story]
     if outcomes != ["ANSWERED", "ANSWERED", "MISSED"]:
