@@ -83,6 +83,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var ledgerProblem: String?
     /// The gateway ends: new calls are refused, those in progress go on.
     package var isDraining: Bool
+    package var trunks: [Trunk] = []
     /// Where calls go, and how each of these places is.
     package var targets: [Target] = []
     /// Why calls from trunks cannot be served; nil while a target of some PBX is up, or nobody wants to know.
@@ -204,7 +205,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case listening, branding, sync, gates, directory, outbox, logos, transactions
         case isDraining = "draining"
         case ledgerProblem = "ledger_problem"
-        case rejected, targets
+        case rejected, targets, trunks
         case pbxProblem = "pbx_problem"
     }
 

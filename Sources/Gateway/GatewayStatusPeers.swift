@@ -3,6 +3,21 @@
 import SIPCore
 
 extension GatewayStatus {
+    /// A trunk, as the status page shows it.
+    package struct Trunk: Hashable, Sendable, Codable {
+        package var name: String
+        /// The PBX its calls go to.
+        package var pbx: String
+        /// Calls in progress.
+        package var calls: Int
+
+        package init(name: String, pbx: String, calls: Int) {
+            self.name = name
+            self.pbx = pbx
+            self.calls = calls
+        }
+    }
+
     /// A place calls go to, as the status page shows it.
     package struct Target: Hashable, Sendable, Codable {
         /// `trunk carrier` or `pbx office`.

@@ -9,10 +9,13 @@ import SystemReasons
 // How targets are, and how much memory their calls may take, for the status page and the log.
 
 extension GatewayStatusReport {
-    /// Adds the targets, and what is wrong with all of those that calls from trunks could go to.
+    /// Adds the trunks, the targets, and what is wrong with all of those that calls from trunks could go to.
     func addPeers(to status: inout GatewayStatus) {
         let now = Moment.now()
         let settings = shards.shared.settings.load()
+        status.trunks = settings.topology.trunks.map { trunk in
+            .init(name: trunk.name, pbx: trunk.pbx.name, calls: trunk.admission.calls.count)
+        }
         status.targets = health.all.map { GatewayStatus.Target($0, at: now) }
         if settings.reportsPBX { status.pbxProblem = settings.topology.pbxProblem(at: now.milliseconds) }
     }

@@ -62,6 +62,44 @@ struct AdminServerTests {
         }
     }
 
+    @Test func `without a PBX that is up the gateway is not ready, and says which`() async throws {
+        let source = FixedStatus()
+        source.change {
+            $0.pbxProblem = "no target of pbx office is up: calls are rejected with 503 until one responds"
+        }
+        try await withServer(source) { port in
+            let answer = try await LoopbackClient.get("/readyz", port: port)
+            #expect(answer.status == 503)
+            #expect(
+                answer.body
+                    == "not ready: no target of pbx office is up: calls are rejected with 503 until one responds\n")
+        }
+    }
+
+    @Test func `the status lists trunks and targets with times in seconds`() async throws {
+        let source = FixedStatus()
+        source.change {
+            $0.trunks = [.init(name: "carrier", pbx: "office", calls: 3)]
+            $0.targets = [
+                .init(
+                    group: "pbx office", address: "192.0.2.20:5060", state: "down", takesCalls: false,
+                    since: 1_700_000_200, lastResponse: 1_700_000_150)
+            ]
+        }
+        try await withServer(source) { port in
+            let answer = try await LoopbackClient.get("/status", port: port)
+            let json = try #require(
+                try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any])
+            let trunk = try #require((json["trunks"] as? [[String: Any]])?.first)
+            #expect(trunk["name"] as? String == "carrier" && trunk["calls"] as? Int == 3)
+            let target = try #require((json["targets"] as? [[String: Any]])?.first)
+            #expect(target["group"] as? String == "pbx office" && target["state"] as? String == "down")
+            #expect(target["takes_calls"] as? Bool == false && target["since"] as? Int == 1_700_000_200)
+            #expect(target["last_response"] as? Int == 1_700_000_150)
+            #expect((json["rejected"] as? [Any])?.isEmpty == true)
+        }
+    }
+
     @Test func `the status is JSON with everything that is known and nothing that is not`() async throws {
         let source = FixedStatus()
         source.change {

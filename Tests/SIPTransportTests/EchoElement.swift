@@ -11,6 +11,8 @@ final class Observed: Sendable {
     /// Messages that came while others waited to be sent.
     let unsent = Atomic<Int>(0)
     let troubles = Mutex<[TransportTrouble]>([])
+    /// Datagrams that came back as undeliverable.
+    let returned = Mutex<[[UInt8]]>([])
 
     /// Waits until what was observed is so; false when it is not after ten seconds.
     func wait(until isSo: @Sendable (Observed) -> Bool) async throws -> Bool {
@@ -81,6 +83,11 @@ final class CallerElement: SIPElement {
     func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
 
     func sendFailed(_ token: DeliveryToken, at now: Moment) {}
+
+    func cameBack(_ datagram: Span<UInt8>, at now: Moment) {
+        let bytes = [UInt8](copying: datagram)
+        observed.returned.withLock { $0.append(bytes) }
+    }
 
     func fireTimers(at now: Moment) {
         outgoing += waiting

@@ -48,6 +48,31 @@ struct TransportWorkerTests {
         #expect(result.caller.troubles.withLock { $0 } == [.unsent(errno: 90)])  // EMSGSIZE
     }
 
+    @Test(arguments: families)
+    func `what nobody listens for comes back, and the datagrams after it arrive, RFC 3261 §18.4`(
+        address: PeerAddress
+    ) async throws {
+        let nobody = try UDPSocket(address: address).address
+        let server = try UDPSocket(address: address)
+        let client = try UDPSocket(address: address)
+        let (echoed, called) = (Observed(), Observed())
+        let workers = [TransportWorker(sockets: [server]), TransportWorker(sockets: [client])]
+        defer { for worker in workers { worker.stop() } }
+        workers[0].start { EchoElement(echoed) }
+        let outgoing = (0..<60).map { number in
+            OutgoingMessage(
+                bytes: [UInt8(number)], destination: number.isMultiple(of: 3) ? nobody : server.address, socket: 0,
+                token: DeliveryToken(branch: Branch(token: 1), attempt: 0))
+        }
+        workers[1].start { CallerElement(sending: outgoing, called) }
+        let isDone = try await called.wait { called in
+            called.received.withLock { $0.count } == 40 && called.returned.withLock { !$0.isEmpty }
+        }
+        #expect(isDone, "an ICMP message about one datagram fails no other")
+        #expect(called.returned.withLock { $0.allSatisfy { $0.count == 1 && $0[0].isMultiple(of: 3) } })
+        #expect(called.troubles.withLock { $0.isEmpty })
+    }
+
     @Test func `what one message causes is sent before the next of its batch is handled`() async throws {
         let server = try UDPSocket(address: UDPSocketTests.loopback)
         let client = try UDPSocket(address: UDPSocketTests.loopback)
