@@ -155,7 +155,11 @@ def restart_in_a_call(house, folder, run):
     """Without a drain the gateway is back at once, and the call in progress ends as if nothing had been."""
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1058), os.path.join(folder, "long"))
     try:
-        wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 60, "the call did not begin")
+        # The call is up once the carrier has sent its ACK.
+        wait_until(
+            lambda: os.path.exists(call.sides[-1].messages) and any(
+                way == "sent" and text.startswith("ACK ") for way, text in call.sides[-1].sent_and_received()),
+            60, "the call is not answered")
         started, before = time.monotonic(), logged(house, "draining")
         house.gateway.process.terminate()
         if house.gateway.process.wait(30) != 0 or logged(house, "draining") > before:
