@@ -116,7 +116,7 @@ package struct RejectionDigest: Sendable {
             scannerHosts = []
         }
         return Line(
-            text: "known scanners: \(scannerMessages) requests from \(scannerHosts.count) addresses dropped; "
+            text: "requests of known scanners dropped: \(scannerMessages), addresses: \(scannerHosts.count); "
                 + "Herald does not respond to them", isWarning: false, transport: nil)
     }
 

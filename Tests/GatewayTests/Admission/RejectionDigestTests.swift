@@ -78,11 +78,13 @@ struct RejectionDigestTests {
         let lines = digest.take(scans, at: 100)
         #expect(
             lines.map(\.text) == [
-                "known scanners: 60 requests from 3 addresses dropped; Herald does not respond to them"
+                "requests of known scanners dropped: 60, addresses: 3; Herald does not respond to them"
             ])
         #expect(lines[0].isWarning == false)
         #expect(digest.take(scans, at: 200).isEmpty)
-        #expect(digest.take(scans, at: 700).first?.text.hasPrefix("known scanners: 120 requests") == true)
+        #expect(
+            digest.take(scans, at: 700).first?.text.hasPrefix("requests of known scanners dropped: 120, addresses: 3")
+                == true)
     }
 
     /// Records of a configured peer and how their lines go on after the sender.
