@@ -15,12 +15,16 @@ import Synchronization
 final class ServedLogos: Service {
     /// Between two looks at the folder and the uploads.
     static let pause = Duration.seconds(5)
+    /// Looks between two searches of all brands, where nothing else changed: a minute.
+    private static let looksPerSearch = 12
     /// Names in one line of the log.
     private static let namesPerLine = 5
 
     private struct State {
         var urls = LogoURLs()
         var port: Int?
+        /// Looks until the brands are searched again for logos that are not there.
+        var untilSearch = 0
         /// What the log was last told, so that nothing is repeated.
         var said: [String: String] = [:]
     }
@@ -38,7 +42,8 @@ final class ServedLogos: Service {
         now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.database = database
-        self.folder = folder.map { LogoFolder(path: $0) }
+        // Whole, because commands that run elsewhere read it from the database.
+        self.folder = folder.map { LogoFolder(path: URL(fileURLWithPath: $0).path) }
         self.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         self.host = host
         self.now = now
@@ -76,7 +81,7 @@ final class ServedLogos: Service {
                 }
             }
             say("round", .info, nil)
-            try await sayMissing(look.urls)
+            if isSearchDue(look.before != look.after) { try await sayMissing(look.urls) }
         } catch is CancellationError {
             // The end of the server; the next start compares again.
         } catch {
@@ -141,6 +146,15 @@ final class ServedLogos: Service {
     /// What URLs begin with; another one changes the URL of every logo.
     private static func signature(_ urls: LogoURLs) -> String {
         (urls.includesUnknown ? ServedLogoTable.elsewhere : "") + (urls.base ?? "")
+    }
+
+    /// True when brands may name logos that are not there: all of them are read, of which there may be a million.
+    private func isSearchDue(_ hasChanged: Bool) -> Bool {
+        state.withLock { state in
+            let isDue = hasChanged || state.untilSearch <= 0
+            state.untilSearch = isDue ? Self.looksPerSearch : state.untilSearch - 1
+            return isDue
+        }
     }
 
     /// Warns of brands whose logo this server does not have, or cannot give.
