@@ -81,6 +81,8 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var transactions: Int
     /// Why outcomes cannot be stored at present; nil while all is well.
     package var ledgerProblem: String?
+    /// What is wrong with the gateway's folders and files, each with its remedy.
+    package var stateProblems: [String]
     /// The gateway ends: new calls are refused, those in progress go on.
     package var isDraining: Bool
     package var trunks: [Trunk] = []
@@ -94,8 +96,10 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package init(
         gateway: String, version: String, startedAt: Int64, listening: [String], branding: Branding, sync: Sync? = nil,
         gates: [Gate] = [], directory: DirectoryStanding? = nil, outbox: Outbox = .init(), logos: Logos? = nil,
-        transactions: Int = 0, ledgerProblem: String? = nil, isDraining: Bool = false
+        transactions: Int = 0, ledgerProblem: String? = nil, stateProblems: [String] = [],
+        isDraining: Bool = false
     ) {
+        self.stateProblems = stateProblems
         self.gates = gates
         self.directory = directory
         self.ledgerProblem = ledgerProblem
@@ -207,6 +211,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case ledgerProblem = "ledger_problem"
         case rejected, targets, trunks
         case pbxProblem = "pbx_problem"
+        case stateProblems = "state_problems"
     }
 
     /// Why calls should not be sent here yet; nil when they may.

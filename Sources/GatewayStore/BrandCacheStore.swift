@@ -16,7 +16,7 @@ package struct BrandCacheStore: BrandCache {
     /// Works on the brand file of an open database.
     package init(_ database: HeraldDatabase) {
         self.database = database.brands
-        incomingPath = HeraldDatabase.incomingPath(in: database.folder)
+        incomingPath = HeraldDatabase.incomingPath(in: database.brandsFolder)
     }
 
     package func syncState() async throws -> SyncState {

@@ -22,12 +22,14 @@ package struct PendingCallOutput: Hashable, Sendable {
 /// One leaves the queue only after it has gone out, so each goes out at least once; its call id tells a repetition. Safe
 /// from any thread.
 package struct CallOutputStore: Sendable {
-    private let database: any DatabaseWriter
+    private let files: HeraldDatabase
+    /// Throws while there is no ledger.
+    private var database: any DatabaseWriter { get throws { try files.ledger } }
     private let clock: QueueClock
 
     /// Works on the ledger file of an open database.
     package init(_ database: HeraldDatabase, clock: QueueClock = QueueClock()) {
-        self.database = database.ledger
+        files = database
         self.clock = clock
     }
 

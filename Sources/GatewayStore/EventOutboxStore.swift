@@ -11,7 +11,9 @@ import Synchronization
 /// key; they are on the disk with the next commit of the recorder. Keys carry no index, which would cost every call
 /// more than the rest of its event: the rows of the events on offer are remembered instead. Safe from any thread.
 package final class EventOutboxStore: EventOutbox {
-    private let database: any DatabaseWriter
+    private let files: HeraldDatabase
+    /// Throws while there is no ledger.
+    private var database: any DatabaseWriter { get throws { try files.ledger } }
     private let clock: QueueClock
     private let waiting = Mutex(Waiting())
 
@@ -24,7 +26,7 @@ package final class EventOutboxStore: EventOutbox {
 
     /// Works on the ledger file of an open database.
     package init(_ database: HeraldDatabase, clock: QueueClock = QueueClock()) {
-        self.database = database.ledger
+        files = database
         self.clock = clock
     }
 
@@ -103,11 +105,9 @@ package final class EventOutboxStore: EventOutbox {
     }
 
     private func writeNextGroup() {
+        guard let database = try? self.database else { return failGroup() }
         database.asyncWriteWithoutTransaction { database in
-            let group = self.waiting.withLock { waiting in
-                defer { waiting.settlements.removeAll() }
-                return waiting.settlements
-            }
+            let group = self.takeGroup()
             let result = Result { try OutboxSettlement.store(group.map(\.0), in: database) }
             for (_, done) in group { done.resume(with: result) }
             let goesOn = self.waiting.withLock { waiting in
@@ -117,6 +117,21 @@ package final class EventOutboxStore: EventOutbox {
             // Through the queue again, so that the recorder is not kept out while answers pour in.
             if goesOn { self.writeNextGroup() }
         }
+    }
+
+    private func takeGroup() -> [(OutboxSettlement, CheckedContinuation<Void, any Error>)] {
+        waiting.withLock { waiting in
+            defer { waiting.settlements.removeAll() }
+            return waiting.settlements
+        }
+    }
+
+    /// Without a ledger no answer can be noted: its events are sent again, with their keys.
+    private func failGroup() {
+        let group = takeGroup()
+        waiting.withLock { $0.isWriting = false }
+        let problem = HeraldDatabaseError(path: files.ledgerFile.path, problem: .missing)
+        for (_, done) in group { done.resume(throwing: problem) }
     }
 
     // MARK: Rows

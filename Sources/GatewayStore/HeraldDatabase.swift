@@ -12,78 +12,95 @@ import SystemReasons
 /// a full sync of a million records must not hold up what calls have to tell for seconds. Both are in WAL mode, so
 /// readers never wait for the writer. Safe from any thread; never touched on the call path.
 package final class HeraldDatabase: Sendable {
-    /// Calls, events and the position in the signal ring; every commit is on the disk before it returns.
-    package let ledger: any DatabaseWriter
+    /// Calls, events and the position in the signal ring.
+    package let ledgerFile: LedgerFile
     /// Brand records and sync state; a power cut may cost the last sync, which the next one repeats.
     package let brands: any DatabaseWriter
     /// The folder both are in.
     let folder: String
-    /// Why the brand records were set aside at this start; nil where they were not.
-    package let setAside: HeraldDatabaseError?
+    /// Where the brand records are; elsewhere while the folder cannot be written.
+    let brandsFolder: String
+    /// What was wrong with a file at this start, and what was done about it; an operator must see to it.
+    package let notices: [Notice]
+
+    /// What a gateway does about a file that it cannot use at its start.
+    package enum Notice: Hashable, Sendable {
+        /// Brand records were renamed and begun anew.
+        case brandsSetAside(SetAsideFile)
+        /// Brand records are kept in another place until the next start; nil where that is memory.
+        case brandsElsewhere(HeraldDatabaseError, place: String?)
+        /// A damaged ledger was renamed and begun anew.
+        case ledgerSetAside(SetAsideFile)
+    }
+
+    /// Calls and events; every commit is on the disk before it returns.
+    ///
+    /// - Throws: why the ledger is not there.
+    package var ledger: any DatabaseWriter { get throws(HeraldDatabaseError) { try ledgerFile.database } }
 
     /// Opens or creates both files below `folder` and applies the migrations that are missing.
     ///
-    /// - Parameter settingAside: what a gateway wants that starts: brand records that are damaged or of a newer herald are
-    ///   renamed and begun anew, since the next sync brings them all again and no call may wait for an operator. A ledger
-    ///   is never: it is the only one.
     /// - Throws: `HeraldDatabaseError` naming the file and what to do.
-    package init(folder: String, settingAside: Bool = false) throws(HeraldDatabaseError) {
-        do {
-            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        } catch {
-            throw HeraldDatabaseError(path: folder, problem: .folder(Self.reason(error)))
-        }
+    package init(folder: String) throws(HeraldDatabaseError) {
         self.folder = folder
-        // Both at once: after a crash SQLite reads through each write-ahead log.
-        let brandsPath = Self.brandsPath(in: folder)
-        let opened = Mutex<Result<OpenBrands, HeraldDatabaseError>>(
-            .failure(HeraldDatabaseError(path: brandsPath, problem: .missing)))
-        let opening = DispatchGroup()
-        DispatchQueue.global().async(group: opening) {
-            let result = Result { () throws(HeraldDatabaseError) in
-                try Self.brands(path: brandsPath, settingAside: settingAside)
-            }
-            opened.withLock { $0 = result }
-        }
-        defer { opening.wait() }
-        ledger = try Self.pool(path: Self.ledgerPath(in: folder), durability: "FULL", migrator: Migrations.ledger)
-        opening.wait()
-        (brands, setAside) = try opened.withLock { $0 }.get()
+        brandsFolder = folder
+        notices = []
+        try Self.makeFolder(folder)
+        ledgerFile = LedgerFile(folder: folder)
+        try ledgerFile.open()
+        brands = try BrandDatabase.open(Self.brandsPath(in: folder))
     }
 
-    private typealias OpenBrands = (database: any DatabaseWriter, setAside: HeraldDatabaseError?)
+    /// Opens what a gateway needs that starts: no file and no folder that is damaged, foreign or not writable ends the start.
+    ///
+    /// Without a ledger the recorder waits for one. Brand records that cannot be opened are renamed and begun anew, or kept in
+    /// `spare` until the next start: the directory has them, and no call may wait for an operator.
+    /// - Parameter spare: another folder that may be writable, best in memory.
+    package convenience init(ofGateway folder: String, spare: String) {
+        self.init(ofGateway: folder, spare: spare, replacing: nil)
+    }
 
-    private static func brands(path: String, settingAside: Bool) throws(HeraldDatabaseError) -> OpenBrands {
-        do throws(HeraldDatabaseError) {
-            return (try pool(path: path, durability: "NORMAL", migrator: Migrations.brands), nil)
-        } catch {
-            guard settingAside, error.problem.isOfContent else { throw error }
-            try setAside(path, because: error)
-            return (try pool(path: path, durability: "NORMAL", migrator: Migrations.brands), error)
+    private init(ofGateway folder: String, spare: String, replacing damage: HeraldDatabaseError?) {
+        self.folder = folder
+        try? Self.makeFolder(folder)
+        let ledgerFile = LedgerFile(folder: folder)
+        self.ledgerFile = ledgerFile
+        // Both at once: after a crash SQLite reads through each write-ahead log.
+        let opened = Mutex<SetAsideFile?>(nil)
+        let opening = DispatchGroup()
+        DispatchQueue.global().async(group: opening) {
+            let replaced = try? ledgerFile.openOrReplace()
+            opened.withLock { $0 = replaced }
         }
+        let place = BrandDatabase(folder: folder, spare: spare, replacing: damage)
+        (brands, brandsFolder) = (place.database, place.folder)
+        opening.wait()
+        notices = place.notices + opened.withLock { $0.map { [Notice.ledgerSetAside($0)] } ?? [] }
     }
 
     /// What is wrong with the brand records, where an error of reading them says that they are damaged; nil otherwise.
     package func damage(shownBy error: any Error) -> HeraldDatabaseError? {
-        guard let error = error as? DatabaseError, Self.isDamage(error) else { return nil }
-        return HeraldDatabaseError(
-            path: Self.brandsPath(in: folder), problem: .damaged(Self.reason(error)))
+        Self.damage(shownBy: error, path: Self.brandsPath(in: brandsFolder))
     }
 
     /// Opens both files once more, with brand records begun anew: those that are there are damaged inside.
-    package func withoutBrands(because error: HeraldDatabaseError) throws -> HeraldDatabase {
-        try close()
-        try Self.setAside(error.path, because: error)
-        return try HeraldDatabase(folder: folder)
+    package func withoutBrands(because error: HeraldDatabaseError, spare: String) -> HeraldDatabase {
+        try? close()
+        return HeraldDatabase(ofGateway: folder, spare: spare, replacing: error)
     }
 
-    /// Renames a database with what belongs to it, in the place of one that was set aside before.
-    private static func setAside(_ path: String, because error: HeraldDatabaseError) throws(HeraldDatabaseError) {
-        for ending in ["", "-wal", "-shm"] {
-            let kept = path + ".aside" + ending
-            unlink(kept)
-            guard rename(path + ending, kept) == 0 || errno == ENOENT else { throw error }
+    static func makeFolder(_ folder: String) throws(HeraldDatabaseError) {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw HeraldDatabaseError(path: folder, problem: .folder(reason(error)))
         }
+    }
+
+    static func damage(shownBy error: any Error, path: String) -> HeraldDatabaseError? {
+        if let error = error as? HeraldDatabaseError, case .damaged = error.problem { return error }
+        guard let error = error as? DatabaseError, isDamage(error) else { return nil }
+        return HeraldDatabaseError(path: path, problem: .damaged(reason(error)))
     }
 
     private static func isDamage(_ error: DatabaseError) -> Bool {
@@ -106,7 +123,7 @@ package final class HeraldDatabase: Sendable {
 
     /// Closes both files; a later use of either throws.
     package func close() throws {
-        try ledger.close()
+        try ledgerFile.close()
         try brands.close()
     }
 
@@ -115,7 +132,7 @@ package final class HeraldDatabase: Sendable {
     /// Where the records of a sync wait while they come in; gone after it.
     package static func incomingPath(in folder: String) -> String { folder + "/incoming.sqlite" }
 
-    private static func pool(
+    static func pool(
         path: String, durability: String, migrator: DatabaseMigrator
     ) throws(HeraldDatabaseError) -> any DatabaseWriter {
         do {
@@ -127,6 +144,8 @@ package final class HeraldDatabase: Sendable {
             let pool = try DatabasePool(path: path, configuration: configuration)
             try check(pool, migrator: migrator, path: path)
             try migrator.migrate(pool)
+            // SQLite opens a file it may only read as well, and says so at the first write; it would never write again then.
+            try pool.writeWithoutTransaction { try $0.inTransaction(.immediate) { .rollback } }
             // After opening, for GRDB then sets NORMAL, which may lose commits that were already reported as done.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(durability)") }
             return pool
@@ -196,11 +215,14 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
         case older
         case newer
 
+        /// The file was there, and is not any more, or is another one.
+        case gone
+
         /// True where the file can be read and what it holds cannot.
         var isOfContent: Bool {
             switch self {
             case .damaged, .newer: true
-            case .folder, .open, .missing, .forbidden, .older: false
+            case .folder, .open, .missing, .forbidden, .older, .gone: false
             }
         }
     }
@@ -215,12 +237,16 @@ package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
         case .open(let reason):
             "cannot open \(path): \(reason); check the owner and the free space, or move the file away to start anew"
         case .damaged(let reason):
-            "cannot open \(path): \(reason); restore it from a backup, or move the file away to start anew"
+            "\(path) is damaged: \(reason); restore it from a backup, or move the file away to start anew"
         case .missing: "there is no \(path) yet; start herald once with this state folder"
         case .forbidden(let reason):
             "\(path) cannot be read: \(reason); run the command as the user herald runs as, or as root"
         case .older: "\(path) was written by an older herald; start this herald once to bring it up to date"
-        case .newer: "\(path) was written by a newer herald; install that version again"
+        case .newer:
+            """
+            \(path) was written by a newer herald; install that version again, or move the file away to begin a new one
+            """
+        case .gone: "\(path) was removed or replaced while herald runs; put its folder back, writable for herald"
         }
     }
 }

@@ -6,7 +6,8 @@ import SIPCore
 
 /// An open call in memory, with its row in the ledger.
 final class LedgerCall {
-    let row: Int64
+    /// Its place in the ledger; another one where the ledger is another.
+    fileprivate(set) var row: Int64
     /// The call identifier as text, made once.
     let callID: String
     var machine: OutcomeMachine
@@ -179,6 +180,45 @@ struct LedgerJournal {
         (isRefused, mustStore) = (false, false)
         keptThrough = batch.position
         batch = LedgerBatch(position: batch.position)
+    }
+
+    /// Goes on with another ledger: what the present one had of calls in progress, and what it has not stored, goes there.
+    ///
+    /// An event that shows a call in progress is minted again: nobody knows whether it was sent, and its key is the same.
+    mutating func move(to state: LedgerState) {
+        nextCall = state.nextCall
+        nextEvent = state.nextEvent
+        var names: [Int64: Int64] = [:]
+        for place in batch.events.indices {
+            names[batch.events[place].id] = nextEvent
+            batch.events[place].id = nextEvent
+            nextEvent += 1
+        }
+        let there = Dictionary(state.calls.map { ($0.name, $0) }) { first, _ in first }
+        batch.calls += open.values.filter { !$0.isInBatch }.sorted { $0.row < $1.row }
+        deadlines = CallDeadlines()
+        for call in batch.calls {
+            let known = there[call.name]
+            call.isInBatch = true
+            call.isStored = known != nil
+            call.row = known?.row ?? nextCall
+            if known == nil { nextCall += 1 }
+            call.shownEvent = call.shownEvent.flatMap { names[$0] } ?? known?.shownEvent
+            call.endEvent = call.endEvent.flatMap { names[$0] } ?? known?.endEvent
+            if call.shownEvent == nil, call.machine.record.displayEvidence != nil,
+                let event = minter.displayed(call.machine.record, callID: call.callID)
+            {
+                call.shownEvent = add(event)
+            }
+            (call.deadline, call.timer) = (nil, nil)
+            deadlines.follow(call, limits: limits)
+        }
+        for call in state.calls where open[call.name] == nil && !batch.calls.contains(where: { $0.name == call.name }) {
+            open[call.name] = call
+            deadlines.follow(call, limits: limits)
+        }
+        (batch.retimed, batch.dialledOn) = ([], [])
+        refused()
     }
 
     /// Row number of the next event the store adds on its own.

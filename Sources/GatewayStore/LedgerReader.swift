@@ -8,12 +8,15 @@ import Gateway
 ///
 /// Reads newest rows first and stops at the limit. Safe from any thread.
 package struct LedgerReader: Sendable {
-    private let database: any DatabaseReader
+    private let source: @Sendable () throws -> any DatabaseReader
 
     /// Reads through the given connection; `HeraldDatabase.ledgerReader(folder:)` opens one for a command.
-    package init(_ database: any DatabaseReader) {
-        self.database = database
-    }
+    package init(_ database: any DatabaseReader) { source = { database } }
+
+    /// Reads the ledger of a gateway as it is at each question; without one the question throws why.
+    package init(_ files: HeraldDatabase) { source = { try files.ledger } }
+
+    private var database: any DatabaseReader { get throws { try source() } }
 
     /// Which calls to list; nil means any.
     package struct CallFilter: Hashable, Sendable {

@@ -79,10 +79,13 @@ package final class OutcomeRecorder: Sendable {
     let shared = Mutex(Totals())
     let now: @Sendable () -> Int64
     let ring: SignalRing
-    private let minter: EventMinter
-    private let journal: Mutex<LedgerJournal>
+    let minter: EventMinter
+    /// Nil until there is a ledger that could be read.
+    let journal = Mutex<LedgerJournal?>(nil)
     /// Touched only by who holds the journal; nil where it could not be made.
-    private let signalLog: Mutex<SignalLog?>
+    let signalLog = Mutex<SignalLog?>(nil)
+    /// Names by the mark of the trunk.
+    let trunks: Mutex<[UInt16: String]>
     let clockSteps: Mutex<WallClockSteps>
     /// When the last round ended, by the monotonic clock.
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
@@ -90,39 +93,29 @@ package final class OutcomeRecorder: Sendable {
 
     /// Loads the calls that were open and continues the ring after the last signal stored; before calls are taken.
     ///
+    /// Without a ledger that can be read nothing is taken from the ring, and each round looks for one (`takeUp`).
     /// - Parameters:
     ///   - now: microseconds since 1970; the wall clock unless a test has its own.
     ///   - clockSteps: tells when that clock was set.
-    /// - Throws: a database error if the ledger cannot be read.
     package init(
         database: HeraldDatabase, ring: SignalRing, settings: Settings = .init(),
         log: Logger = Logger(label: "herald.outcome"),
         now: @escaping @Sendable () -> Int64 = WallClockSteps.wall, clockSteps: WallClockSteps = .init()
-    ) throws {
+    ) {
         self.clockSteps = Mutex(clockSteps)
         self.database = database
         self.ring = ring
         self.settings = settings
         self.log = log
         self.now = now
-        let minter = EventMinter(vocabulary: settings.vocabulary)
-        self.minter = minter
-        var signalLog = Self.openLog(database, size: settings.logSize, log: log)
-        journal = Mutex(
-            try database.ledger.read { database in
-                let state = try LedgerState(
-                    database, ringID: ring.ringID, awaitsRedial: settings.limits.redial > 0)
-                // The ledger is the truth. It may not know the ring: then what the ring itself remembers is used.
-                var journal = LedgerJournal(
-                    state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,
-                    trunks: settings.trunks)
-                let kept = try Self.replay(&signalLog, database, into: &journal, log: log)
-                let read = kept.flatMap { $0.ringID == ring.ringID ? $0.position : nil } ?? journal.batch.position
-                journal.reached(ring.resume(after: read))
-                if let kept, kept.ringID != ring.ringID { journal.replayed(kept) }
-                return journal
-            })
-        self.signalLog = Mutex(signalLog)
+        trunks = Mutex(settings.trunks)
+        minter = EventMinter(vocabulary: settings.vocabulary)
+        do {
+            try takeUp(isStart: true)
+        } catch {
+            note(failure: error)
+            alarm()
+        }
     }
 
     /// Tells `listener` who called and was not in the index, once the call has ended and is stored.
@@ -136,7 +129,8 @@ package final class OutcomeRecorder: Sendable {
     ///
     /// Those that are configured no more keep theirs: they may still have calls.
     package func setTrunks(_ trunks: [UInt16: String]) {
-        journal.withLock { $0.trunks.merge(trunks) { _, new in new } }
+        self.trunks.withLock { $0.merge(trunks) { _, new in new } }
+        journal.withLock { $0?.trunks.merge(trunks) { _, new in new } }
     }
 
     /// Totals since start.
@@ -159,7 +153,7 @@ package final class OutcomeRecorder: Sendable {
     /// - Returns: how many signals were kept; nil when `drain` must come first: at start, without room in the log or without
     ///   a log, or after the database has refused something. Nothing is lost then.
     package func keep(limit: Int) -> Int? {
-        journal.withLock { journal in
+        withJournal { journal in
             let room = signalLog.withLock { $0?.room ?? 0 }
             guard !journal.mustStore, room > limit * PackedSignals.most else { return nil }
             let end = ring.claimed
@@ -173,16 +167,16 @@ package final class OutcomeRecorder: Sendable {
             journal.kept()
             ring.release(through: journal.batch.position)
             return journal.batch.signals - before
-        }
+        } ?? nil
     }
 
     /// Stores calls and events of what was kept and of what the ring holds, at most `limit` more signals, in one
     /// transaction, and closes calls that are overdue once the ring is read to its end: what it still has may answer them.
     ///
-    /// - Throws: a database error; nothing was stored then and nothing is lost.
+    /// - Throws: a database error, or why there is no ledger; nothing was stored then and nothing is lost.
     @discardableResult
     package func drain(limit: Int = 4_096) throws -> DrainResult {
-        return try journal.withLock { journal in
+        let result = try withJournal { journal in
             let end = ring.claimed
             let time = lookAtClock(&journal)
             var result = DrainResult()
@@ -206,6 +200,8 @@ package final class OutcomeRecorder: Sendable {
             count(result, journal)
             return result
         }
+        guard let result else { throw HeraldDatabaseError(path: database.ledgerFile.path, problem: .missing) }
+        return result
     }
 
     /// Deletes the oldest ended calls and delivered events until the ledger is under its size again.
@@ -237,7 +233,7 @@ package final class OutcomeRecorder: Sendable {
         let now = now()
         let before = now - Int64(settings.retentionDays) * 86_400_000_000
         // Not before what a start has found in it is stored. A failure shows with the next record.
-        if !journal.withLock({ $0.mustStore }) { signalLog.withLock { try? $0?.wipe() } }
+        if journal.withLock({ $0?.mustStore }) == false { signalLog.withLock { try? $0?.wipe() } }
         return try withoutActuallyEscaping(between) { between in
             try retention(between).prune(before: before, now: now)
         }
@@ -248,9 +244,20 @@ package final class OutcomeRecorder: Sendable {
 
     // MARK: Parts
 
-    private func retention(_ between: @escaping () -> Bool) -> LedgerRetention {
+    /// Works on the journal; nil where there is none yet.
+    private func withJournal<Value: Sendable, Failure: Error>(
+        _ work: (inout LedgerJournal) throws(Failure) -> Value
+    ) throws(Failure) -> Value? {
+        try journal.withLock { taken throws(Failure) in
+            guard var journal = taken.take() else { return nil }
+            defer { taken = journal }
+            return try work(&journal)
+        }
+    }
+
+    private func retention(_ between: @escaping () -> Bool) throws -> LedgerRetention {
         LedgerRetention(
-            database: database.ledger, ringID: ring.ringID, outputs: settings.outputs,
+            database: try database.ledger, ringID: ring.ringID, outputs: settings.outputs,
             hasDirectory: settings.hasDirectory, between: between)
     }
 

@@ -29,20 +29,30 @@ struct OutcomeRounds {
     private var isStuck = false
     private var lastPrune: Int64?
     private var lastShed: SignalRing.Shed
+    private var shedTold: Int64?
+    private let steady: () -> Int64
+    /// Microseconds of the monotonic clock; nil where it is due at once.
+    private var lastLook: Int64?
+    private let alarm = LastAlarm()
 
+    /// - Parameter steady: microseconds of a clock that nobody sets.
     init(
         _ recorder: OutcomeRecorder, isStopping: @escaping () -> Bool = { false },
-        pace: @escaping (Double) -> Void = { _ in }
+        pace: @escaping (Double) -> Void = { _ in }, steady: @escaping () -> Int64 = { SteadyClock.microseconds }
     ) {
         self.recorder = recorder
+        self.steady = steady
         self.isStopping = isStopping
         self.pace = pace
         lastShed = recorder.shed
+        // What was wrong at the start was told then.
+        alarm.time = recorder.totals.problem == nil ? nil : steady()
     }
 
     /// One round; blocks on the disk.
     mutating func round() {
         reportShed()
+        guard attend() else { return }
         take()
         let time = recorder.now()
         // Nothing goes while the ledger refuses: what it has not yet stored may need what looks old.
@@ -57,6 +67,24 @@ struct OutcomeRounds {
             lastShrink = time
             report { note(isStuck: try recorder.shrink { goesOn() }.isStuck) }
         }
+    }
+
+    /// Between two looks after the ledger's file, and between two lines about one trouble.
+    static let looks: Duration = .seconds(5)
+    static let alarms: Duration = .seconds(600)
+
+    /// Whether there is a ledger to write to.
+    private mutating func attend() -> Bool {
+        let time = steady()
+        guard Self.isDue(lastLook, after: Self.looks, at: time) else { return recorder.isTakenUp }
+        lastLook = time
+        let wasTakenUp = recorder.isTakenUp
+        if report({ try recorder.attend() }), !wasTakenUp, recorder.isTakenUp { recovered() }
+        return recorder.isTakenUp
+    }
+
+    private func recovered() {
+        if recorder.shared.withLock({ $0.problem.take() }) != nil { recorder.log.notice("outcomes are stored again") }
     }
 
     /// Says once that the ledger is above its size and why.
@@ -102,9 +130,7 @@ struct OutcomeRounds {
                 signals += stored
             } while stored >= Self.step
         }
-        if isStored, recorder.shared.withLock({ $0.problem.take() }) != nil {
-            recorder.log.notice("outcomes are stored again")
-        }
+        if isStored { recovered() }
         return signals
     }
 
@@ -123,39 +149,43 @@ struct OutcomeRounds {
         return time < last || .microseconds(time - last) >= pause
     }
 
-    /// Runs a step and says when the database begins to refuse; false when it does.
+    /// Runs a step and says when the ledger begins to refuse, and again every ten minutes; false when it does.
     @discardableResult
     private func report(_ step: () throws -> Void) -> Bool {
         do {
             try step()
             return true
         } catch {
-            let problem = "\(error)"
-            let isNew = recorder.shared.withLock { totals in
-                totals.failures += 1
-                defer { totals.problem = problem }
-                return totals.problem == nil
+            let isNews = recorder.note(failure: error)
+            let time = steady()
+            if isNews || Self.isDue(alarm.time, after: Self.alarms, at: time) {
+                alarm.time = time
+                recorder.alarm()
             }
-            if isNew {
-                recorder.log.error(
-                    "outcomes cannot be stored; calls go on and the signal ring keeps what they tell until it is full",
-                    metadata: ["database": "\(recorder.database.ledger.path)", "error": "\(problem)"])
-            }
+            guard let damage = recorder.database.ledgerFile.damage(shownBy: error) else { return false }
+            // Stored with the next round, as after any refusal.
+            try? recorder.replaceLedger(because: damage)
             return false
         }
     }
 
-    /// Says how many signals a full ring has turned away since the last round.
+    /// Says how many signals a full ring has turned away since that was said last; once a minute at the most.
     private mutating func reportShed() {
         let shed = recorder.shed
-        defer { lastShed = shed }
-        guard shed != lastShed else { return }
+        let time = steady()
+        guard shed != lastShed, Self.isDue(shedTold, after: .seconds(60), at: time) else { return }
+        defer { (lastShed, shedTold) = (shed, time) }
         recorder.log.warning(
             "the signal ring is full, signals are shed; is the disk too slow or full?",
             metadata: [
                 "unbranded": "\(shed.unbranded - lastShed.unbranded)", "branded": "\(shed.branded - lastShed.branded)",
             ])
     }
+}
+
+/// When a trouble was last told, in microseconds of the monotonic clock; of one thread.
+private final class LastAlarm {
+    var time: Int64?
 }
 
 extension OutcomeRecorder {

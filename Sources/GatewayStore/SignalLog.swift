@@ -94,11 +94,13 @@ struct SignalLog: ~Copyable {
 
     /// Hands out the signals the ledger has not made rows of, oldest first.
     ///
-    /// - Parameter position: the ledger's position in a ring; nil where it knows none.
+    /// - Parameters:
+    ///   - startsAnywhere: the first record counts whatever it comes after.
+    ///   - position: the ledger's position in a ring; nil where it knows none.
     /// - Returns: the ring they came from and how far they reach in it; nil without any.
     /// - Throws: what `position` throws, or `SignalLogError`.
     func replay(
-        position: (Int64) throws -> UInt64?, _ body: (CallSignal, CallTexts?) -> Void
+        startsAnywhere: Bool = false, position: (Int64) throws -> UInt64?, _ body: (CallSignal, CallTexts?) -> Void
     ) throws -> (ringID: Int64, position: UInt64)? {
         var content = [UInt8](repeating: 0, count: size)
         let count = pread(descriptor, &content, content.count, 0)
@@ -110,7 +112,8 @@ struct SignalLog: ~Copyable {
             var rest = UnsafeRawBufferPointer(rebasing: content[..<count])
             while let head = Head(rest) {
                 let record = UnsafeRawBufferPointer(rebasing: rest[Self.headSize..<Self.headSize + head.count])
-                let expected = try reached?.position ?? position(head.ringID)
+                let start = startsAnywhere ? head.after : try position(head.ringID)
+                let expected = reached?.position ?? start
                 guard head.ringID == reached?.ringID ?? head.ringID, head.after == expected,
                     head.checksum(of: record) == Head.checksum(in: rest), let signals = PackedSignals.unpack(record)
                 else { break }

@@ -8,11 +8,16 @@ import Logging
 
 extension OutcomeRecorder {
     /// Applies what the log holds and the ledger has not; ring and ledger are enough to go on where it cannot be read.
+    ///
+    /// - Parameter isAnew: the ledger is empty. What the log begins with counts then, whatever ring it is of: nothing else knows
+    ///   of it where a ledger was lost.
     static func replay(
-        _ signalLog: inout SignalLog?, _ database: Database, into journal: inout LedgerJournal, log: Logger
+        _ signalLog: inout SignalLog?, _ database: Database, isAnew: Bool, into journal: inout LedgerJournal,
+        log: Logger
     ) throws -> (ringID: Int64, position: UInt64)? {
         do {
-            let kept = try signalLog?.replay(position: RingPosition(database).position) { signal, texts in
+            let position = RingPosition(database)
+            let kept = try signalLog?.replay(startsAnywhere: isAnew, position: position.position) { signal, texts in
                 journal.apply(signal, texts: texts)
             }
             if journal.batch.signals > 0 {

@@ -11,7 +11,8 @@ struct CheckConfigCommand: ParsableCommand {
         abstract: "Say what would run, or what is wrong in the configuration and where.",
         discussion: """
             Prints a short summary and ends with 0, or prints every problem as file:line:column: key: message to \
-            standard error and ends with 1. Nothing is opened or sent; key files and certificates are read.
+            standard error and ends with 1. Problems of the state folder are printed too, and stop no start. Nothing is \
+            sent; key files, certificates and the databases are read.
 
             Example:
               herald check-config --config /etc/herald/herald.yaml
@@ -33,6 +34,8 @@ struct CheckConfigCommand: ParsableCommand {
         }
         let lines = certificates.summary + certificates.remarks.map { "note    \($0)" }
         Output.write(ConfigurationSummary(configuration).text + lines.map { $0 + "\n" }.joined())
+        let state = StateCheck(configuration).text
+        if !state.isEmpty { try FileHandle.standardError.write(contentsOf: Data(state.utf8)) }
     }
 
     /// Writes what is wrong to standard error; returns how the command ends.

@@ -28,13 +28,13 @@ struct DirectoryLink {
     /// - Parameter whileSyncing: told `true` before a sync and `false` after it.
     init?(
         _ configuration: HeraldConfiguration, _ database: HeraldDatabase, _ brands: LoadedBrands, logos: LogoHouse?,
-        gate: StartGate, logger: Logger, whileSyncing: @escaping @Sendable (Bool) -> Void
+        gate: StartGate, troubles: StateTroubles, logger: Logger, whileSyncing: @escaping @Sendable (Bool) -> Void
     ) throws {
         guard let access = configuration.directory else { return nil }
         self.logger = logger
         let publisher = BrandingPublisher(current: brands.current, cache: brands.store, logger: logger)
         let device = DeviceIdentity(
-            id: try DeviceIdentity.id(inStateFolder: configuration.state), platform: access.platform,
+            id: Self.deviceID(configuration, troubles), platform: access.platform,
             systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: Herald.version)
         var settings = try access.settings(version: Herald.version)
         if access.isBearer {
@@ -74,6 +74,16 @@ struct DirectoryLink {
         services =
             [client, sync, sender, remote, lifetime] + (lookup.map { [$0] } ?? [])
             + (logos?.services(keeper, gate: gate) ?? [])
+    }
+
+    /// The gateway's id at the directory; one of this run where the state folder holds none and takes none.
+    private static func deviceID(_ configuration: HeraldConfiguration, _ troubles: StateTroubles) -> String {
+        do throws(DeviceIdentityError) {
+            return try DeviceIdentity.id(inStateFolder: configuration.state)
+        } catch {
+            troubles.add("\(error); until the next start the directory sees another device")
+            return (try? DeviceIdentity.id(inStateFolder: configuration.runtime)) ?? UUID().uuidString.lowercased()
+        }
     }
 
     /// Nil unless the operator allows uploads.

@@ -22,6 +22,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let branding: CurrentBranding
     let recorder: OutcomeRecorder
     let reader: LedgerReader
+    let troubles: StateTroubles
     let link: DirectoryLink?
     /// Nil where logos are neither fetched nor served.
     let logos: LogoHouse?
@@ -58,6 +59,9 @@ struct GatewayStatusReport: GatewayStatusSource {
             GaugeSample(
                 name: "herald_ledger_refuses", help: "1 while outcomes cannot be stored, such as on a full disk",
                 value: recorder.totals.problem == nil ? 0 : 1),
+            GaugeSample(
+                name: "herald_state_problems", help: "Things wrong with the folders and files of the gateway",
+                value: Double(troubles.texts.count)),
             GaugeSample(
                 name: "herald_recorder_age_seconds", help: "Seconds since the recorder has finished a round",
                 value: recorder.age / .seconds(1)),
@@ -117,7 +121,7 @@ struct GatewayStatusReport: GatewayStatusSource {
             gates: await link?.gates(snapshot.gates) ?? [], directory: link?.standing,
             outbox: .init(waiting: backlog?.waiting ?? 0, refused: backlog?.refused ?? 0), logos: await logos?.status(),
             transactions: shards.transactions, ledgerProblem: recorder.totals.problem,
-            isDraining: shards.shared.isDraining)
+            stateProblems: troubles.texts, isDraining: shards.shared.isDraining)
         status.rejected = rejections.latest
         addPeers(to: &status)
         return status

@@ -16,8 +16,8 @@ import UnixSignals
 
 /// All parts of a running gateway, built in the order they need each other.
 ///
-/// Nothing is sent before everything is there: a wrong folder, a taken port or a damaged file ends the start with a
-/// message, and no call was touched.
+/// Nothing is sent before everything is there: a taken port or a folder of another gateway ends the start with a message, and no
+/// call was touched. A folder or file of its own that is damaged or cannot be written ends no start (`StateTroubles`).
 struct RunningGateway {
     private let logger: Logger
     private let recorder: OutcomeRecorder
@@ -34,12 +34,12 @@ struct RunningGateway {
         logger: Logger
     ) async throws {
         self.logger = logger
-        claims = try StateFolder.claim([
-            ("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime),
-        ])
+        let troubles = StateTroubles(logger: logger)
+        claims = try StateFolder.claim(
+            [("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime)], telling: troubles)
         // The longest part of a start goes on beside all the others.
         let savedIndex = configuration.brandsFile == nil ? BrandCacheIndexFile.reading(in: configuration.state) : nil
-        let secret = try StateFolder.secret(in: configuration.state)
+        let secret = GatewaySecret(in: configuration.state, spare: configuration.runtime, telling: troubles)
         let hasStreams = configuration.listen.contains { $0.transport != .udp }
         let files = OpenFiles.allow(connections: hasStreams ? configuration.streams.connections : 0)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
@@ -51,17 +51,16 @@ struct RunningGateway {
         let bound = transport.bound
         let budget = TransactionBudget(configured: configuration.limits.maxTransactions, memory: memory.bytes)
         let foundation = GatewayFoundation(
-            bound: bound, secret: secret, health: TargetHealthBoard(onChange: reachability.tell),
+            bound: bound, secret: secret.secret, health: TargetHealthBoard(onChange: reachability.tell),
             trunks: TrunkRegister(), mostTransactions: budget.most)
         let streams = transport.streams
         let settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         let resolver = NextHopResolver(configuration, settings: settings, logger: logger)
 
-        let (database, logos, brands) = try await Self.loaded(configuration, savedIndex, logger)
+        let (database, logos, brands) = try await Self.loaded(configuration, savedIndex, troubles, logger)
         self.database = database
-        let ring = try SignalRing(
-            path: configuration.runtime + "/signals.ring", capacity: configuration.outcomes.ringSlots)
-        let recorder = try OutcomeRecorder(
+        let ring = try Self.ring(configuration, troubles)
+        let recorder = OutcomeRecorder(
             database: database, ring: ring, settings: try configuration.recorderSettings(),
             log: Logger(label: "herald.outcome"))
         self.recorder = recorder
@@ -73,8 +72,12 @@ struct RunningGateway {
         let workers = GatewayWorkers(shared, threads: transport.workers)
         let gate = StartGate()
         let link = try DirectoryLink(
-            configuration, database, brands, logos: logos, gate: gate, logger: logger, whileSyncing: workers.goFirst)
-        services = [RecorderService(recorder: recorder), RecorderWatchService(recorder: recorder)]
+            configuration, database, brands, logos: logos, gate: gate, troubles: troubles, logger: logger,
+            whileSyncing: workers.goFirst)
+        services = [
+            RecorderService(recorder: recorder), RecorderWatchService(recorder: recorder),
+            StateWatchService(claims: claims, secret: secret, troubles: troubles),
+        ]
         if let lookup = link?.lookup { recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
         services += link?.services ?? []
         if let outputs = configuration.outcomes.outputService(database, logger: Logger(label: "herald.records")) {
@@ -87,7 +90,7 @@ struct RunningGateway {
             startedAt: Int64(Date().timeIntervalSince1970), counters: counters, shards: workers.shards,
             health: foundation.health, streams: streams?.counters, identities: transport.identities,
             branding: brands.current,
-            recorder: recorder, reader: LedgerReader(database.ledger), link: link, logos: logos,
+            recorder: recorder, reader: LedgerReader(database), troubles: troubles, link: link, logos: logos,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled,
             rejections: rejections)
         if let uploader = link?.debugUploader(configuration, brands.current, recentLog, status) {
@@ -118,30 +121,39 @@ struct RunningGateway {
             })
     }
 
+    /// The signal ring in its file; in memory where that cannot be made, for no call waits for an operator.
+    private static func ring(
+        _ configuration: HeraldConfiguration, _ troubles: StateTroubles
+    ) throws -> SignalRing {
+        let capacity = configuration.outcomes.ringSlots
+        do throws(SignalRingError) {
+            return try SignalRing(path: configuration.runtime + "/signals.ring", capacity: capacity)
+        } catch {
+            guard error.problem != .inUse else { throw error }
+            let ring = try SignalRing(inMemory: capacity)
+            troubles.add("\(error); it is kept in memory, and a kill of herald costs the signals of its last moments")
+            return ring
+        }
+    }
+
     /// The database with what calls need of it: brand records that cannot be read stop none, for the directory has them.
     private static func loaded(
-        _ configuration: HeraldConfiguration, _ savedIndex: Task<SavedBrandIndex, any Error>?, _ logger: Logger
+        _ configuration: HeraldConfiguration, _ savedIndex: Task<SavedBrandIndex, any Error>?,
+        _ troubles: StateTroubles,
+        _ logger: Logger
     ) async throws -> (HeraldDatabase, LogoHouse?, LoadedBrands) {
-        func load(
-            _ database: HeraldDatabase, setAside: HeraldDatabaseError?
-        ) async throws -> (HeraldDatabase, LogoHouse?, LoadedBrands) {
-            if let setAside {
-                logger.warning(
-                    """
-                    the brand records were set aside and begun anew; calls go on, branded again with the next sync, which is \
-                    a full one
-                    """, metadata: ["reason": "\(setAside)", "kept": "\(setAside.path).aside"])
-            }
+        func load(_ database: HeraldDatabase) async throws -> (HeraldDatabase, LogoHouse?, LoadedBrands) {
+            for notice in database.notices { troubles.add(notice) }
             let logos = configuration.logos.map { LogoHouse($0, database, stateFolder: configuration.state) }
             let brands = try await LoadedBrands(configuration, database, savedIndex, logos: logos, logger: logger)
             return (database, logos, brands)
         }
-        let database = try HeraldDatabase(folder: configuration.state, settingAside: true)
+        let database = HeraldDatabase(ofGateway: configuration.state, spare: configuration.runtime)
         do {
-            return try await load(database, setAside: database.setAside)
+            return try await load(database)
         } catch {
             guard let damage = database.damage(shownBy: error) else { throw error }
-            return try await load(database.withoutBrands(because: damage), setAside: damage)
+            return try await load(database.withoutBrands(because: damage, spare: configuration.runtime))
         }
     }
 

@@ -116,7 +116,7 @@ struct LedgerCrashTests {
         try ledger.recorder.drain()
         let ring = try SignalRing(path: ledger.folder + "/fresh.ring", capacity: 256)
         let clock = ledger.clock
-        let recorder = try OutcomeRecorder(
+        let recorder = OutcomeRecorder(
             database: ledger.database, ring: ring, now: { clock.now }, clockSteps: clock.steps)
         LedgerPlay(ring, 2).missed(from: 60)
         try recorder.drain()
@@ -128,7 +128,7 @@ struct LedgerCrashTests {
         let ring = try SignalRing(path: ledger.folder + "/back.ring", capacity: 8)
         let clock = ledger.clock
         func recorder(_ database: HeraldDatabase) throws -> OutcomeRecorder {
-            try OutcomeRecorder(
+            OutcomeRecorder(
                 database: database, ring: ring, now: { clock.now }, clockSteps: clock.steps)
         }
         LedgerPlay(ring, 1).missed()

@@ -65,7 +65,7 @@ final class LedgerFixture {
     private static func recorder(
         _ database: HeraldDatabase, _ ring: SignalRing, _ settings: OutcomeRecorder.Settings, _ clock: Clock
     ) throws -> OutcomeRecorder {
-        try OutcomeRecorder(
+        OutcomeRecorder(
             database: database, ring: ring, settings: settings, now: { clock.now }, clockSteps: clock.steps)
     }
 

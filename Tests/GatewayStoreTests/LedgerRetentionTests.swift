@@ -164,7 +164,7 @@ struct LedgerRetentionTests {
         }
         let database = try HeraldDatabase(folder: folder)
         let ring = try SignalRing(path: folder + "/signals.ring", capacity: 64)
-        let recorder = try OutcomeRecorder(database: database, ring: ring)
+        let recorder = OutcomeRecorder(database: database, ring: ring)
         for (kind, status) in [(CallSignal.Kind.answered, 200), (.bye, 0)] as [(CallSignal.Kind, UInt16)] {
             ring.append(
                 CallSignal(

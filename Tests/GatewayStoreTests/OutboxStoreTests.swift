@@ -103,7 +103,7 @@ struct OutboxStoreTests {
         try await outbox.markRefused(key: "displayed:\(id)", status: 400, reason: "bad number", now: 99)
         try await outbox.markRefused(key: "missed:\(id)", status: 422, reason: "bad meta", now: 99)
         #expect(try await outbox.dueEvents(limit: 10, now: now).isEmpty)
-        let reader = LedgerReader(ledger.database.ledger)
+        let reader = try LedgerReader(ledger.database.ledger)
         #expect(try reader.backlog() == (waiting: 0, refused: 2))
         #expect(try reader.events(state: .refused, limit: 10).map(\.status) == [422, 400])
         #expect(try await outbox.retry(key: "displayed:\(id)", now: now + 5))

@@ -28,7 +28,7 @@ struct RecorderWatchTests {
     @Test func `it is said once, again after ten minutes, and when it is over`() throws {
         let ledger = try LedgerFixture()
         let lines = Lines()
-        let recorder = try OutcomeRecorder(
+        let recorder = OutcomeRecorder(
             database: ledger.database, ring: ledger.ring, log: Logger(label: "test") { _ in Handler(lines: lines) })
         let age = Mutex(Duration.zero)
         var watch = RecorderWatch(recorder) { age.withLock { $0 } }

@@ -34,7 +34,7 @@ struct WithheldCallerTests {
     @Test func `no file of the ledger, no event and no log line holds the number or the name`() throws {
         let ledger = try LedgerFixture(capacity: 16) { $0.vocabulary.noMatchShare = 1 }
         let (lines, clock) = (Lines(), ledger.clock)
-        let recorder = try OutcomeRecorder(
+        let recorder = OutcomeRecorder(
             database: ledger.database, ring: ledger.ring, settings: ledger.settings,
             log: Logger(label: "test") { _ in LineHandler(lines: lines) }, now: { clock.now },
             clockSteps: clock.steps)

@@ -117,11 +117,52 @@ final class StartTests {
         #expect(inside.errors.contains("cannot listen on TCP 127.0.0.1:\(taken.port)"))
     }
 
-    @Test func `a folder that cannot be made is told in words`() async throws {
-        let refused = try await run(state: "/dev/null/state")
-        #expect(refused.code == 1)
-        let message = "the folder /dev/null/state cannot be made: Not a directory; see gateway.state"
-        #expect(refused.errors == "Error: \(message)\n")
+    /// A start that gets as far as the last port to listen on would have carried calls.
+    private func startsAllTheSame(state: String = "state") async throws -> String {
+        let taken = try TakenPort()
+        let ended = try await run(state: state, "admin: {listen: '127.0.0.1:\(taken.port)'}")
+        #expect(ended.errors.contains("cannot listen on TCP 127.0.0.1:\(taken.port)"), "\(ended.errors)")
+        return ended.errors
+    }
+
+    @Test func `a folder that cannot be made stops no call, and is told in words with what to do`() async throws {
+        let log = try await startsAllTheSame(state: "/dev/null/state")
+        #expect(log.contains("the folder /dev/null/state cannot be made: Not a directory; see gateway.state"), "\(log)")
+        #expect(log.contains("outcomes cannot be stored"), "\(log)")
+        #expect(log.contains("the secret /dev/null/state/secret can be neither read nor written"), "\(log)")
+        #expect(log.contains("the brand records are kept in \(folder)/run until the next start"), "\(log)")
+    }
+
+    @Test func `a secret kept in the spare folder is used again, and moves home when it can`() async throws {
+        _ = try await startsAllTheSame(state: "/dev/null/state")
+        let kept = try Data(contentsOf: URL(fileURLWithPath: folder + "/run/secret"))
+        #expect(kept.count == 16)
+        _ = try await startsAllTheSame(state: "/dev/null/state")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder + "/run/secret")) == kept)
+        _ = try await startsAllTheSame()
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder + "/state/secret")) == kept)
+        #expect(!FileManager.default.fileExists(atPath: folder + "/run/secret"))
+    }
+
+    @Test func `a secret of another size is kept aside and stops no call`() async throws {
+        try FileManager.default.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)
+        try Data(repeating: 1, count: 7).write(to: URL(fileURLWithPath: folder + "/state/secret"))
+        let log = try await startsAllTheSame()
+        #expect(log.contains("does not hold 16 bytes"), "\(log)")
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder + "/state/secret")).count == 16)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: folder + "/state/secret.damaged")).count == 7)
+    }
+
+    @Test func `a ledger of a newer herald stops no call and stays as it is`() async throws {
+        _ = try await startsAllTheSame()
+        let ledger = folder + "/state/herald.sqlite"
+        let queue = try DatabaseQueue(path: ledger)
+        try await queue.write { try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('ledger of tomorrow')") }
+        try queue.close()
+        let log = try await startsAllTheSame()
+        #expect(log.contains("\(ledger) was written by a newer herald; install that version again"), "\(log)")
+        let calls = try await DatabaseQueue(path: ledger).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM call") }
+        #expect(calls == 0)
     }
 }
 

@@ -8,6 +8,7 @@ import time
 
 import clock
 import commands
+import state
 import syncing
 import torture
 import wrong_peers
@@ -239,4 +240,5 @@ OPERATION = (
     *clock.CLOCKS,
     *wrong_peers.WRONG_PEERS,
     *syncing.SYNCING,
+    *state.STATES,
 )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The situations: which two SIPp scenarios meet, with which numbers, and which events the directory must then have.
 
-Callers +61 2 5550 1001 to 1058, 1070 and 1071 have brands (brands.csv); 9001 and up have none. One caller a situation, so that
+Callers +61 2 5550 1001 to 1058 and 1070 to 1074 have brands (brands.csv); 9001 and up have none. One caller a situation, so that
 events are told apart by number.
 """
 from dataclasses import dataclass, field

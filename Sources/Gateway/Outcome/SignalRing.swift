@@ -69,9 +69,20 @@ package final class SignalRing: Sendable {
     ///   - path: best on tmpfs (`/run/herald/signals.ring`); any file system works.
     ///   - capacity: slots of 128 bytes, at least 8; 131,072 take 16 MB.
     /// - Throws: `SignalRingError` if the file cannot be made, or another running gateway holds it.
-    package init(path: String, capacity: Int = 131_072) throws(SignalRingError) {
-        (file, opening) = try SignalRingFile.open(path: path, capacity: max(8, capacity))
-        self.capacity = Int(file.capacity)
+    package convenience init(path: String, capacity: Int = 131_072) throws(SignalRingError) {
+        let (file, opening) = try SignalRingFile.open(path: path, capacity: max(8, capacity))
+        try self.init(file, opening, path: path)
+    }
+
+    /// Makes a ring that ends with the process, for a gateway without a folder that can be written.
+    package convenience init(inMemory capacity: Int) throws(SignalRingError) {
+        let (file, path) = try SignalRingFile.openNameless(capacity: max(8, capacity))
+        try self.init(file, .created, path: path)
+    }
+
+    private init(_ file: SignalRingFile, _ opening: Opening, path: String) throws(SignalRingError) {
+        (self.file, self.opening) = (file, opening)
+        capacity = Int(file.capacity)
         reserve = file.capacity / 8
         do {
             // Every page is there before the first call; the consumer can wait for its own.
@@ -150,6 +161,22 @@ package final class SignalRing: Sendable {
             let reached = min(max(position, first), last)
             ring.released.store(reached, ordering: .releasing)
             return reached
+        }
+    }
+
+    /// Begins to read after a position while producers are at work: nothing that was released is read again.
+    ///
+    /// A position that no process has reached in this ring is of another life of it: the ring becomes another one, as in `resume`.
+    /// - Returns: the position, or the nearest one that is not released.
+    package func join(after position: UInt64) -> UInt64 {
+        consuming.withLock { ring in
+            let released = ring.released.load(ordering: .acquiring)
+            guard position <= max(dead, released) else {
+                ring.renew()
+                return released
+            }
+            ring.released.store(max(position, released), ordering: .releasing)
+            return max(position, released)
         }
     }
 

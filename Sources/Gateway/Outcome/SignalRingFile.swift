@@ -52,6 +52,29 @@ struct SignalRingFile: Sendable {
         }
     }
 
+    /// Makes a file without a name: in memory, else in the folder for temporary files.
+    ///
+    /// - Returns: it, and where it is.
+    static func openNameless(capacity: Int) throws(SignalRingError) -> (SignalRingFile, path: String) {
+        var last = SignalRingError(path: "/dev/shm", problem: .system("no place for it"))
+        for folder in ["/dev/shm", "/tmp"] {
+            var path = Array((folder + "/herald-ring-XXXXXX").utf8CString)
+            let descriptor = mkstemp(&path)
+            guard descriptor >= 0 else {
+                last = SignalRingError(path: folder, problem: .system(String(cString: strerror(errno))))
+                continue
+            }
+            unlink(path)
+            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+            do throws(SignalRingError) {
+                return (try create(descriptor, path: folder, capacity: capacity), folder)
+            } catch {
+                last = error
+            }
+        }
+        throw last
+    }
+
     /// Bytes of the whole file.
     var length: Int { Self.headerSize + Int(capacity) * SignalSlot.size }
 

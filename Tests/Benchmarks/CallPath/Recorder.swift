@@ -46,7 +46,7 @@ private final class RecorderLoad {
         var settings = OutcomeRecorder.Settings()
         settings.trunks = [1: "carrier"]
         let clock = clock
-        recorder = try OutcomeRecorder(
+        recorder = OutcomeRecorder(
             database: database, ring: ring, settings: settings, now: { clock.microseconds },
             clockSteps: WallClockSteps(steady: { clock.microseconds }))
         try recorder.drain()

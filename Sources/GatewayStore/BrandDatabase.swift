@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+
+/// The brand records of a gateway that starts: from the state folder, else from a place that can be written.
+///
+/// A copy in the spare folder takes the place of records that cannot be opened, so that calls are branded and syncs go on. It
+/// goes with the next start that can use the state folder.
+struct BrandDatabase {
+    let database: any DatabaseWriter
+    /// Where it is.
+    let folder: String
+    private(set) var notices: [HeraldDatabase.Notice] = []
+
+    static func open(_ path: String) throws(HeraldDatabaseError) -> any DatabaseWriter {
+        try HeraldDatabase.pool(path: path, durability: "NORMAL", migrator: Migrations.brands)
+    }
+
+    /// - Parameter damage: what is wrong inside records that open well; nil where nothing is known of any.
+    init(folder: String, spare: String, replacing damage: HeraldDatabaseError?) {
+        let path = HeraldDatabase.brandsPath(in: folder)
+        let spareFile = HeraldDatabase.brandsPath(in: spare)
+        var problem = damage
+        if let damage, damage.path == spareFile, spare != folder { Self.remove(spareFile) }
+        do throws(HeraldDatabaseError) {
+            if let damage, damage.path == path { throw damage }
+            database = try Self.open(path)
+            self.folder = folder
+            if spare != folder { Self.remove(spareFile) }
+            return
+        } catch {
+            problem = error
+            if error.problem.isOfContent, let kept = Self.setAside(path), let anew = try? Self.open(path) {
+                (database, self.folder) = (anew, folder)
+                notices = [.brandsSetAside(SetAsideFile(damage: error, kept: kept))]
+                return
+            }
+        }
+        let reason = problem ?? HeraldDatabaseError(path: path, problem: .missing)
+        if let copy = Self.spare(at: spareFile, of: path, isDamaged: reason.problem.isOfContent) {
+            (database, self.folder) = (copy, spare)
+            notices = [.brandsElsewhere(reason, place: spare)]
+            return
+        }
+        database = Self.inMemory()
+        self.folder = FileManager.default.temporaryDirectory.path
+        notices = [.brandsElsewhere(reason, place: nil)]
+    }
+
+    /// Renames a database with what belongs to it, in the place of one that was set aside before; nil where it cannot be.
+    private static func setAside(_ path: String) -> String? {
+        let kept = path + ".aside"
+        for ending in ["", "-wal", "-shm"] {
+            unlink(kept + ending)
+            guard rename(path + ending, kept + ending) == 0 || errno == ENOENT else { return nil }
+        }
+        return kept
+    }
+
+    /// The copy an earlier start has left, else one of the records that are there, else an empty one; nil where there is no
+    /// room for any.
+    private static func spare(at spare: String, of path: String, isDamaged: Bool) -> (any DatabaseWriter)? {
+        guard spare != path else { return nil }
+        if FileManager.default.fileExists(atPath: spare), let earlier = try? open(spare) { return earlier }
+        remove(spare)
+        if !isDamaged, hasRoom(for: path, beside: spare) {
+            for ending in ["", "-wal"] {
+                try? FileManager.default.copyItem(atPath: path + ending, toPath: spare + ending)
+            }
+            if let copy = try? open(spare) { return copy }
+            remove(spare)
+        }
+        return try? open(spare)
+    }
+
+    /// The folder may be memory: the copy takes a third of what is free at the most.
+    private static func hasRoom(for path: String, beside spare: String) -> Bool {
+        let sizes = ["", "-wal"].map { ending -> UInt64 in
+            var status = stat()
+            return stat(path + ending, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
+        }
+        var room = statvfs()
+        guard statvfs(URL(fileURLWithPath: spare).deletingLastPathComponent().path, &room) == 0 else { return false }
+        return sizes.reduce(0, +) < UInt64(room.f_bavail) * UInt64(room.f_frsize) / 3
+    }
+
+    private static func remove(_ path: String) {
+        for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
+    }
+
+    /// Nothing on any disk: the next start begins with no records.
+    private static func inMemory() -> any DatabaseWriter {
+        do {
+            let queue = try DatabaseQueue()
+            try Migrations.brands.migrate(queue)
+            return queue
+        } catch {
+            // A database in memory fails for want of memory alone, where nothing else goes on either.
+            preconditionFailure("no memory for the brand records: \(error)")
+        }
+    }
+}

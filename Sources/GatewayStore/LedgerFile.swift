@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import GRDB
+import Synchronization
+import WallClock
+
+/// The ledger's file in the state folder: open, or not there for a reason that an operator can mend.
+///
+/// No state of it stops a call: what needs the ledger gets `HeraldDatabaseError` until it is there. A damaged file is renamed
+/// and a new one begun, since the accounts of today are worth more than a file nobody can read. One of a newer herald is left
+/// alone. Safe from any thread; blocks for the disk.
+package final class LedgerFile: Sendable {
+    private struct State {
+        var database: (any DatabaseWriter)?
+        var identity: FileIdentity?
+        var problem: HeraldDatabaseError
+        /// Microseconds of the monotonic clock.
+        var lastSetAside: Int64?
+    }
+
+    /// Between two damaged files that are set aside: a broken disk must not fill itself with them.
+    private static let pause: Int64 = 3_600_000_000
+
+    package let path: String
+    private let folder: String
+    private let steady: @Sendable () -> Int64
+    private let state: Mutex<State>
+
+    /// Opens nothing yet.
+    init(folder: String, steady: @escaping @Sendable () -> Int64 = { SteadyClock.microseconds }) {
+        self.folder = folder
+        self.steady = steady
+        path = HeraldDatabase.ledgerPath(in: folder)
+        state = Mutex(State(problem: HeraldDatabaseError(path: path, problem: .missing)))
+    }
+
+    /// The open database.
+    ///
+    /// - Throws: why there is none.
+    var database: any DatabaseWriter {
+        get throws(HeraldDatabaseError) {
+            try state.withLock { state throws(HeraldDatabaseError) in
+                guard let database = state.database else { throw state.problem }
+                return database
+            }
+        }
+    }
+
+    /// Opens or creates the file, and its folder.
+    ///
+    /// - Throws: why it cannot be; it is noted too.
+    func open() throws(HeraldDatabaseError) {
+        do throws(HeraldDatabaseError) {
+            try HeraldDatabase.makeFolder(folder)
+            let database = try HeraldDatabase.pool(path: path, durability: "FULL", migrator: Migrations.ledger)
+            state.withLock { state in
+                state.database = database
+                state.identity = FileIdentity(path)
+            }
+        } catch {
+            state.withLock { state in
+                state.database = nil
+                state.problem = error
+            }
+            throw error
+        }
+    }
+
+    /// Opens it for a gateway: a damaged file is renamed, and a new one begun.
+    ///
+    /// - Returns: the file that was set aside, with what was wrong; nil where none was.
+    /// - Throws: why there is no ledger.
+    @discardableResult
+    func openOrReplace() throws(HeraldDatabaseError) -> SetAsideFile? {
+        do throws(HeraldDatabaseError) {
+            try open()
+            return nil
+        } catch {
+            guard case .damaged = error.problem else { throw error }
+            return try replace(because: error)
+        }
+    }
+
+    /// Renames the damaged file, with the time in its name, and begins a new one.
+    ///
+    /// - Throws: the damage, where the folder cannot be written or a file was set aside within the last hour.
+    func replace(because damage: HeraldDatabaseError) throws(HeraldDatabaseError) -> SetAsideFile {
+        let now = steady()
+        let mayReplace = state.withLock { state in
+            state.database = nil
+            state.problem = damage
+            guard state.lastSetAside.map({ now - $0 >= Self.pause }) ?? true else { return false }
+            return true
+        }
+        guard mayReplace else { throw damage }
+        let kept = path + ".damaged-" + Self.stamp()
+        for ending in ["", "-wal", "-shm"] {
+            guard rename(path + ending, kept + ending) == 0 || errno == ENOENT && !ending.isEmpty else { throw damage }
+        }
+        state.withLock { $0.lastSetAside = now }
+        try open()
+        return SetAsideFile(damage: damage, kept: kept)
+    }
+
+    /// Gives up the open file: it is not where it was.
+    func leave() {
+        state.withLock { state in
+            state.database = nil
+            state.problem = HeraldDatabaseError(path: path, problem: .gone)
+        }
+    }
+
+    /// False where the file that is open was removed, renamed or replaced.
+    var isInPlace: Bool { state.withLock { $0.database == nil || $0.identity == FileIdentity(path) } }
+
+    /// What is wrong with the ledger, where an error of using it says that it is damaged; nil otherwise.
+    func damage(shownBy error: any Error) -> HeraldDatabaseError? {
+        HeraldDatabase.damage(shownBy: error, path: path)
+    }
+
+    func close() throws { try state.withLock { try $0.database?.close() } }
+
+    /// `20261127T143000Z`.
+    private static func stamp() -> String {
+        var (time, parts) = (time_t(WallClockSteps.wall() / 1_000_000), tm())
+        gmtime_r(&time, &parts)
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))T"
+            + "\(two(parts.tm_hour))\(two(parts.tm_min))\(two(parts.tm_sec))Z"
+    }
+}
+
+/// A database that was renamed because it is damaged.
+package struct SetAsideFile: Hashable, Sendable {
+    package let damage: HeraldDatabaseError
+    /// Where it is now.
+    package let kept: String
+}
+
+/// Which file a path or a descriptor leads to, whatever it is called.
+package struct FileIdentity: Hashable, Sendable {
+    private let device: UInt
+    private let number: UInt
+
+    /// Nil where there is none.
+    package init?(_ path: String) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    /// Nil where the descriptor is not open.
+    package init?(_ descriptor: CInt) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.init(status)
+    }
+
+    private init(_ status: stat) { (device, number) = (UInt(status.st_dev), UInt(status.st_ino)) }
+}

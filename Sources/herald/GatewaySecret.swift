@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Foundation
+import SIPCore
+import SystemReasons
+
+/// The secret of branches, dialog notes and call names: 16 bytes in the state folder.
+///
+/// A lost secret harms no call: only what was in the air loses its thread. So one that cannot be read or written is replaced by
+/// another, which is kept in a spare folder, or in memory alone.
+struct GatewaySecret {
+    private static let size = 16
+
+    private let bytes: [UInt8]
+    private let path: String
+
+    /// Reads the secret, or makes it at the first start.
+    ///
+    /// - Parameter spare: where it is kept while the state folder cannot be written.
+    init(in folder: String, spare: String, telling troubles: StateTroubles) {
+        path = folder + "/secret"
+        let spareFile = spare + "/secret"
+        let found = FileManager.default.contents(atPath: path).map { [UInt8]($0) }
+        if let found, found.count == Self.size {
+            bytes = found
+            if spareFile != path { unlink(spareFile) }
+            return
+        }
+        if found != nil, rename(path, path + ".damaged") == 0 {
+            troubles.add(
+                """
+                the secret \(path) does not hold \(Self.size) bytes and is kept as \(path).damaged; a new one is used, and calls in \
+                progress are passed on without their notes
+                """)
+        }
+        // Of an earlier start that could not write the state folder.
+        let kept = FileManager.default.contents(atPath: spareFile).map { [UInt8]($0) }
+        bytes = kept.flatMap { $0.count == Self.size ? $0 : nil } ?? Self.random()
+        guard let reason = write(to: path) else {
+            if spareFile != path { unlink(spareFile) }
+            return
+        }
+        let isKept = spareFile != path && write(to: spareFile) == nil
+        troubles.add(
+            """
+            the secret \(path) can be neither read nor written: \(reason); another one is used and kept \
+            \(isKept ? "in \(spare)" : "in memory"); make the folder writable for herald and restart it
+            """)
+    }
+
+    /// The secret as the call path takes it.
+    var secret: Secret {
+        func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
+        return Secret(key0: word(0..<8), key1: word(8..<16))
+    }
+
+    /// Writes the secret again where its file is gone with its folder.
+    func restore() {
+        guard !FileManager.default.fileExists(atPath: path) else { return }
+        _ = write(to: path)
+    }
+
+    /// Writes the secret; nil where that went well, else why not.
+    private func write(to path: String) -> String? {
+        do throws(FileReplacementError) {
+            // A file cut short by a power failure would be another secret.
+            try FileReplacement.write(bytes, to: path, mode: 0o600)
+            return nil
+        } catch {
+            return SystemReason.text(error.code)
+        }
+    }
+
+    private static func random() -> [UInt8] {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<size).map { _ in UInt8.random(in: .min ... .max, using: &generator) }
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Foundation
+import GatewayStore
+import SystemReasons
+
+/// What a start would find wrong with the folders and files of the gateway: nothing of it stops calls, all of it wants mending.
+struct StateCheck {
+    /// One sentence for each problem, with its remedy.
+    let problems: [String]
+
+    init(_ configuration: HeraldConfiguration) {
+        var problems: [String] = []
+        for (key, path) in [("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime)] {
+            if let reason = Self.reason(againstWriting: path) {
+                problems.append("the folder \(path) cannot be written: \(reason); see \(key)")
+            }
+        }
+        for path in [
+            HeraldDatabase.ledgerPath(in: configuration.state), HeraldDatabase.brandsPath(in: configuration.state),
+        ] {
+            if let problem = Self.problem(ofDatabase: path, in: configuration.state) { problems.append(problem) }
+        }
+        let secret = configuration.state + "/secret"
+        if let size = try? FileManager.default.attributesOfItem(atPath: secret)[.size] as? Int, size != 16 {
+            problems.append("the secret \(secret) does not hold 16 bytes; a start makes a new one")
+        }
+        self.problems = problems
+    }
+
+    /// The problems as lines; empty where there are none.
+    var text: String {
+        problems.map { "problem \($0)\n" }.joined()
+            + (problems.isEmpty ? "" : "calls would be carried all the same\n")
+    }
+
+    /// Why a folder that is there cannot be written; one that is missing is made at the start.
+    private static func reason(againstWriting folder: String) -> String? {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else { return nil }
+        guard isFolder.boolValue else { return SystemReason.text(ENOTDIR) }
+        return access(folder, W_OK | X_OK) == 0 ? nil : SystemReason.text(errno)
+    }
+
+    private static func problem(ofDatabase path: String, in folder: String) -> String? {
+        do throws(HeraldDatabaseError) {
+            if path == HeraldDatabase.ledgerPath(in: folder) {
+                _ = try HeraldDatabase.ledgerReader(folder: folder)
+            } else {
+                _ = try HeraldDatabase.brandsReader(folder: folder)
+            }
+            return nil
+        } catch {
+            // The first start makes it; a start brings an older one up to date.
+            return error.problem == .missing || error.problem == .older ? nil : "\(error)"
+        }
+    }
+}

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A gateway whose state folder is damaged, read-only or gone: calls are carried and branded all the same."""
+import glob
+import os
+import shutil
+import subprocess
+
+from loopback import Failed, Skipped, wait_until
+
+from situations import SEEN, answered, brand, step
+
+# Seconds in which the gateway must notice something of its files.
+PATIENCE = 60
+
+
+def expect_metric(house, name, value):
+    wait_until(lambda: house.metric(name) == value, PATIENCE, f"{name} is {house.metric(name)}, expected {value}\n"
+               + house.gateway.tail())
+
+
+def damaged_ledger(house, folder, run):
+    """A ledger that is no database is kept under another name; calls are branded and told by a new one."""
+    house.gateway.stop()
+    ledger = os.path.join(house.gateway_state, "herald.sqlite")
+    for path in (ledger + "-wal", ledger + "-shm"):
+        if os.path.exists(path):
+            os.remove(path)
+    with open(ledger, "wb") as file:
+        file.write(b"A" * 8192)
+    house.start_gateway()
+    run.place(answered(), brand(1072), folder)
+    run.expect_events(house, brand(1072), SEEN)
+    expect_metric(house, "herald_ledger_refuses", 0.0)
+    expect_metric(house, "herald_state_problems", 1.0)
+    kept = glob.glob(ledger + ".damaged-*")
+    if not kept or "kept as " + kept[0] not in house.gateway.tail(60):
+        raise Failed(f"expected the damaged ledger under another name, found {kept}:\n" + house.gateway.tail(30))
+    house.gateway.stop()
+    house.start_gateway()
+    expect_metric(house, "herald_state_problems", 0.0)
+
+
+def read_only_folder(house, folder, run):
+    """With nothing to write to, neither state nor runtime folder, calls are branded from what is there."""
+    hidden = ("unshare", "-rm", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"',
+              house.gateway_state)
+    if subprocess.run([*hidden, "true"], capture_output=True, check=False).returncode != 0:
+        raise Skipped("no folder can be made read-only for one process here")
+    house.gateway.stop()
+    house.start_gateway(wait_for_sync=False, under=hidden)
+    try:
+        run.place(answered(), brand(1073), folder)
+        expect_metric(house, "herald_ledger_refuses", 1.0)
+        if "Read-only file system" not in house.gateway.tail(60):
+            raise Failed("the log does not say what is wrong:\n" + house.gateway.tail(30))
+        house.gateway.must_run()
+    finally:
+        house.gateway.stop()
+        house.start_gateway()
+
+
+def removed_folder(house, folder, run):
+    """The folder removed under a call is noticed; the call is told by a new ledger."""
+    call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1074), os.path.join(folder, "long"))
+    try:
+        wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 60, "the call did not begin")
+        shutil.rmtree(house.gateway_state)
+        expect_metric(house, "herald_state_problems", 1.0)
+        if not call.finish():
+            raise Failed("the call in progress suffered\n" + call.trouble())
+    finally:
+        call.stop()
+    run.expect_events(house, brand(1074), SEEN)
+    house.gateway.stop()
+    house.start_gateway()
+
+
+STATES = (
+    ("damaged ledger", damaged_ledger),
+    ("read-only state folder", read_only_folder),
+    ("state folder removed under a call", removed_folder),
+)
