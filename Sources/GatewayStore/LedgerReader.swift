@@ -22,6 +22,8 @@ package struct LedgerReader: Sendable {
     package struct CallFilter: Hashable, Sendable {
         /// Caller or called number.
         package var number: E164Number?
+        /// The caller as the carrier wrote it, where no number could be read from it; a call passes by either.
+        package var received: String?
         package var trunk: String?
         /// An outcome's word, or `OPEN` for calls in progress.
         package var outcome: String?
@@ -45,8 +47,12 @@ package struct LedgerReader: Sendable {
             conditions.append(condition)
             arguments += StatementArguments(values)
         }
-        if let number = filter.number {
-            require("(caller = ? OR destination = ?)", Int64(number.digits), Int64(number.digits))
+        if filter.number != nil || filter.received != nil {
+            let digits = filter.number.map { Int64($0.digits) }
+            // Its parameters, such as a phone-context, need not be given.
+            require(
+                "(caller = ? OR destination = ? OR caller_received = ? OR caller_received LIKE ? ESCAPE '\\')", digits,
+                digits, filter.received, filter.received.map { Self.literal($0) + ";%" })
         }
         if let trunk = filter.trunk { require("trunk = ?", trunk) }
         if filter.outcome == "OPEN" {
@@ -73,6 +79,14 @@ package struct LedgerReader: Sendable {
                 }
                 return LedgerCallRow(row: row, events: events)
             }
+        }
+    }
+
+    /// A text as LIKE takes it literally.
+    private static func literal(_ text: String) -> String {
+        text.reduce(into: "") { out, character in
+            if "\\%_".contains(character) { out += "\\" }
+            out.append(character)
         }
     }
 

@@ -13,6 +13,8 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     package var trunk: String?
     /// With plus sign; nil when withheld or unclear.
     package var caller: String?
+    /// The caller as the carrier wrote it, where that is no certain number; nil when withheld.
+    package var callerReceived: String?
     package var destination: String?
     package var subscriber: String?
     package var brandID: String?
@@ -55,6 +57,7 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
         direction = row["direction"] == 1 ? "inbound" : "outbound"
         trunk = row["trunk"]
         caller = (row["caller"] as Int64?).map { "+\($0)" }
+        callerReceived = row["caller_received"]
         destination = (row["destination"] as Int64?).map { "+\($0)" }
         subscriber = row["subscriber"]
         brandID = row["brand_id"]

@@ -75,7 +75,7 @@ struct LedgerState {
         SELECT id, call_id, direction, sip_call_id, trunk, caller, destination, subscriber, brand_id, brand_name,
             decision, invite_at, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850,
             sip_cause, attempts, shown_event, end_event, carrier_name, forwarded, answered_by, session_until,
-            attempt_call_id, attempt_sip_call_id
+            attempt_call_id, attempt_sip_call_id, caller_received
         FROM call WHERE ended_at IS NULL ORDER BY id
         """
 
@@ -90,6 +90,7 @@ struct LedgerState {
             caller: number(row.integer(5)), destination: number(row.integer(6)), subscriber: row.text(7) ?? "",
             brandID: row.text(8), brandName: row.text(9), carrierName: row.text(23),
             reason: PassThroughReason.allCases.first { $0.description == decision }, inviteAt: row.integer(11) ?? 0)
+        record.callerReceived = row.text(29)
         record.progressAt = row.integer(12)
         record.ringingAt = row.integer(13)
         record.answeredAt = row.integer(14)

@@ -140,6 +140,7 @@ struct LedgerWriter: ~Copyable {
         statement.bind(33, record.decision, in: &texts)
         statement.bind(34, record.inviteAt)
         statement.bind(35, record.carrierName, in: &texts)
+        statement.bind(37, record.callerReceived, in: &texts)
     }
 
     private mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
@@ -225,9 +226,10 @@ private struct CallStatements {
             id, progress_at, ringing_at, answered_at, cancelled_at, refused_at, status, q850, sip_cause, attempts,
             shown_event, forwarded, answered_by, session_until, attempt_call_id, attempt_sip_call_id, ended_at, outcome,
             ring_seconds, call_seconds, end_event, subscriber_key, returnable, call_id, sip_call_id, direction, trunk,
-            caller, destination, subscriber, brand_id, brand_name, decision, invite_at, carrier_name, end_clock)
+            caller, destination, subscriber, brand_id, brand_name, decision, invite_at, carrier_name, end_clock,
+            caller_received)
         VALUES (
-            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         """
 
     private static let progress = """

@@ -126,6 +126,9 @@ enum Migrations {
                     ALTER TABLE call ADD COLUMN end_clock INTEGER;
                     """)
         }
+        migrator.registerMigration("ledger callers as received") { database in
+            try database.execute(sql: "ALTER TABLE call ADD COLUMN caller_received TEXT")
+        }
         return migrator
     }
 

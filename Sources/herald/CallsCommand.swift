@@ -28,7 +28,7 @@ struct CallsCommand: AsyncParsableCommand {
     @Option(help: "How many of the latest calls.")
     var limit = 20
 
-    @Option(help: "Only calls from or to this number, with + and country code.")
+    @Option(help: "Only calls from or to this number, with + and country code, or from a caller the carrier wrote so.")
     var number: String?
 
     @Option(help: "Only calls of this trunk.")
@@ -62,8 +62,9 @@ struct CallsCommand: AsyncParsableCommand {
 
     func validate() throws {
         guard (1...1_000_000).contains(limit) else { throw ValidationError("--limit must be 1 to 1000000") }
-        if let number, E164Number(number) == nil {
-            throw ValidationError("--number must be written with + and country code, such as +61255501001")
+        if let number, !(1...64).contains(number.utf8.count) {
+            throw ValidationError(
+                "--number must be a number, such as +61255501001, or what the carrier sent instead of one")
         }
         let words = CallOutcome.allCases.map(\.rawValue) + ["OPEN"]
         if let outcome, !words.contains(outcome.uppercased()) {
@@ -116,6 +117,7 @@ struct CallsCommand: AsyncParsableCommand {
     private var filter: LedgerReader.CallFilter {
         var filter = LedgerReader.CallFilter()
         filter.number = number.flatMap { E164Number($0) }
+        filter.received = number
         filter.trunk = trunk
         filter.outcome = outcome?.uppercased()
         filter.since = since.flatMap(OperatorTime.first)

@@ -42,9 +42,10 @@ enum CallsOutput: CaseIterable {
 }
 
 extension LedgerCallRow {
-    /// The caller's number, or that it is withheld.
+    /// The caller's number, what the carrier sent where that is none, or that it is withheld.
     var callerShown: String? {
-        caller == nil && decision == PassThroughReason.privacy.description ? "withheld" : caller
+        if caller == nil, decision == PassThroughReason.privacy.description { return "withheld" }
+        return caller ?? callerReceived.map { "\($0) (unclear)" }
     }
 
     /// The outcome, with what makes it special.
@@ -67,7 +68,7 @@ extension LedgerCallRow {
         "call_id", "sip_call_id", "latest_sip_call_id", "direction", "trunk", "caller", "destination", "subscriber",
         "brand_id", "brand_name", "carrier_name", "decision", "invite_at", "progress_at", "ringing_at", "answered_at",
         "cancelled_at", "ended_at", "returned_at", "sip_status", "q850_cause", "attempts", "forwarded", "answered_by",
-        "outcome", "ring_seconds", "call_seconds", "events",
+        "outcome", "ring_seconds", "call_seconds", "caller_received", "events",
     ]
 
     /// The same as `json`, each event as its outcome and its state.
@@ -90,7 +91,8 @@ extension LedgerCallRow {
     var json: [String: JSONValue?] {
         [
             "call_id": .string(callID), "sip_call_id": .string(sipCallID), "direction": .string(direction),
-            "trunk": JSONValue(trunk), "caller": JSONValue(caller), "destination": JSONValue(destination),
+            "trunk": JSONValue(trunk), "caller": JSONValue(caller), "caller_received": JSONValue(callerReceived),
+            "destination": JSONValue(destination),
             "subscriber": JSONValue(subscriber), "brand_id": JSONValue(brandID), "brand_name": JSONValue(brandName),
             "carrier_name": JSONValue(carrierName),
             "decision": .string(decision), "invite_at": JSONValue(microseconds: inviteAt),

@@ -39,6 +39,8 @@ struct CallReporter {
             index.append(.name, of: entry, to: &texts.brandName)
             index.append(.brandID, of: entry, to: &texts.brandID)
             texts.carrierName = CarrierNameText.replaced(in: invite, from: trunk)
+        } else if identity.number == nil, !identity.isWithheld {
+            texts.callerReceived = ReceivedCaller.text(in: invite, isAsserted: identity.isAsserted)
         }
         var signal = CallSignal(
             kind: .invite, direction: .inbound, call: call, wallMicroseconds: now.wallMicroseconds,

@@ -11,6 +11,8 @@ package struct CallRecord: Hashable, Sendable {
     private var origin: Origin
     /// The caller; nil when withheld or unclear.
     package var caller: E164Number?
+    /// The caller as the carrier wrote it, where that is no certain number; nil when withheld.
+    package var callerReceived: String?
     /// The called number; nil when unclear.
     package var destination: E164Number?
     /// Nil when the INVITE left with a brand.
@@ -84,6 +86,10 @@ package struct CallRecord: Hashable, Sendable {
             inviteAt: signal.wallMicroseconds)
         isForwarded = signal.marks.contains(.forwarded)
         machine = signal.marks.machine
+        // The call path leaves a withheld caller out here too.
+        if direction == .inbound, !isBranded, caller == nil, signal.reason != .privacy {
+            callerReceived = Self.text(texts?.callerReceived)
+        }
     }
 
     package var sipCallID: String { origin.sipCallID }

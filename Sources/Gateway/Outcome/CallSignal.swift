@@ -116,6 +116,13 @@ package struct CallTexts: Hashable, Sendable {
     package var subscriber: [UInt8]
     /// The name the carrier had sent in From, where the brand's took its place; at most 43 bytes.
     package var carrierName: [UInt8]
+    /// The caller as the carrier wrote it, where that is no certain number; at most 64 bytes.
+    ///
+    /// It has the place of `brandID`: such a call has no brand. Never of a withheld caller.
+    package var callerReceived: [UInt8] {
+        get { brandID }
+        set { brandID = newValue }
+    }
 
     package init(
         sipCallID: [UInt8] = [], brandName: [UInt8] = [], brandID: [UInt8] = [], subscriber: [UInt8] = [],

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import Testing
+
+@testable import GatewayStore
+
+@Suite("Ledger: callers whose number is unclear")
+struct ReceivedCallerTests {
+    private func invite(_ ring: SignalRing, _ number: UInt64, received: String, reason: PassThroughReason) {
+        var texts = CallTexts(sipCallID: Array("c\(number)@carrier.example".utf8))
+        texts.callerReceived = Array(received.utf8)
+        ring.append(
+            CallSignal(
+                kind: .invite, direction: .inbound, call: CallIdentifier(high: 1, low: number),
+                wallMicroseconds: LedgerFixture.Clock.start, reason: reason), texts: texts)
+    }
+
+    @Test func `what the carrier sent is kept and found by it, over a restart too`() throws {
+        let ledger = try LedgerFixture()
+        invite(ledger.ring, 1, received: "570157", reason: .numberUnclear)
+        invite(ledger.ring, 2, received: "0255501301;phone-context=example.com", reason: .numberUnclear)
+        invite(ledger.ring, 3, received: "5%", reason: .numberUnclear)
+        try ledger.recorder.drain()
+        try ledger.restart()
+        try ledger.recorder.drain()
+        #expect(
+            try ledger.calls().map(\.callerReceived) == ["570157", "0255501301;phone-context=example.com", "5%"])
+        func found(_ text: String) throws -> [String?] {
+            var filter = LedgerReader.CallFilter()
+            filter.number = E164Number(text)
+            filter.received = text
+            return try ledger.calls(filter).map(\.callerReceived)
+        }
+        #expect(try found("570157") == ["570157"])
+        #expect(try found("0255501301") == ["0255501301;phone-context=example.com"])
+        #expect(try found("5%") == ["5%"])
+        #expect(try found("5") == [])
+        #expect(try found("+61255501301") == [])
+    }
+
+    @Test func `of a withheld caller nothing is kept, whatever a signal has`() throws {
+        let ledger = try LedgerFixture()
+        invite(ledger.ring, 1, received: "+61255501009", reason: .privacy)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.callerReceived) == [nil])
+        #expect(try ledger.rows().allSatisfy { !$0.contains("1009") })
+    }
+}
