@@ -84,14 +84,16 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", "SystemReasons", "CMalloc", "CSQLite", log,
+                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", "SystemReasons", "LogText", "CMalloc", "CSQLite",
+                log,
                 lifecycle, signals, arguments,
             ],
             swiftSettings: strict, linkerSettings: callPathTogether),
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "SystemReasons", "CSQLite", log,
+                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "SystemReasons", "LogText", "CSQLite",
+                log,
                 lifecycle, signals, arguments,
             ],
             swiftSettings: strict),
@@ -118,7 +120,8 @@ let package = Package(
         .target(
             name: "GatewayAdmin",
             dependencies: [
-                "Gateway", "Branding", "SystemReasons", hummingbird, hummingbirdCore, httpTypes, nio, lifecycle, log,
+                "Gateway", "Branding", "SystemReasons", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
+                lifecycle, log,
             ],
             swiftSettings: strict),
         .target(
@@ -142,6 +145,8 @@ let package = Package(
         .target(name: "SystemReasons", swiftSettings: strict),
         // Why TLS failed, for the two edges that speak it.
         .target(name: "TLSReasons", dependencies: [nioSSL], swiftSettings: strict),
+        // Log lines for people and for the journal; for both programs.
+        .target(name: "LogText", dependencies: [log], swiftSettings: strict),
         // When the time of day was set; for what goes by it on either side.
         .target(name: "WallClock", swiftSettings: strict),
         // Pictures made square; runs in a short-lived process of its own, never in the gateway's.
@@ -191,11 +196,14 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "GatewayAdminTests", dependencies: ["GatewayAdmin", "Gateway", "Branding", lifecycle, log],
+            name: "GatewayAdminTests",
+            dependencies: ["GatewayAdmin", "Gateway", "Branding", "LogText", lifecycle, log],
             swiftSettings: strict),
         .testTarget(name: "SystemReasonsTests", dependencies: ["SystemReasons"], swiftSettings: strict),
         .testTarget(
-            name: "HeraldTests", dependencies: ["herald", "ChildPrograms", grdb], swiftSettings: strict),
+            name: "HeraldTests",
+            dependencies: ["herald", "ChildPrograms", "ConfigurationFiles", "Gateway", "Branding", grdb, log],
+            swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(

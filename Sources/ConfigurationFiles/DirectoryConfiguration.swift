@@ -97,7 +97,7 @@ package struct DirectoryConfiguration: Sendable {
                 configuration.storedMBPerDay = section.integer(
                     "mb_per_day", default: configuration.storedMBPerDay, in: 0...1_000_000)
             }
-            configuration.log = LogSchema.read(root, hasFormat: false)
+            configuration.log = LogSchema.read(root, isGateway: false)
             return configuration
         }
     }

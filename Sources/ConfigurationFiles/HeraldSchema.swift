@@ -29,7 +29,7 @@ struct HeraldSchema {
         let strangers = root.choice("strangers", default: HeraldConfiguration.Strangers.refuse)
         let admin = admin()
         let logos = logos(directory, admin: admin)
-        let log = LogSchema.read(root, hasFormat: true)
+        let log = LogSchema.read(root, isGateway: true)
         guard let listen, let trunks, let pbx else { return nil }
         return HeraldConfiguration(
             id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
@@ -133,12 +133,15 @@ enum WordForm {
 
 /// Reads the `log` section, which both programs have.
 enum LogSchema {
-    /// - Parameter hasFormat: false for a program that writes text only.
-    static func read(_ root: ConfigurationSection, hasFormat: Bool) -> LogSettings {
+    /// - Parameter isGateway: false for the directory, which writes text only and sees no calls.
+    static func read(_ root: ConfigurationSection, isGateway: Bool) -> LogSettings {
         var log = LogSettings()
         root.within("log") { section in
             log.level = section.choice("level", default: log.level)
-            if hasFormat { log.format = section.choice("format", default: log.format) }
+            guard isGateway else { return }
+            log.format = section.choice("format", default: log.format)
+            log.hasCalls = section.bool("calls", default: log.hasCalls)
+            log.numbers = section.choice("numbers", default: log.numbers)
         }
         return log
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
+import LogText
 package import Logging
 
 /// Writes each log line as one JSON object: `level`, `message`, `label`, `time`, and the metadata as strings.
@@ -13,16 +14,20 @@ package struct JSONLogHandler: LogHandler {
     package var metadataProvider: Logger.MetadataProvider?
 
     private let label: String
+    private let prefixes: Bool
     private let now: @Sendable () -> Date
     private let write: @Sendable (Data) -> Void
 
-    /// - Parameter write: takes one line with its end, in one piece.
+    /// - Parameters:
+    ///   - prefixes: the journal reads it, which takes the priority from in front of the line.
+    ///   - write: takes one line with its end, in one piece.
     package init(
-        label: String, level: Logger.Level, now: @escaping @Sendable () -> Date = { Date() },
+        label: String, level: Logger.Level, prefixes: Bool = false, now: @escaping @Sendable () -> Date = { Date() },
         write: @escaping @Sendable (Data) -> Void = { try? FileHandle.standardError.write(contentsOf: $0) }
     ) {
         self.label = label
         logLevel = level
+        self.prefixes = prefixes
         self.now = now
         self.write = write
     }
@@ -44,7 +49,7 @@ package struct JSONLogHandler: LogHandler {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         guard var data = try? encoder.encode(line) else { return }
         data.append(UInt8(ascii: "\n"))
-        write(data)
+        write(prefixes ? Data(JournalStream.prefix(event.level).utf8) + data : data)
     }
 
     private struct Line: Encodable {

@@ -90,6 +90,7 @@ package final class OutcomeRecorder: Sendable {
     /// When the last round ended, by the monotonic clock.
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
+    private let endedCalls = Mutex<(@Sendable ([CallRecord]) -> Void)?>(nil)
 
     /// Loads the calls that were open and continues the ring after the last signal stored; before calls are taken.
     ///
@@ -123,6 +124,11 @@ package final class OutcomeRecorder: Sendable {
     /// Called on the recorder's queue, which must not wait. Withheld and uncertain numbers are never told.
     package func onUnknownCaller(_ listener: @escaping @Sendable (E164Number) -> Void) {
         unknownCallers.withLock { $0 = listener }
+    }
+
+    /// Tells `listener` the calls that have ended, once that is stored; on the recorder's thread, which must not wait.
+    package func onEndedCalls(_ listener: @escaping @Sendable ([CallRecord]) -> Void) {
+        endedCalls.withLock { $0 = listener }
     }
 
     /// Learns the names of the trunks anew, after a reload of the configuration.
@@ -193,6 +199,9 @@ package final class OutcomeRecorder: Sendable {
                 let added = try store(&journal, now: (time ?? now()) / 1_000_000)
                 result.events += Int(added)
                 if let tell = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(tell) }
+                if let tell = endedCalls.withLock({ $0 }) {
+                    tell(journal.batch.calls.map(\.machine.record).filter { $0.endedAt != nil })
+                }
                 journal.stored(addedEvents: added)
                 signalLog.withLock { $0?.rewind() }
                 ring.release(through: journal.batch.position)

@@ -5,6 +5,7 @@ import CSQLite
 import ConfigurationFiles
 import Directory
 import Foundation
+import LogText
 import Logging
 import ServiceLifecycle
 import SystemReasons
@@ -40,9 +41,7 @@ struct RunCommand: AsyncParsableCommand {
         let file = try options.configuration()
         let level = Logger.Level(rawValue: (file?.log.level ?? .info).rawValue) ?? .info
         LoggingSystem.bootstrap { label in
-            var handler = StreamLogHandler.standardError(label: label)
-            handler.logLevel = level
-            return handler
+            TextLogHandler(label: label, level: level)
         }
         let logger = Logger(label: "herald-directory")
         var server = DirectoryServer.Options()

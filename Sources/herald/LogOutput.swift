@@ -3,6 +3,7 @@
 import ConfigurationFiles
 import Foundation
 import GatewayAdmin
+import LogText
 import Logging
 
 /// Where the gateway's log goes: standard error, as text or as JSON.
@@ -24,9 +25,9 @@ enum LogOutput {
     private static func handler(_ label: String, _ level: Logger.Level, _ format: LogSettings.Format)
         -> any LogHandler
     {
-        guard format == .text else { return JSONLogHandler(label: label, level: level) }
-        var handler = StreamLogHandler.standardError(label: label)
-        handler.logLevel = level
-        return handler
+        switch format {
+        case .text: TextLogHandler(label: label, level: level)
+        case .json: JSONLogHandler(label: label, level: level, prefixes: JournalStream.isStandardError)
+        }
     }
 }

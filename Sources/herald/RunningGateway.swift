@@ -79,6 +79,7 @@ struct RunningGateway {
             StateWatchService(claims: claims, secret: secret, troubles: troubles),
         ]
         if let lookup = link?.lookup { recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
+        if let lines = EndedCallLog(configuration.log) { recorder.onEndedCalls { lines.note($0) } }
         services += link?.services ?? []
         if let outputs = configuration.outcomes.outputService(database, logger: Logger(label: "herald.records")) {
             services.append(outputs)

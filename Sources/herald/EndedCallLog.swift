@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import ConfigurationFiles
+import Dispatch
+import Gateway
+import GatewayAdmin
+import Logging
+import Synchronization
+
+/// One line of the log for each call that has ended: who may look for a call by its Call-ID finds what became of it.
+///
+/// Written on a queue of its own: the recorder waits for no terminal and no journal. Where lines come faster than they are
+/// written, some are left out and counted.
+final class EndedCallLog: Sendable {
+    /// Lines that wait at the most.
+    static let most = 10_000
+
+    private struct Waiting {
+        var lines = 0
+        var leftOut = 0
+    }
+
+    private let logger: Logger
+    private let numbers: LogSettings.Numbers
+    private let queue = DispatchQueue(label: "herald.calls")
+    private let waiting = Mutex(Waiting())
+
+    /// Nil where the configuration wants no such lines.
+    init?(_ settings: LogSettings, logger: Logger = Logger(label: "herald.calls")) {
+        guard settings.hasCalls, logger.logLevel <= .info else { return nil }
+        self.logger = logger
+        numbers = settings.numbers
+    }
+
+    /// Takes calls that have ended; any thread, waits for nothing.
+    func note(_ calls: [CallRecord]) {
+        guard !calls.isEmpty else { return }
+        let taken = waiting.withLock { waiting in
+            let taken = min(calls.count, Self.most - waiting.lines)
+            waiting.lines += taken
+            waiting.leftOut += calls.count - taken
+            return taken
+        }
+        guard taken > 0 else { return }
+        queue.async { self.write(calls.prefix(taken)) }
+    }
+
+    private func write(_ calls: ArraySlice<CallRecord>) {
+        for call in calls { logger.info("call ended", metadata: Self.metadata(call, numbers)) }
+        let leftOut = waiting.withLock { waiting in
+            waiting.lines -= calls.count
+            defer { waiting.leftOut = 0 }
+            return waiting.leftOut
+        }
+        guard leftOut > 0 else { return }
+        logger.warning(
+            "lines of ended calls were left out: they come faster than they can be written; see log.calls",
+            metadata: ["calls": "\(leftOut)"])
+    }
+
+    /// What a line says; names of trunks and words are the configuration's, everything else is escaped.
+    static func metadata(_ call: CallRecord, _ numbers: LogSettings.Numbers) -> Logger.Metadata {
+        var line: Logger.Metadata = [
+            "call_id": "\(TerminalText.visible(call.sipCallID))",
+            "direction": call.direction == .inbound ? "inbound" : "outbound",
+            "decision": "\(call.decision)", "outcome": "\(call.outcome?.rawValue ?? "OPEN")",
+        ]
+        if let trunk = call.trunk { line["trunk"] = "\(trunk)" }
+        if let seconds = call.ringSeconds { line["ring"] = "\(seconds)" }
+        if let seconds = call.callSeconds { line["talk"] = "\(seconds)" }
+        if call.status > 0 { line["status"] = "\(call.status)" }
+        if let from = from(call, numbers) { line["from"] = "\(TerminalText.visible(from))" }
+        let called = call.destination?.description ?? (call.direction == .inbound ? call.subscriber : "")
+        if let to = shown(called, numbers) { line["to"] = "\(TerminalText.visible(to))" }
+        return line
+    }
+
+    private static func from(_ call: CallRecord, _ numbers: LogSettings.Numbers) -> String? {
+        // A withheld caller's number is in no record; that it is withheld may be said.
+        if call.reason == .privacy { return "withheld" }
+        return shown(call.caller?.description ?? call.callerReceived ?? "", numbers)
+    }
+
+    /// A number as the configuration wants it; nil where it is to be left out.
+    static func shown(_ number: String, _ numbers: LogSettings.Numbers) -> String? {
+        guard !number.isEmpty, numbers != .none else { return nil }
+        let digits = number.count { $0.isNumber }
+        // An extension or a user's name is nobody's telephone number.
+        guard numbers == .masked, digits >= 7 else { return number }
+        let kept = number.hasPrefix("+") ? 3 : 2
+        let hidden = String(repeating: "*", count: max(0, number.count - kept - 3))
+        return String(number.prefix(kept)) + hidden + String(number.suffix(3))
+    }
+}
