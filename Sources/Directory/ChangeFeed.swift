@@ -55,7 +55,7 @@ struct ChangeFeed: Sendable {
         _ question: Question, last: Int64, _ database: Database
     ) throws -> (start: Int64, since: Int64?) {
         guard let asked = question.since else { return (-1, nil) }
-        guard let change = asked.change, change <= last else { return (-1, asked.seconds) }
+        guard let change = asked.change(upTo: last) else { return (-1, asked.seconds) }
         // What the client has seen was changed later than it asked, or the cursor is from the future: it is of a database
         // that was there before this one was put back, and only its time still means something.
         let seen = try FeedTouch.time(ofChange: change, question.account, database)

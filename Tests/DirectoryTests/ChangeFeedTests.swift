@@ -162,10 +162,39 @@ struct ChangeFeedTests {
         #expect(SyncCursor(text) == nil)
     }
 
-    @Test(arguments: [0, 1, 42, 999_999_999_999])
-    func `a cursor is read as it was written`(change: Int64) {
-        let cursor = SyncCursor(seconds: ManualTime.start, change: change)
-        #expect(SyncCursor(cursor.text) == cursor)
+    // java.time and others read at most nine digits of a fraction (java.time.format.DateTimeFormatter.ISO_INSTANT).
+    @Test(arguments: [(0, 0), (1, 1), (42, 1_000_000_041), (999_999_999, 999_999_999), (2_000_000_007, 2_000_000_009)])
+    func `a cursor is read as it was written`(change: Int64, last: Int64) throws {
+        let text = SyncCursor(seconds: ManualTime.start, change: change).text
+        #expect(text.wholeMatch(of: /2026-01-01T00:00:00\.[0-9]{9}Z/) != nil)
+        #expect(try #require(SyncCursor(text)).change(upTo: last) == change)
+    }
+
+    @Test func `a cursor with the whole number in twelve digits is read`() {
+        #expect(SyncCursor("2026-01-01T00:00:00.002000000007Z")?.change(upTo: 5_000_000_000) == 2_000_000_007)
+    }
+
+    @Test(arguments: ["2026-01-01T00:00:00Z", "2026-01-01T00:00:00.123Z", "2026-01-01T00:00:00.000000001+00:00"])
+    func `a time of somebody else names no change`(text: String) throws {
+        #expect(try #require(SyncCursor(text)).change(upTo: 100) == nil)
+    }
+
+    @Test func `a change that was not made yet is none`() {
+        #expect(SyncCursor("2026-01-01T00:00:00.000000101Z")?.change(upTo: 100) == nil)
+    }
+
+    @Test func `a client a thousand million changes behind gets by time what it lacks`() throws {
+        let folder = try TemporaryFolder()
+        let database = try DirectoryDatabase(folder: folder.path)
+        let entries = BrandEntries(database)
+        _ = try entries.put([try entry("+61491570156")], now: 10)
+        let cursor = SyncCursor(seconds: 20, change: try database.pool.read { try FeedTouch.last(.first, $0) }).text
+        _ = try entries.put([try entry("+61491570157")], now: 30)
+        try database.pool.write { try FeedTouch.advance(.first, by: 1_000_000_000, $0) }
+        let page = try database.pool.read {
+            try Self.start(since: SyncCursor(cursor), now: 40, $0).page
+        }
+        #expect(page.entries == 1)
     }
 }
 
