@@ -22,13 +22,15 @@ package struct DirectoryConfiguration: Sendable {
     package var rateLimits = RateLimits()
     package var clients = Clients()
 
-    /// Requests a minute for an API key, by what kind of client says it asks; 0 is no limit.
+    /// Requests a minute of a device, or of an address that names none, by what kind of client says it asks; 0 is no limit.
     package struct RateLimits: Hashable, Sendable {
         package var web = 200
         package var mobileIOS = 300
         package var mobileAndroid = 300
         /// A gateway reports each call.
         package var herald = 600_000
+        /// Of all clients of one API key together.
+        package var key = 600_000
         /// Wrong keys from one address.
         package var wrongKeys = 30
     }
@@ -119,6 +121,7 @@ package struct DirectoryConfiguration: Sendable {
         limits.mobileIOS = section.integer("mobile_ios", default: usual.mobileIOS, in: range)
         limits.mobileAndroid = section.integer("mobile_android", default: usual.mobileAndroid, in: range)
         limits.herald = section.integer("herald", default: usual.herald, in: range)
+        limits.key = section.integer("key", default: usual.key, in: range)
         limits.wrongKeys = section.integer("wrong_keys", default: usual.wrongKeys, in: range)
         return limits
     }

@@ -29,8 +29,7 @@ enum Answers {
     static func body<Value: Decodable>(
         _ type: Value.Type, of request: Request, fields: Set<String>
     ) async throws -> Value {
-        var request = request
-        return try value(type, of: Data(try await collect(&request).readableBytesView), fields: fields)
+        try value(type, of: try await data(of: request), fields: fields)
     }
 
     /// Reads a JSON object whose fields are all known.
@@ -51,14 +50,22 @@ enum Answers {
     }
 
     /// Reads a JSON body of at most 1 MiB as an object.
-    static func object(of request: Request) async throws -> [String: JSONValue] {
-        var request = request
-        return try object(Data(try await collect(&request).readableBytesView))
+    ///
+    /// - Parameter levels: lists and objects one in another that are read; more are refused.
+    static func object(of request: Request, levels: Int = JSONValue.deepest) async throws -> [String: JSONValue] {
+        try object(try await data(of: request), levels: levels)
     }
 
-    private static func object(_ data: Data) throws -> [String: JSONValue] {
+    /// The body, decoded where it is compressed.
+    static func data(of request: Request, upTo limit: Int = bodyLimit) async throws -> Data {
+        var request = request
+        var plain = try await RequestCoding.plain(&request, upTo: limit)
+        return Data(try await collect(&plain, upTo: limit).readableBytesView)
+    }
+
+    private static func object(_ data: Data, levels: Int = JSONValue.deepest) throws -> [String: JSONValue] {
         do {
-            return try JSONValue.object(parsing: data)
+            return try JSONValue.object(parsing: data, levels: levels)
         } catch {
             switch error {
             case .malformed: throw Refusal.badRequest("The body must be a JSON object")
@@ -71,16 +78,23 @@ enum Answers {
     ///
     /// - Parameter limit: the longest that is taken, in bytes.
     static func collect(_ request: inout Request, upTo limit: Int = bodyLimit) async throws -> ByteBuffer {
-        var tooLarge = Refusal(.contentTooLarge, "The body is larger than \(limit) bytes", code: "too_large")
-        tooLarge.details = ["max_size": .int(limit)]
-        tooLarge.guidance = "Send less at once, or use chunked upload"
         if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > limit {
-            throw tooLarge
+            throw Refusal.bodyTooLarge(limit)
         }
         do {
             return try await request.collectBody(upTo: limit)
         } catch is NIOTooManyBytesError {
-            throw tooLarge
+            throw Refusal.bodyTooLarge(limit)
         }
+    }
+}
+
+extension Refusal {
+    /// A body longer than is taken; `limit` is in bytes.
+    static func bodyTooLarge(_ limit: Int) -> Refusal {
+        var refusal = Refusal(.contentTooLarge, "The body is larger than \(limit) bytes", code: "too_large")
+        refusal.details = ["max_size": .int(limit)]
+        refusal.guidance = "Send less at once, or use chunked upload"
+        return refusal
     }
 }

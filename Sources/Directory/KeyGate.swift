@@ -39,6 +39,8 @@ struct AccountContext: ChildRequestContext {
 
 /// Lets nobody past without a good `X-API-Key` or access token, nor more often than the limits say.
 ///
+/// A fleet of phones shares one key, so each device has a count of its own, below a far higher one of the key.
+///
 /// A good key always passes the count of wrong ones: behind a proxy many clients share an address, keys are too long to
 /// be guessed, and one phone with an old key must not shut out the gateway beside it.
 struct KeyGate: RouterMiddleware {
@@ -48,13 +50,16 @@ struct KeyGate: RouterMiddleware {
     let errors: ErrorAnswers
     let limits: RateLimits
     let now: @Sendable () -> Int64
-    private let requests = RequestWindows<CountedClient>()
+    private let keys = RequestWindows<Data>()
+    private let clients = RequestWindows<CountedClient>(capacity: 50_000)
     private let wrongKeys = RequestWindows<ClientAddress>()
 
-    /// Whose requests are counted together.
+    /// Whose requests are counted together: a device's, or an address's where no device is named.
     private struct CountedClient: Hashable {
         let keyHash: Data
         let type: ClientType
+        let device: String?
+        let address: ClientAddress?
     }
 
     init(
@@ -75,23 +80,21 @@ struct KeyGate: RouterMiddleware {
         }
         let named = HTTPField.Name(ClientType.header).flatMap { request.headers[$0] }
         let type = named.map { ClientType(rawValue: $0) } ?? .web
-        let limited = caller.limited(as: type ?? .web)
-        let limit = limits.limit(of: limited)
-        let standing =
-            limit == 0
-            ? nil : requests.count(.init(keyHash: caller.keyHash, type: limited), limit: limit, now: now())
+        let counted = await count(request, context, caller, as: caller.limited(as: type ?? .web))
+        let standing = counted.standing
         var response = try await errors.answer(request) {
             if let standing, !standing.isWithin {
                 throw Refusal.tooMany(
-                    "Too many requests. Please wait before trying again.", limit: limit, reset: standing.reset,
-                    now: now())
+                    "Too many requests. Please wait before trying again.", limit: standing.limit,
+                    reset: standing.reset, now: now())
             }
             guard type != nil else { throw Refusal.clientType(named ?? "") }
-            var request = request
-            try await caller.signing?.check(&request, now: now())
+            let bodies = try counted.bodies.get()
+            var received = bodies.received
+            try await caller.signing?.check(&received, now: now())
             var context = context
             context.caller = caller
-            return try await next(request, context)
+            return try await next(bodies.plain, context)
         }
         response.mark("X-API-Version", "v1")
         if let type { response.mark(ClientType.header, type.rawValue) }
@@ -103,6 +106,45 @@ struct KeyGate: RouterMiddleware {
         return response
     }
 
+    /// A request with its body as it came, and with the body decoded.
+    private typealias Bodies = (received: Request, plain: Request)
+
+    /// Counts a request for its key and for its client.
+    ///
+    /// The body is read for the device it names, but not once the key has no more requests. Syncs go last: a phone
+    /// throws its brands away when one fails.
+    private func count(
+        _ request: Request, _ context: KeyedContext, _ caller: Caller, as type: ClientType
+    ) async -> (standing: WindowStanding?, bodies: Result<Bodies, any Error>) {
+        let isSync = request.method == .get && request.uri.path.hasSuffix("/" + APIPath.sync)
+        let ofKey = keys.count(caller.keyHash, limit: limits.key, goesLast: isSync, now: now())
+        var bodies: Result<Bodies, any Error> = .success((request, request))
+        guard ofKey?.isWithin != false else { return (ofKey, bodies) }
+        if request.method == .post {
+            do {
+                var received = request
+                let plain = try await RequestCoding.plain(&received)
+                bodies = .success((received, plain))
+            } catch {
+                bodies = .failure(error)
+            }
+        }
+        let device = await device(of: bodies, caller, request)
+        let client = CountedClient(
+            keyHash: caller.keyHash, type: type, device: device,
+            address: device == nil ? ClientAddress(peer: context.peer, request) : nil)
+        let ofClient = clients.count(client, limit: limits.limit(of: type), goesLast: isSync, now: now())
+        return (.tighter(ofClient, ofKey), bodies)
+    }
+
+    private func device(of bodies: Result<Bodies, any Error>, _ caller: Caller, _ request: Request) async -> String? {
+        if let device = caller.device { return device }
+        guard request.method == .post, var plain = try? bodies.get().plain else {
+            return RequestDevice.id(of: request, body: nil)
+        }
+        return RequestDevice.id(of: request, body: try? await Answers.collect(&plain))
+    }
+
     /// Counts for its address a request whose key or token is wrong.
     func countingWrong<Value: Sendable>(
         _ request: Request, _ context: KeyedContext, _ find: () async throws -> Value
@@ -112,7 +154,7 @@ struct KeyGate: RouterMiddleware {
         } catch let refusal as Refusal where refusal.status == .unauthorized && limits.wrongKeys > 0 {
             let standing = wrongKeys.count(
                 ClientAddress(peer: context.peer, request), limit: limits.wrongKeys, now: now())
-            guard standing.isWithin else {
+            if let standing, !standing.isWithin {
                 throw Refusal.tooMany(
                     "Too many wrong keys from this address", limit: limits.wrongKeys, reset: standing.reset, now: now())
             }

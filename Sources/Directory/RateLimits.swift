@@ -2,20 +2,26 @@
 
 import BrandingAPI
 
-/// How many requests a minute are taken, for each API key and client type; 0 is no limit.
+/// How many requests a minute are taken; 0 is no limit.
+///
+/// Each device of an API key has its own count, or each address where a request names no device. `key` bounds them all
+/// together.
 package struct RateLimits: Hashable, Sendable {
     package var web: Int
     package var mobileIOS: Int
     package var mobileAndroid: Int
     package var herald: Int
+    /// Of all clients of one API key together.
+    package var key: Int
     /// Wrong keys and tokens from one address.
     package var wrongKeys: Int
 
-    package init(web: Int, mobileIOS: Int, mobileAndroid: Int, herald: Int, wrongKeys: Int) {
+    package init(web: Int, mobileIOS: Int, mobileAndroid: Int, herald: Int, key: Int = 0, wrongKeys: Int) {
         self.web = web
         self.mobileIOS = mobileIOS
         self.mobileAndroid = mobileAndroid
         self.herald = herald
+        self.key = key
         self.wrongKeys = wrongKeys
     }
 

@@ -4,23 +4,32 @@ import BrandingAPI
 import HTTPTypes
 import Synchronization
 
+/// How a client stands after a request.
+struct WindowStanding: Hashable, Sendable {
+    let limit: Int
+    let remaining: Int
+    /// Seconds since 1970 at which the window ends.
+    let reset: Int64
+    let isWithin: Bool
+
+    /// The one that refuses, or else the one of which less remains.
+    static func tighter(_ one: WindowStanding?, _ other: WindowStanding?) -> WindowStanding? {
+        guard let one, let other else { return one ?? other }
+        if one.isWithin != other.isWithin { return one.isWithin ? other : one }
+        return other.remaining < one.remaining ? other : one
+    }
+}
+
 /// Counts requests in windows of a minute, each from its first request on; any thread.
 ///
 /// It remembers a bounded number of keys. When there are more within a minute, all are forgotten: that lets a few
 /// requests too many through, where refusing newcomers would let one crowd shut all others out.
 final class RequestWindows<Key: Hashable & Sendable>: Sendable {
-    /// How a key stands after a request.
-    struct Standing: Hashable, Sendable {
-        let limit: Int
-        let remaining: Int
-        /// Seconds since 1970 at which the window ends.
-        let reset: Int64
-        let isWithin: Bool
-    }
-
     private struct Window {
         let end: Int64
         var count = 0
+        /// Requests above the limit that were let through, because they go last.
+        var reserve = 0
     }
 
     static var length: Int64 { 60 }
@@ -30,21 +39,32 @@ final class RequestWindows<Key: Hashable & Sendable>: Sendable {
 
     init(capacity: Int = 10_000) { self.capacity = capacity }
 
-    /// Counts a request; `now` is seconds since 1970.
-    func count(_ key: Key, limit: Int, now: Int64) -> Standing {
-        windows.withLock { windows in
+    /// Counts a request.
+    ///
+    /// - Parameters:
+    ///   - goesLast: true for a request that is refused only when as many of its kind came above the limit.
+    ///   - now: seconds since 1970.
+    /// - Returns: nil without a limit.
+    func count(_ key: Key, limit: Int, goesLast: Bool = false, now: Int64) -> WindowStanding? {
+        if limit == 0 { return nil }
+        return windows.withLock { windows in
             var window = windows[key] ?? Window(end: 0)
             // Also when the clock was set back by more than a window.
             if now >= window.end || now < window.end - Self.length { window = Window(end: now + Self.length) }
-            window.count = min(window.count + 1, limit + 1)
+            var isWithin = window.count < limit
+            window.count = min(window.count + 1, limit)
+            if !isWithin, goesLast {
+                isWithin = window.reserve < limit
+                window.reserve = min(window.reserve + 1, limit)
+            }
             if windows[key] == nil, windows.count >= capacity {
                 windows = windows.filter { $0.value.end > now }
-                if windows.count >= capacity { windows = [:] }
+                // Half of it must be free: each of a steady crowd of newcomers would have all the others looked at.
+                if windows.count > capacity / 2 { windows = [:] }
             }
             windows[key] = window
-            return Standing(
-                limit: limit, remaining: max(limit - window.count, 0), reset: window.end,
-                isWithin: window.count <= limit)
+            return WindowStanding(
+                limit: limit, remaining: limit - window.count, reset: window.end, isWithin: isWithin)
         }
     }
 

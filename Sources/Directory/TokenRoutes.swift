@@ -25,7 +25,8 @@ struct TokenRoutes: Sendable {
     func refresh(_ request: Request) async throws -> Response {
         var request = request
         // Nobody is known yet: no more is read than a token needs.
-        let body = Data(try await Answers.collect(&request, upTo: 4096).readableBytesView)
+        _ = try await Answers.collect(&request, upTo: 4096)
+        let body = try await Answers.data(of: request, upTo: 4096)
         let asked = try Answers.value(RefreshRequest.self, of: body, fields: ["refresh_token"])
         guard asked.refreshToken.utf8.count <= 200 else { throw Refusal.refreshExpired }
         let tokens = DeviceTokens(database)

@@ -96,7 +96,7 @@ struct RunCommand: AsyncParsableCommand {
         return (
             RateLimits(
                 web: limits.web, mobileIOS: limits.mobileIOS, mobileAndroid: limits.mobileAndroid,
-                herald: limits.herald, wrongKeys: limits.wrongKeys),
+                herald: limits.herald, key: limits.key, wrongKeys: limits.wrongKeys),
             clients
         )
     }
