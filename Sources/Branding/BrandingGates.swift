@@ -56,12 +56,14 @@ package struct BrandingGates: Hashable, Sendable, Codable {
     }
 
     /// The first closed gate, in the order an operator would mend them, or nil when calls may be branded.
+    ///
+    /// A directory may clear `branding_enabled` together with another gate, so the switch comes after status and cap.
     package var closed: PassThroughReason? {
         if !authorised { return .gatedUnauthorised }
         if accountHasEnded { return .gatedAccountStatus }
+        if capReached { return .gatedCapReached }
         if !brandingEnabled { return .gatedBrandingDisabled }
         if !voipDialerEnabled, obeysVoipDialer { return .gatedVoipDialerDisabled }
-        if capReached { return .gatedCapReached }
         if isStale { return .stale }
         return nil
     }
@@ -81,9 +83,9 @@ package struct BrandingGates: Hashable, Sendable, Codable {
     /// Every gate by its word in metrics and status, in the order of `closed`, and whether it is open.
     package var all: [(gate: String, isOpen: Bool)] {
         [
-            ("authorised", authorised), ("account_status", !accountHasEnded),
+            ("authorised", authorised), ("account_status", !accountHasEnded), ("cap", !capReached),
             ("branding_enabled", brandingEnabled), ("voip_dialer_enabled", voipDialerEnabled || !obeysVoipDialer),
-            ("cap", !capReached), ("fresh", !isStale),
+            ("fresh", !isStale),
         ]
     }
 }

@@ -8,6 +8,8 @@ package enum APIPath {
     package static let register = "mobile/device/register"
     package static let update = "mobile/device/update"
     package static let presence = "mobile/device/presence"
+    /// Lines of telemetry; the published description calls it deprecated, and phones send it.
+    package static let deviceLog = "mobile/device/log"
     /// The older billing report; `event` is the one that counts.
     package static let imprint = "mobile/branding/imprint"
     /// Several events in one request, where the remote configuration offers it.

@@ -12,8 +12,8 @@ package struct DebugUpload: Codable, Hashable, Sendable {
     package var createdAt: String?
     /// The end the directory had set, to the letter.
     package var expiresAt: String?
-    /// What the client is and how it stands.
-    package var state: [String: JSONValue]?
+    /// What the client is and how it stands; any JSON value.
+    package var state: JSONValue?
     /// At most `FieldLimit.debugLogs` characters; longer ones are uploaded in chunks.
     package var logs: String?
     /// The id of a finished chunked upload that holds the logs instead.
@@ -29,7 +29,7 @@ package struct DebugUpload: Codable, Hashable, Sendable {
 
     package init(
         deviceID: String, nonce: String, createdAt: String? = nil, expiresAt: String? = nil,
-        state: [String: JSONValue]? = nil, logs: String? = nil, logsUploadID: String? = nil
+        state: JSONValue? = nil, logs: String? = nil, logsUploadID: String? = nil
     ) {
         self.deviceID = deviceID
         self.nonce = nonce

@@ -7,6 +7,11 @@ package struct DeviceRegistration: Codable, Hashable, Sendable {
     package var osVersion: String?
     package var appVersion: String?
     package var sdkVersion: String?
+    /// Such as `iPhone (17.4)`.
+    package var deviceType: String?
+    /// Whose phone it is, where the app says so.
+    package var customerName: String?
+    package var customerAccountNumber: String?
 
     package enum CodingKeys: String, CodingKey {
         case platform
@@ -14,6 +19,9 @@ package struct DeviceRegistration: Codable, Hashable, Sendable {
         case osVersion = "os_version"
         case appVersion = "app_version"
         case sdkVersion = "sdk_version"
+        case deviceType = "device_type"
+        case customerName = "customer_name"
+        case customerAccountNumber = "customer_account_number"
     }
 
     package init(
@@ -36,9 +44,11 @@ package struct DeviceUpdate: Codable, Hashable, Sendable {
     package var sdkVersion: String?
     package var osVersion: String?
     package var lastSeen: String?
+    /// What the device can do, such as `contacts_enabled`.
+    package var capabilities: [String: JSONValue]?
 
     package enum CodingKeys: String, CodingKey {
-        case platform
+        case platform, capabilities
         case deviceID = "device_id"
         case appVersion = "app_version"
         case sdkVersion = "sdk_version"

@@ -57,7 +57,7 @@ package struct BatchResponse: Codable, Hashable, Sendable {
 
         package init(success response: EventResponse) {
             status = "success"
-            statusCode = 200
+            statusCode = response.partial == true ? 202 : 200
             resourceID = response.eventID
             data = response
         }

@@ -54,6 +54,8 @@ package struct EventResponse: Codable, Hashable, Sendable {
     package var accepted: Bool?
     /// True when only the raw event was stored.
     package var partial: Bool?
+    /// Why only the raw event was stored, such as `invalid_phone_number_e164`.
+    package var warningCode: String?
     package var config: DirectoryConfig?
 
     package enum CodingKeys: String, CodingKey {
@@ -61,6 +63,7 @@ package struct EventResponse: Codable, Hashable, Sendable {
         case eventID = "event_id"
         case displayedAt = "displayed_at"
         case imprintID = "imprint_id"
+        case warningCode = "warning_code"
     }
 
     package init(success: Bool) { self.success = success }
@@ -86,6 +89,7 @@ package struct EventResponse: Codable, Hashable, Sendable {
         imprintID = container.tolerantString(.imprintID)
         accepted = container.tolerantBool(.accepted)
         partial = container.tolerantBool(.partial)
+        warningCode = container.tolerantString(.warningCode)
         config = container.tolerant(DirectoryConfig.self, .config)
     }
 }

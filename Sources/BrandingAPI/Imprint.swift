@@ -22,6 +22,12 @@ package struct Imprint: Codable, Hashable, Sendable {
         case deviceModel = "device_model"
         case campaignID = "campaign_id"
     }
+
+    package init(phoneNumber: String, displayedAt: String, deviceID: String) {
+        self.phoneNumber = phoneNumber
+        self.displayedAt = displayedAt
+        self.deviceID = deviceID
+    }
 }
 
 /// The answer to an imprint; the same one again for the same device, number and time.

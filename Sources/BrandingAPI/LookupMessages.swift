@@ -95,11 +95,14 @@ package struct PublicLookupResponse: Codable, Hashable, Sendable {
     }
 
     /// Says what was found; nil for nothing.
-    package init(_ item: BrandingItem?) {
+    ///
+    /// - Parameter isDisplayed: false while the account may not brand calls; then the match is without its brand.
+    package init(_ item: BrandingItem?, isDisplayed: Bool = true) {
+        let shown = isDisplayed ? item : nil
         matched = item != nil
-        displayed = item != nil
-        brand = item.map { Brand(name: $0.brandName ?? "", logo: $0.logoURL) }
-        callReason = item?.callReason
+        displayed = shown != nil
+        brand = shown.map { Brand(name: $0.brandName ?? "", logo: $0.logoURL) }
+        callReason = shown?.callReason
         source = item == nil ? "none" : "live"
     }
 

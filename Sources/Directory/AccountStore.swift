@@ -72,11 +72,13 @@ package struct AccountStore: Sendable {
         }
     }
 
-    /// The `config` object of answers, as of `now` (seconds since 1970).
+    /// The account's state as of `now` (seconds since 1970), with the operator's switch as `brandingEnabled`.
     package func config(now: Int64) throws -> DirectoryConfig {
         try database.pool.read { [account] in try Self.config(of: account, now: now, $0) }
     }
 
+    /// The account's state with the operator's switch; `asSent` is the form for clients.
+    ///
     /// - Parameter device: whose answer it is, for the gates of a debug upload.
     static func config(
         of account: AccountID, device: String? = nil, now: Int64, _ database: Database

@@ -10,10 +10,10 @@ struct BatchRoute: Sendable {
     let now: @Sendable () -> Int64
 
     /// An event that can be stored, or why not.
-    private typealias Judged = Result<EventRequest, Refusal>
+    private typealias Judged = Result<ReportedEvent, Refusal>
 
     func batch(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let body = try await Answers.object(of: request)
+        let body = try await Answers.object(of: request, levels: .max)
         if let unknown = body.keys.filter({ $0 != "operations" }).min() { throw Refusal.unknownField(unknown) }
         guard let value = body["operations"] else { throw Refusal.badRequest("Missing field operations") }
         guard case .array(let operations) = value else { throw Refusal.wrongType("operations") }
@@ -46,9 +46,7 @@ struct BatchRoute: Sendable {
             guard case .object(let data) = fields["data"] else {
                 throw Refusal.badRequest("The body must be a JSON object")
             }
-            let event = try EventRequest(data)
-            try EventCheck.check(event)
-            return .success(event)
+            return .success(ReportedEvent(data))
         } catch let refusal as Refusal {
             return .failure(refusal)
         } catch {

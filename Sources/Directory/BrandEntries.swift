@@ -81,11 +81,13 @@ package struct BrandEntries: Sendable {
     }
 
     /// The active entry of a number, and the account's state of the same moment; `now` is seconds since 1970.
-    func lookup(_ number: E164Number, now: Int64) async throws -> (item: BrandingItem?, config: DirectoryConfig) {
+    func lookup(
+        _ number: E164Number, device: String? = nil, now: Int64
+    ) async throws -> (item: BrandingItem?, config: DirectoryConfig) {
         try await database.pool.read { [account] database in
             (
                 try Self.find(number, account, database),
-                try AccountStore.config(of: account, now: now, database)
+                try AccountStore.config(of: account, device: device, now: now, database).asSent
             )
         }
     }

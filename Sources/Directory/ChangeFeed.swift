@@ -45,7 +45,7 @@ struct ChangeFeed: Sendable {
     init(_ question: Question, _ database: Database) throws {
         let last = try FeedTouch.last(question.account, database)
         (account, includesInactive) = (question.account, question.includesInactive)
-        config = try AccountStore.config(of: account, device: question.device, now: question.now, database)
+        config = try AccountStore.config(of: account, device: question.device, now: question.now, database).asSent
         cursor = SyncCursor(seconds: question.now, change: last)
         (start, since) = try Self.beginning(question, last: last, database)
         isFull = question.since == nil

@@ -21,7 +21,7 @@ package struct DebugUploads: Sendable {
         package let device: String
         /// Seconds since 1970.
         package let received: Int64
-        package let state: [String: JSONValue]?
+        package let state: JSONValue?
         package let logs: String?
         /// A finished chunked upload that holds the logs.
         package let logsUploadID: String?
@@ -62,7 +62,7 @@ package struct DebugUploads: Sendable {
         let state: String? = row["state"]
         return Stored(
             id: row["id"], device: row["device_id"], received: row["received"],
-            state: try state.map { try JSONValue.object(parsing: $0.utf8, levels: .max) },
+            state: try state.map { try JSONValue(parsing: $0.utf8, levels: .max) },
             logs: row["logs"], logsUploadID: row["logs_upload_id"])
     }
 

@@ -4,16 +4,16 @@ import BrandingAPI
 import GRDB
 
 /// The gateways and phones that use the directory, with when they were last seen.
-struct DeviceList: Sendable {
+package struct DeviceList: Sendable {
     let database: DirectoryDatabase
     let account: AccountID
 
-    init(_ database: DirectoryDatabase, account: AccountID) {
+    package init(_ database: DirectoryDatabase, account: AccountID = .first) {
         self.database = database
         self.account = account
     }
 
-    /// Notes a device; registering again refreshes what is known of it.
+    /// Notes a device; registering again refreshes what is known of it, and keeps what it leaves out.
     func register(_ device: DeviceRegistration, now: Int64) async throws {
         try await database.commits.write { [account, limit = database.storedPerDay] database in
             guard
@@ -22,33 +22,39 @@ struct DeviceList: Sendable {
             else { throw Refusal.quotaReached(now: now) }
             try database.execute(
                 sql: """
-                    INSERT INTO device
-                    (account, device_id, platform, os_version, app_version, sdk_version, registered, last_seen)
-                    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                    INSERT INTO device (account, device_id, platform, os_version, app_version, sdk_version, device_type,
+                    customer_name, customer_account_number, registered, last_seen)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                     ON CONFLICT (account, device_id) DO UPDATE SET platform = excluded.platform,
-                    os_version = excluded.os_version, app_version = excluded.app_version,
-                    sdk_version = excluded.sdk_version, last_seen = excluded.last_seen
+                    os_version = coalesce(excluded.os_version, os_version),
+                    app_version = coalesce(excluded.app_version, app_version),
+                    sdk_version = coalesce(excluded.sdk_version, sdk_version),
+                    device_type = coalesce(excluded.device_type, device_type),
+                    customer_name = coalesce(excluded.customer_name, customer_name),
+                    customer_account_number = coalesce(excluded.customer_account_number, customer_account_number),
+                    last_seen = excluded.last_seen
                     """,
                 arguments: [
                     account.row, device.deviceID, device.platform, device.osVersion, device.appVersion,
-                    device.sdkVersion,
-                    now, now,
+                    device.sdkVersion, device.deviceType, device.customerName, device.customerAccountNumber, now, now,
                 ])
         }
     }
 
     /// Brings a device up to date; false when it never registered.
     func update(_ device: DeviceUpdate, now: Int64) async throws -> Bool {
-        try await database.commits.write { [account] database in
+        let capabilities = try DeviceCapabilities.text(device.capabilities)
+        return try await database.commits.write { [account] database in
             try database.execute(
                 sql: """
-                    UPDATE device SET platform = ?, os_version = coalesce(?, os_version),
-                    app_version = coalesce(?, app_version), sdk_version = coalesce(?, sdk_version), last_seen = ?
+                    UPDATE device SET platform = coalesce(nullif(?, ''), platform),
+                    os_version = coalesce(?, os_version), app_version = coalesce(?, app_version),
+                    sdk_version = coalesce(?, sdk_version), capabilities = coalesce(?, capabilities), last_seen = ?
                     WHERE account = ? AND device_id = ?
                     """,
                 arguments: [
-                    device.platform, device.osVersion, device.appVersion, device.sdkVersion, now, account.row,
-                    device.deviceID,
+                    device.platform, device.osVersion, device.appVersion, device.sdkVersion, capabilities, now,
+                    account.row, device.deviceID,
                 ])
             return database.changesCount > 0
         }
@@ -59,10 +65,10 @@ struct DeviceList: Sendable {
         try await database.commits.write { [account] database in
             try database.execute(
                 sql: """
-                    UPDATE device SET last_seen = ?, last_synced_at = coalesce(?, last_synced_at)
-                    WHERE account = ? AND device_id = ?
+                    UPDATE device SET last_seen = ?, last_synced_at = coalesce(?, last_synced_at),
+                    os_version = coalesce(?, os_version) WHERE account = ? AND device_id = ?
                     """,
-                arguments: [now, presence.lastSyncedAt, account.row, presence.deviceID])
+                arguments: [now, presence.lastSyncedAt, presence.osVersion, account.row, presence.deviceID])
             return database.changesCount > 0
         }
     }

@@ -110,6 +110,7 @@ package final class DirectoryDatabase: Sendable {
         migrator.registerMigration("contract 2") { try $0.execute(sql: ContractSchema.statements) }
         OperatorSchema.register(in: &migrator)
         OperationSchema.register(in: &migrator)
+        migrator.registerMigration("phones 5") { try $0.execute(sql: PhoneSchema.statements) }
         return migrator
     }
 

@@ -27,6 +27,8 @@ package struct EventLedger: Sendable {
         package var meta: [String: JSONValue]?
         package var counted: Bool
         package var reason: String?
+        /// Why only the raw event was stored, such as `invalid_phone_number_e164`; nil for an event that could count.
+        package var warning: String?
         package var receivedAt: String
 
         package enum CodingKeys: String, CodingKey {
@@ -37,6 +39,7 @@ package struct EventLedger: Sendable {
             case deviceID = "device_id"
             case displayedAt = "displayed_at"
             case receivedAt = "received_at"
+            case warning = "warning_code"
         }
     }
 
@@ -44,30 +47,37 @@ package struct EventLedger: Sendable {
     ///
     /// - Parameter now: seconds since 1970.
     package func record(_ event: EventRequest, now: Int64) async throws -> EventResponse {
+        try await record(ReportedEvent(event), now: now)
+    }
+
+    func record(_ event: ReportedEvent, now: Int64) async throws -> EventResponse {
         try await database.commits.write { [account, limit = database.storedPerDay] in
             try Self.record(event, account, limit: limit, now: now, $0)
         }
     }
 
     /// Records several in one transaction, each as if it came alone; a key that stands here twice counts once.
-    func record(_ events: [EventRequest], now: Int64) async throws -> [EventResponse] {
+    func record(_ events: [ReportedEvent], now: Int64) async throws -> [EventResponse] {
         try await database.commits.write { [account, limit = database.storedPerDay] database in
             try events.map { try Self.record($0, account, limit: limit, now: now, database) }
         }
     }
 
     private static func record(
-        _ event: EventRequest, _ account: AccountID, limit: Int, now: Int64, _ database: Database
+        _ reported: ReportedEvent, _ account: AccountID, limit: Int, now: Int64, _ database: Database
     ) throws -> EventResponse {
+        let event = reported.event
         var config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
         let standing = try BrandNumbers.standing(of: E164Number(event.phoneNumber), account, database)
-        let reason = UncountedReason.of(event, of: standing, config)
+        let reason =
+            reported.warning == nil ? UncountedReason.of(event, of: standing, config) : UncountedReason.eventDropped
         var response = EventResponse(success: true)
         response.eventID = EventID.make(now: now)
         response.outcome = event.outcome
         response.counted = reason == nil
         response.reason = reason?.rawValue
         response.displayedAt = event.displayedAt ?? Timestamp.string(from: now)
+        response.warn(reported.warning)
         let meta = try event.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
         if reason != nil,
             try !AccountQuota.take(meta?.utf8.count ?? 0, of: account, limit: limit, now: now, database)
@@ -83,7 +93,7 @@ package struct EventLedger: Sendable {
         } else {
             response = try known(event.eventKey, account, database)
         }
-        response.config = config
+        response.config = config.asSent
         return response
     }
 
@@ -95,13 +105,14 @@ package struct EventLedger: Sendable {
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO event (account, event_id, event_key, number, outcome, surface, device_id, displayed_at,
-                meta, counted, reason, received, branding_request_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                meta, counted, reason, received, branding_request_id, warning)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (account, event_key) DO NOTHING
                 """)
         try statement.execute(arguments: [
             account.row, response.eventID, event.eventKey, event.phoneNumber, event.outcome, event.surface,
             event.deviceID, response.displayedAt, meta, response.counted, response.reason, now,
-            event.brandingRequestID,
+            event.brandingRequestID, response.warningCode,
         ])
         return database.changesCount > 0
     }
@@ -130,7 +141,8 @@ package struct EventLedger: Sendable {
             eventID: row["event_id"], eventKey: row["event_key"], number: row["number"], outcome: row["outcome"],
             surface: row["surface"], deviceID: row["device_id"], displayedAt: row["displayed_at"],
             meta: try meta.map { try JSONValue.object(parsing: $0.utf8, levels: .max) },
-            counted: row["counted"], reason: row["reason"], receivedAt: Timestamp.string(from: row["received"]))
+            counted: row["counted"], reason: row["reason"], warning: row["warning"],
+            receivedAt: Timestamp.string(from: row["received"]))
     }
 
     /// What was answered when the key came first.
@@ -145,6 +157,15 @@ package struct EventLedger: Sendable {
         response.counted = row["counted"]
         response.reason = row["reason"]
         response.displayedAt = row["displayed_at"]
+        response.warn(row["warning"])
         return response
+    }
+}
+
+extension EventResponse {
+    /// Marks an event of which only the raw form was stored; nil marks nothing.
+    fileprivate mutating func warn(_ code: String?) {
+        guard let code else { return }
+        (accepted, partial, warningCode) = (true, true, code)
     }
 }

@@ -12,26 +12,13 @@ struct ImprintRoute: Sendable {
     let now: @Sendable () -> Int64
 
     func imprint(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let imprint = try await Answers.body(
-            Imprint.self, of: request,
-            fields: [
-                "phone_number_e164", "displayed_at", "device_id", "platform", "os_version", "device_model",
-                "campaign_id",
-            ])
-        guard let number = E164Number(imprint.phoneNumber) else {
-            throw Refusal.badRequest("phone_number_e164 is no E.164 number")
-        }
-        try EventCheck.time(imprint.displayedAt, "displayed_at")
-        try EventCheck.length(imprint.deviceID, 1...128, "device_id")
-        for text in [imprint.platform, imprint.osVersion, imprint.deviceModel, imprint.campaignID] {
-            try text.map { try EventCheck.length($0, 0...128, "platform, os_version, device_model and campaign_id") }
-        }
-        let id = try await store(imprint, number, context.account)
+        let imprint = try Imprint(try await Answers.object(of: request, levels: .max), now: now())
+        let id = try await store(imprint, context.account)
         return try Answers.json(ImprintResponse(imprintID: id, displayedAt: imprint.displayedAt))
     }
 
     /// Keeps the first of its kind; the id is that of the one kept.
-    private func store(_ imprint: Imprint, _ number: E164Number, _ account: AccountID) async throws -> String {
+    private func store(_ imprint: Imprint, _ account: AccountID) async throws -> String {
         let details = String(decoding: try Answers.encoder().encode(imprint), as: UTF8.self)
         let now = now()
         let limit = database.storedPerDay
@@ -48,9 +35,30 @@ struct ImprintRoute: Sendable {
                     RETURNING imprint_id
                     """,
                 arguments: [
-                    account.row, imprint.deviceID, number.description, imprint.displayedAt,
+                    account.row, imprint.deviceID, imprint.phoneNumber, imprint.displayedAt,
                     UUID().uuidString.lowercased(), details, now,
                 ]) ?? ""
         }
+    }
+}
+
+extension Imprint {
+    /// Reads an imprint; whatever else it lacks, it must name its device.
+    ///
+    /// Some clients leave the time out, and mean the present. `now` is seconds since 1970.
+    ///
+    /// - Throws: `Refusal` (400) without a `device_id`.
+    fileprivate init(_ object: [String: JSONValue], now: Int64) throws {
+        let fields = RequestFields<CodingKeys>(object)
+        let number = fields.clean(.phoneNumber, atMost: FieldLimit.number) ?? ""
+        let time: String? = if case .string(let text) = object["displayed_at"] { text } else { nil }
+        self.init(
+            phoneNumber: E164Number(number)?.description ?? number,
+            displayedAt: time.flatMap { EventCheck.isTime($0) ? $0 : nil } ?? Timestamp.string(from: now),
+            deviceID: try fields.deviceID(.deviceID))
+        platform = fields.clean(.platform)
+        osVersion = fields.clean(.osVersion)
+        deviceModel = fields.clean(.deviceModel)
+        campaignID = fields.clean(.campaignID)
     }
 }

@@ -6,6 +6,9 @@ import BrandingAPI
 struct RequestFields<Key: CodingKey> {
     private let fields: [String: JSONValue]
 
+    /// Takes whatever fields there are.
+    init(_ fields: [String: JSONValue]) { self.fields = fields }
+
     /// - Throws: `Refusal` (400) for a field that is not among the known ones.
     init(_ fields: [String: JSONValue], known: Set<String>) throws {
         if let unknown = fields.keys.filter({ !known.contains($0) }).min() { throw Refusal.unknownField(unknown) }
@@ -27,26 +30,24 @@ struct RequestFields<Key: CodingKey> {
             ? Refusal.badRequest("Missing field \(key.stringValue)") : Refusal.wrongType(key.stringValue)
     }
 
-    func object(_ key: Key) throws -> [String: JSONValue]? {
-        switch fields[key.stringValue] {
-        case .object(let object): object
-        case nil, .null: nil
-        default: throw Refusal.wrongType(key.stringValue)
-        }
+    /// A text of a client about itself, cut and cleaned; nil where there is none.
+    func clean(_ key: Key, atMost limit: Int = 128) -> String? {
+        ClientText.clean(fields[key.stringValue], atMost: limit)
     }
-}
 
-extension EventRequest {
-    /// Reads an event.
+    /// The identifier of a device, to the letter.
     ///
-    /// - Throws: `Refusal` (400) that names the field, for one that is unknown, missing or of a wrong type.
-    init(_ object: [String: JSONValue]) throws {
-        let fields = try RequestFields<CodingKeys>(object, known: EventCheck.fields)
-        self.init(
-            phoneNumber: try fields.needed(.phoneNumber), outcome: try fields.needed(.outcome),
-            surface: try fields.text(.surface), deviceID: try fields.text(.deviceID),
-            displayedAt: try fields.text(.displayedAt), eventKey: try fields.text(.eventKey),
-            meta: try fields.object(.meta), brandingRequestID: try fields.text(.brandingRequestID))
+    /// - Throws: `Refusal` (400) unless it is a text of 1 to 128 characters.
+    func deviceID(_ key: Key) throws -> String {
+        let id = try needed(key)
+        try EventCheck.length(id, 1...128, key.stringValue)
+        return id
+    }
+
+    /// Any value; nil where it is missing or null.
+    func any(_ key: Key) -> JSONValue? {
+        let value = fields[key.stringValue]
+        return value == .null ? nil : value
     }
 }
 
@@ -58,7 +59,7 @@ extension DebugUpload {
         self.init(
             deviceID: try fields.needed(.deviceID), nonce: try fields.needed(.nonce),
             createdAt: try fields.text(.createdAt), expiresAt: try fields.text(.expiresAt),
-            state: try fields.object(.state), logs: try fields.text(.logs),
+            state: fields.any(.state), logs: try fields.text(.logs),
             logsUploadID: try fields.text(.logsUploadID))
     }
 }

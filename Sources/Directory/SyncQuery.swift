@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Foundation
 import Hummingbird
 
 /// The query of `GET mobile/branding/sync`.
@@ -40,5 +41,10 @@ enum QueryText {
     static func read(_ name: Substring, of request: Request) -> String? {
         guard let value = request.uri.queryParameters[name], !value.isEmpty else { return nil }
         return String(value)
+    }
+
+    /// The same for a telephone number, which some clients encode twice.
+    static func number(_ name: Substring, of request: Request) -> String? {
+        read(name, of: request).map { $0.contains("%") ? $0.removingPercentEncoding ?? $0 : $0 }
     }
 }

@@ -63,12 +63,14 @@ struct SyncRoutes: Sendable {
             })
     }
 
-    /// The optional acknowledgement; it is counted and changes nothing else.
+    /// Answers the optional acknowledgement, of which nothing is required; it is counted and changes nothing else.
     func acknowledge(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let body = try await Answers.body(
-            SyncAcknowledgement.self, of: request, fields: ["last_synced_at", "e164_numbers", "device_id"])
+        let body = try await Answers.object(of: request, levels: .max)
+        let time: String? = if case .string(let text) = body["last_synced_at"] { text } else { nil }
         await count(.acknowledged, context)
-        return try Answers.json(Acknowledged(last_synced_at: body.lastSyncedAt))
+        return try Answers.json(
+            Acknowledged(
+                last_synced_at: time.flatMap { EventCheck.isTime($0) ? $0 : nil } ?? Timestamp.string(from: now())))
     }
 
     private func count(_ signal: SignalCounts.Signal, _ context: AccountContext) async {
@@ -84,16 +86,22 @@ struct SyncRoutes: Sendable {
     }
 
     /// One number, for a client that missed it in its copy.
+    ///
+    /// The brand is left out while the account may not brand calls: some clients show what they find without a look at
+    /// the gates beside it.
     func lookup(_ request: Request, _ context: AccountContext) async throws -> Response {
-        guard let text = QueryText.read("e164", of: request), let number = E164Number(text) else {
+        guard let text = QueryText.number("e164", of: request), let number = E164Number(text) else {
             throw Refusal.badRequest("e164 must be a number such as %2B61491570156")
         }
-        let (found, config) = try await BrandEntries(database, account: context.account).lookup(number, now: now())
+        let (found, config) = try await BrandEntries(database, account: context.account)
+            .lookup(number, device: QueryText.read("device_id", of: request), now: now())
         let item = found.map(logos().resolved)
         await count(item == nil ? .notMatched : .matched, context)
+        let isAllowed = config.brandingEnabled == true
         if request.uri.queryParameters["format"] == "public" {
-            return try Answers.json(PublicLookupResponse(item))
+            return try Answers.json(PublicLookupResponse(item, isDisplayed: isAllowed))
         }
-        return try Answers.json(LookupResponse(e164: number.description, item: item, config: config))
+        return try Answers.json(
+            LookupResponse(e164: number.description, item: isAllowed ? item : nil, config: config))
     }
 }

@@ -70,9 +70,8 @@ struct SyncState: Sendable {
     ) throws -> Data {
         let last = try FeedTouch.last(account, database)
         var config = try AccountStore.config(of: account, now: now, database)
-        let used = config.usedThisMonth ?? 0
+        let isCapReached = config.isCapReached
         config.usedThisMonth = nil
-        let isCapReached = if case .events(let cap) = config.capThisMonth { used >= cap } else { false }
         let encoder = Answers.encoder()
         encoder.outputFormatting.insert(.sortedKeys)
         var hash = SHA256()

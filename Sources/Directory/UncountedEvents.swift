@@ -9,10 +9,10 @@ import BrandingAPI
 /// - `account_suspended`, `disabled`, `cap_reached`: the account's own gates.
 /// - `no_match`: the number has no active entry, so nothing of this directory was shown.
 /// - `owner_suspended`, `owner_unresolved`: the owner of its brand is, or its entry names no brand.
+/// - `event_dropped`: a field breaks the contract's rules (`ReportedEvent`). An event that comes weeks late or from a
+///   machine with a wrong clock keeps them: its brand was shown.
 ///
-/// Two cannot. `event_dropped`: nothing is dropped; an event is stored or its request fails, and one that comes weeks late
-/// or from a machine with a wrong clock was shown all the same. `pending_enrichment`: everything needed is in one database
-/// and is judged in the transaction that stores the event.
+/// `pending_enrichment` cannot: everything needed is in one database and is judged in the transaction that stores the event.
 extension UncountedReason {
     /// Nil for an event that counts.
     ///
@@ -23,11 +23,10 @@ extension UncountedReason {
         _ event: EventRequest, of standing: (brandID: String?, reason: UncountedReason?), _ config: DirectoryConfig
     ) -> UncountedReason? {
         guard event.outcome == "displayed" else { return .analyticsOnly }
-        if config.accountStatus != "active", config.accountStatus != "trial" { return .accountSuspended }
+        if !config.hasActiveAccount { return .accountSuspended }
         if config.brandingEnabled == false { return .disabled }
         if let reason = standing.reason { return reason }
         if standing.brandID?.isEmpty != false { return .ownerUnresolved }
-        if case .events(let cap) = config.capThisMonth, config.usedThisMonth ?? 0 >= cap { return .capReached }
-        return nil
+        return config.isCapReached ? .capReached : nil
     }
 }

@@ -11,7 +11,7 @@ struct UploadRoutes: Sendable {
     let now: @Sendable () -> Int64
 
     func debug(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let upload = try DebugUpload(try await Answers.object(of: request))
+        let upload = try DebugUpload(try await Answers.object(of: request, levels: .max))
         try EventCheck.length(upload.deviceID, 1...128, "device_id")
         guard UUID(uuidString: upload.nonce) != nil else { throw Refusal.badRequest("nonce is no UUID") }
         try upload.createdAt.map { try EventCheck.time($0, "created_at") }

@@ -113,7 +113,7 @@ package final class DebugUploader: Service, Sendable {
         var upload = DebugUpload(
             deviceID: device.id, nonce: nonce, createdAt: Timestamp.string(from: time.now()),
             expiresAt: gates.expiresAt,
-            state: state?.mapValues(redaction.clean))
+            state: state.map { .object($0.mapValues(redaction.clean)) })
         if logs.count <= FieldLimit.debugLogs {
             upload.logs = logs
         } else if client.word.remote?.features.chunkedUpload == true {

@@ -7,13 +7,13 @@ import Directory
 /// `herald-directory debug`: asking gateways and phones for their logs, and reading them.
 struct DebugCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "debug", abstract: "Ask devices for a debug upload, and read what they sent.",
+        commandName: "debug", abstract: "List devices, read their logs, and ask them for a debug upload.",
         discussion: """
             Example:
               herald-directory debug request --hours 48
               herald-directory debug list
             """,
-        subcommands: [Request.self, Withdraw.self, List.self])
+        subcommands: [Request.self, Withdraw.self, List.self, Devices.self, DeviceLines.self])
 
     struct Request: ParsableCommand {
         static let configuration = CommandConfiguration(

@@ -17,10 +17,13 @@ enum Output {
     }
 
     /// Writes one value as a line of JSON, its keys in alphabetical order.
-    static func write(json value: some Encodable) throws {
+    static func write(json value: some Encodable) throws { write(try text(value) + "\n") }
+
+    /// The JSON of a value, its keys in alphabetical order.
+    static func text(_ value: some Encodable) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        write(String(decoding: try encoder.encode(value), as: UTF8.self) + "\n")
+        return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
     /// Writes a line to standard error: what an operator should know beside the result.

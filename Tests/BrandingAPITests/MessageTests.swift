@@ -79,6 +79,7 @@ struct MessageTests {
         var expected = EventResponse(success: true)
         (expected.eventID, expected.outcome, expected.counted) = ("77", "displayed", false)
         (expected.reason, expected.displayedAt, expected.accepted, expected.partial) = ("cap_reached", "t", true, false)
+        expected.warningCode = "w"
         #expect(read == expected)
     }
 

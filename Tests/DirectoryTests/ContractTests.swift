@@ -25,6 +25,8 @@ struct ContractTests {
         Route(
             method: "POST", path: APIPath.event,
             body: #"{"phone_number_e164":"+61491570156","outcome":"displayed"}"#),
+        Route(
+            method: "POST", path: APIPath.deviceLog, body: #"{"device_id":"gw-1","level":"info","message":"sync:ok"}"#),
         Route(method: "POST", path: APIPath.register, body: #"{"device_id":"gw-1","platform":"sip"}"#),
         Route(method: "POST", path: APIPath.update, body: #"{"device_id":"gw-0","platform":"sip"}"#),
         Route(

@@ -48,7 +48,9 @@ struct EventTests {
             #expect(answer.displayedAt == "2026-01-01T00:00:00Z")
             #expect(answer.eventID?.count == 36)
             #expect(answer.config?.usedThisMonth == (situation.expected == nil ? 1 : 0))
-            #expect(answer.config?.brandingEnabled == situation.branding)
+            let isCapReached = situation.cap >= 0 && answer.config?.usedThisMonth ?? 0 >= situation.cap
+            let isActive = situation.status != "suspended"
+            #expect(answer.config?.brandingEnabled == (situation.branding && isActive && !isCapReached))
             #expect(answer.config?.accountStatus == situation.status)
         }
     }

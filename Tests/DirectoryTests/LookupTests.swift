@@ -6,9 +6,11 @@ import Testing
 
 @Suite("GET mobile/branding/lookup", .timeLimit(.minutes(8)))
 struct LookupTests {
-    // Encoded, with a bare plus, and below both mounts.
+    // Encoded, with a bare plus, encoded twice, and below both mounts.
     @Test(arguments: [
         "/mobile/branding/lookup?e164=%2B61491570156", "/api/mobile/branding/lookup?e164=+61491570156&device_id=phone",
+        // Encoded twice, as one of the published SDKs has it.
+        "/mobile/branding/lookup?e164=%252B61491570156&device_id=phone",
     ])
     func `a known number has its brand`(path: String) async throws {
         try await RunningDirectory.run { directory in

@@ -139,4 +139,20 @@ struct SyncTests {
                     == ["success": .bool(true), "last_synced_at": .string("2026-01-01T00:00:00Z")])
         }
     }
+
+    // The published acknowledgement requires nothing, and a phone leaves the numbers out where none changed.
+    @Test(arguments: [
+        ("{}", "2026-01-01T00:00:00Z"),
+        (#"{"last_synced_at":"2025-12-31T23:59:00.000000042Z"}"#, "2025-12-31T23:59:00.000000042Z"),
+        (#"{"last_synced_at":null,"e164_numbers":null}"#, "2026-01-01T00:00:00Z"),
+        (#"{"last_synced_at":"then","e164_numbers":7,"more":[]}"#, "2026-01-01T00:00:00Z"),
+        (#"{"e164_numbers":["+61491570156","12345"]}"#, "2026-01-01T00:00:00Z"),
+    ])
+    func `an acknowledgement may lack anything`(body: String, time: String) async throws {
+        try await RunningDirectory.run { directory in
+            let answer = try await directory.post("/" + APIPath.sync, body)
+            #expect(answer.status == 200, "\(answer.text)")
+            #expect(answer.object == ["success": .bool(true), "last_synced_at": .string(time)])
+        }
+    }
 }

@@ -48,8 +48,22 @@ struct UploadTests {
             #expect(try await directory.post("/" + APIPath.debugUpload, Self.upload()).status == 403)
             let stored = try #require(DebugUploads(directory.database).latest(limit: 2).first)
             #expect(stored.logs == "log")
-            #expect(stored.state == ["calls": .int(3)])
+            #expect(stored.state == .object(["calls": .int(3)]))
             #expect(try stored.id == done.decoded(DebugUploadResponse.self).id)
+        }
+    }
+
+    // The published description: freeform JSON.
+    @Test(
+        arguments: [
+            (#"{"a":[1]}"#, .object(["a": .array([.int(1)])])), ("[1,null]", .array([.int(1), .null])),
+            (#""text""#, .string("text")), ("7", .int(7)), ("false", .bool(false)), ("null", nil),
+        ] as [(String, JSONValue?)])
+    func `the state may be any JSON`(text: String, state: JSONValue?) async throws {
+        try await Self.run { directory in
+            let done = try await directory.post("/" + APIPath.debugUpload, Self.upload(more: ",\"state\":\(text)"))
+            #expect(done.status == 200, "\(done.text)")
+            #expect(try DebugUploads(directory.database).newest(of: "gw")?.state == state)
         }
     }
 

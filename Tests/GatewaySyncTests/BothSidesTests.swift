@@ -95,7 +95,7 @@ struct BothSidesTests {
         let uploads = try DebugUploads(directory.database).latest(limit: 10)
         #expect(uploads.map(\.device) == ["gateway-1"])
         #expect(uploads.first?.logsUploadID != nil, "\(gateway.log.lines)")
-        #expect(uploads.first?.state?["version"] == .string("1.2.3"))
+        #expect(uploads.first?.state == .object(["version": .string("1.2.3")]))
         await service.syncOnce()
         await uploader.check()
         #expect(try DebugUploads(directory.database).latest(limit: 10).count == 1)

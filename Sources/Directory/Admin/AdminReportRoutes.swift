@@ -40,6 +40,14 @@ struct AdminReportRoutes: Sendable {
         return try Answers.json(AdminPage(devices, next: devices.count == limit ? devices.last?.deviceID : nil))
     }
 
+    /// The latest lines of a device's log, the newest last.
+    func deviceLog(_ admin: AdminRequest) async throws -> Response {
+        let (account, device) = (try await admin.account(), try admin.part("device"))
+        let lines = try await admin.blocking { try DeviceLog(admin.database, account: account).lines(of: device) }
+        guard let lines else { throw Refusal.notFound("There is no such device") }
+        return try Answers.json(AdminPage(lines))
+    }
+
     /// Reports of all accounts, or of the one in the query, as JSON or CSV.
     func report(_ admin: AdminRequest) async throws -> Response {
         enum Format: String, CaseIterable { case json, csv }

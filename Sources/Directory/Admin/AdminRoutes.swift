@@ -79,6 +79,7 @@ struct AdminRoutes: Sendable {
             ("accounts/:account/debug/:upload/logs", [(.get, debug.logs)]),
             ("accounts/:account/events", [(.get, routes.events)]),
             ("accounts/:account/devices", [(.get, routes.devices)]),
+            ("accounts/:account/devices/:device/log", [(.get, routes.deviceLog)]),
             ("reports/:month", [(.get, routes.report)]),
         ]
     }

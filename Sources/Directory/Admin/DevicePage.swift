@@ -1,25 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
+package import BrandingAPI
 import GRDB
 
 extension DeviceList {
     /// A device as the operator sees it.
-    struct DeviceRow: Codable, Hashable, Sendable {
-        let deviceID: String
-        let platform: String
-        let osVersion: String?
-        let appVersion: String?
-        let sdkVersion: String?
+    package struct DeviceRow: Codable, Hashable, Sendable {
+        package let deviceID: String
+        package let platform: String
+        /// Such as `iPhone (17.4)`.
+        package let deviceType: String?
+        package let osVersion: String?
+        package let appVersion: String?
+        package let sdkVersion: String?
+        /// Whose device it is, where it said so.
+        package let customerName: String?
+        package let customerAccountNumber: String?
+        /// What it can do, such as `contacts_enabled`.
+        package let capabilities: [String: JSONValue]?
+        /// Lines of its log that were received, of which `DeviceLog.kept` are kept.
+        package let logLines: Int
         /// ISO 8601.
-        let registered: String
+        package let registered: String
         /// ISO 8601.
-        let lastSeen: String
+        package let lastSeen: String
         /// As the device said it.
-        let lastSynced: String?
+        package let lastSynced: String?
 
-        enum CodingKeys: String, CodingKey {
-            case platform
+        package enum CodingKeys: String, CodingKey {
+            case platform, capabilities
+            case deviceType = "device_type"
+            case customerName = "customer_name"
+            case customerAccountNumber = "customer_account_number"
+            case logLines = "log_lines"
             case deviceID = "device_id"
             case osVersion = "os_version"
             case appVersion = "app_version"
@@ -31,18 +44,23 @@ extension DeviceList {
     }
 
     /// Devices by identifier, behind `after`, at most `limit`.
-    func page(after: String?, limit: Int) throws -> [DeviceRow] {
+    package func page(after: String?, limit: Int) throws -> [DeviceRow] {
         try database.pool.read { [account] database in
             try Row.fetchAll(
                 database, sql: "SELECT * FROM device WHERE account = ? AND device_id > ? ORDER BY device_id LIMIT ?",
                 arguments: [account.row, after ?? "", limit]
-            ).map { row in
-                DeviceRow(
-                    deviceID: row["device_id"], platform: row["platform"], osVersion: row["os_version"],
-                    appVersion: row["app_version"], sdkVersion: row["sdk_version"],
-                    registered: Timestamp.string(from: row["registered"]),
-                    lastSeen: Timestamp.string(from: row["last_seen"]), lastSynced: row["last_synced_at"])
-            }
+            ).map(Self.row)
         }
+    }
+
+    private static func row(_ row: Row) throws -> DeviceRow {
+        let capabilities: String? = row["capabilities"]
+        return DeviceRow(
+            deviceID: row["device_id"], platform: row["platform"], deviceType: row["device_type"],
+            osVersion: row["os_version"], appVersion: row["app_version"], sdkVersion: row["sdk_version"],
+            customerName: row["customer_name"], customerAccountNumber: row["customer_account_number"],
+            capabilities: try capabilities.map { try JSONValue.object(parsing: $0.utf8) }, logLines: row["log_lines"],
+            registered: Timestamp.string(from: row["registered"]),
+            lastSeen: Timestamp.string(from: row["last_seen"]), lastSynced: row["last_synced_at"])
     }
 }

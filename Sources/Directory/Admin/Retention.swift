@@ -3,7 +3,8 @@
 import Foundation
 import GRDB
 
-/// Removes what came longer ago than the operator keeps it, a little at a time: events, imprints and debug uploads.
+/// Removes what came longer ago than the operator keeps it, a little at a time: events, imprints, lines of
+/// device logs and debug uploads.
 ///
 /// The day's counters stay. With a debug upload goes the file of its logs, where it has one.
 struct Retention: Sendable {
@@ -25,6 +26,7 @@ struct Retention: Sendable {
             // Among the oldest may be young ones: only where none of them is too old nothing is.
             try await remove(Self.events, [now, oldest]) > 0,
             try await remove(Self.imprints, [oldest]) == Self.biteSize,
+            try await remove(Self.deviceLogs, [oldest]) == Self.biteSize,
             try await removeUploads(before: oldest, now: now),
         ]
         return isMore.contains(true)
@@ -59,6 +61,11 @@ struct Retention: Sendable {
     static let imprints = """
         DELETE FROM imprint WHERE imprint_id IN (
             SELECT imprint_id FROM imprint WHERE received < ? ORDER BY received LIMIT \(biteSize))
+        """
+
+    static let deviceLogs = """
+        DELETE FROM device_log WHERE (account, device_id, slot) IN (
+            SELECT account, device_id, slot FROM device_log WHERE received < ? ORDER BY received LIMIT \(biteSize))
         """
 
     // An upload closes a request for its device: without it the device would be asked again.

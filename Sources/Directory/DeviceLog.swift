@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BrandingAPI
+import Foundation
+import GRDB
+
+/// The latest lines that a device sent to `mobile/device/log`: a ring of fixed size for each registered device.
+package struct DeviceLog: Sendable {
+    private let database: DirectoryDatabase
+    private let account: AccountID
+
+    /// Lines kept of a device.
+    package static let kept = 50
+    /// Characters of a message that are kept.
+    static let longestMessage = 2_000
+    /// Bytes of `meta` as JSON; a longer one is left out.
+    static let largestMeta = 2_048
+
+    package init(_ database: DirectoryDatabase, account: AccountID = .first) {
+        self.database = database
+        self.account = account
+    }
+
+    /// A line as it is kept; the keys of the JSON form are the contract's.
+    package struct Line: Codable, Hashable, Sendable {
+        package var level: String
+        package var message: String
+        package var meta: JSONValue?
+        /// As the device said it.
+        package var occurredAt: String?
+        /// ISO 8601, by the server's clock.
+        package var receivedAt: String
+
+        package enum CodingKeys: String, CodingKey {
+            case level, message, meta
+            case occurredAt = "occurred_at"
+            case receivedAt = "received_at"
+        }
+    }
+
+    /// Reads a line; fields that cannot be used are cut or left out.
+    ///
+    /// - Parameter now: seconds since 1970.
+    static func line(_ object: [String: JSONValue], now: Int64) -> Line {
+        let fields = RequestFields<Line.CodingKeys>(object)
+        return Line(
+            level: fields.clean(.level, atMost: 16) ?? "unknown",
+            message: fields.clean(.message, atMost: longestMessage) ?? "", meta: meta(object["meta"]),
+            occurredAt: fields.clean(.occurredAt, atMost: 64), receivedAt: Timestamp.string(from: now))
+    }
+
+    private static func meta(_ value: JSONValue?) -> JSONValue? {
+        guard let value, value != .null, value.isWithin(levels: JSONValue.deepest),
+            let size = try? JSONEncoder().encode(value).count, size <= largestMeta
+        else { return nil }
+        return value
+    }
+
+    /// Keeps a line of a registered device in the place of its oldest.
+    ///
+    /// A line of any other device is dropped, and so is one beyond what the account may have stored in a day.
+    ///
+    /// - Parameter now: seconds since 1970.
+    func append(_ line: Line, of device: String, now: Int64) async throws {
+        let meta = try line.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
+        try await database.commits.write { [account, limit = database.storedPerDay] database in
+            let counting = try database.cachedStatement(
+                sql:
+                    "UPDATE device SET log_lines = log_lines + 1 WHERE account = ? AND device_id = ? RETURNING log_lines"
+            )
+            guard let number = try Int64.fetchOne(counting, arguments: [account.row, device]) else { return }
+            let size = line.message.utf8.count + (meta?.utf8.count ?? 0)
+            guard try AccountQuota.take(size, of: account, limit: limit, now: now, database) else { return }
+            let keeping = try database.cachedStatement(
+                sql: """
+                    INSERT OR REPLACE INTO device_log
+                    (account, device_id, slot, number, level, message, meta, occurred_at, received)
+                    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    """)
+            try keeping.execute(arguments: [
+                account.row, device, number % Int64(Self.kept), number, line.level, line.message, meta,
+                line.occurredAt, now,
+            ])
+        }
+    }
+
+    /// The lines kept of a device, the newest last; nil for a device that is not registered.
+    package func lines(of device: String) throws -> [Line]? {
+        try database.pool.read { [account] database in
+            guard try DeviceList.isRegistered(device, account, database) else { return nil }
+            return try Row.fetchAll(
+                database, sql: "SELECT * FROM device_log WHERE account = ? AND device_id = ? ORDER BY number",
+                arguments: [account.row, device]
+            ).map { row in
+                let meta: String? = row["meta"]
+                return Line(
+                    level: row["level"], message: row["message"],
+                    meta: try meta.map { try JSONValue(parsing: $0.utf8, levels: .max) },
+                    occurredAt: row["occurred_at"], receivedAt: Timestamp.string(from: row["received"]))
+            }
+        }
+    }
+}

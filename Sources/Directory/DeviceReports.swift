@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import Foundation
+
+/// What devices report of themselves. Only the identifier is required; other fields are cut and cleaned, and unknown ones
+/// are ignored, because a phone whose report is refused stays unknown to the operator until its next start.
+extension DeviceRegistration {
+    /// - Throws: `Refusal` (400) without a `device_id`.
+    init(_ object: [String: JSONValue]) throws {
+        let fields = RequestFields<CodingKeys>(object)
+        self.init(
+            deviceID: try fields.deviceID(.deviceID), platform: fields.clean(.platform, atMost: 64) ?? "unknown",
+            osVersion: fields.clean(.osVersion), appVersion: fields.clean(.appVersion),
+            sdkVersion: fields.clean(.sdkVersion))
+        deviceType = fields.clean(.deviceType)
+        customerName = fields.clean(.customerName)
+        customerAccountNumber = fields.clean(.customerAccountNumber)
+    }
+}
+
+extension DeviceUpdate {
+    /// - Throws: `Refusal` (400) without a `device_id`.
+    init(_ object: [String: JSONValue]) throws {
+        let fields = RequestFields<CodingKeys>(object)
+        self.init(
+            deviceID: try fields.deviceID(.deviceID), platform: fields.clean(.platform, atMost: 64) ?? "",
+            appVersion: fields.clean(.appVersion), sdkVersion: fields.clean(.sdkVersion),
+            osVersion: fields.clean(.osVersion))
+        capabilities = DeviceCapabilities.clean(object["capabilities"])
+    }
+}
+
+extension Presence {
+    /// - Throws: `Refusal` (400) without a `device_id`.
+    init(_ object: [String: JSONValue]) throws {
+        let fields = RequestFields<CodingKeys>(object)
+        self.init(
+            deviceID: try fields.deviceID(.deviceID), observedAt: fields.clean(.observedAt) ?? "",
+            osVersion: fields.clean(.osVersion), lastSyncedAt: fields.clean(.lastSyncedAt))
+    }
+}
+
+/// What a device says it can do, as it is kept: an object of a few short values.
+enum DeviceCapabilities {
+    /// Most members that are kept, in alphabetical order.
+    static let most = 32
+
+    /// Nil unless the value is an object.
+    static func clean(_ value: JSONValue?) -> [String: JSONValue]? {
+        guard case .object(let object) = value else { return nil }
+        return object.sorted { $0.key < $1.key }.prefix(most).reduce(into: [:]) { kept, member in
+            guard let name = ClientText.clean(member.key, atMost: 64) else { return }
+            switch member.value {
+            case .bool, .int: kept[name] = member.value
+            case .double(let number) where number.isFinite: kept[name] = member.value
+            case .string(let text): kept[name] = ClientText.clean(text, atMost: 64).map { .string($0) }
+            default: break
+            }
+        }
+    }
+
+    static func text(_ capabilities: [String: JSONValue]?) throws -> String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try capabilities.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
+    }
+}
