@@ -22,6 +22,7 @@ package struct ConfigurationSummary {
         configuration.listen.map { listener in
             "listen  \(listener.name): \(listener.transport.rawValue.uppercased()) \(listener.address)"
                 + (listener.advertise.map { ", advertised as \($0)" } ?? "")
+                + (listener.names.isEmpty ? "" : ", also \(listener.names.map(\.description).joined(separator: ", "))")
         }
     }
 

@@ -44,8 +44,10 @@ package struct HeraldConfiguration: Sendable {
     package struct Listener: Hashable, Sendable {
         package var name: String
         package var address: EndpointAddress
-        /// What peers are told instead of the address, in Via and Record-Route.
+        /// What peers are told instead of the address, in Via and Record-Route: a literal or a host name.
         package var advertise: EndpointAddress?
+        /// What else peers call it, in Route and Request-URI; without port for every port of it.
+        package var names: [EndpointAddress] = []
         package var transport = Transport.udp
         /// Where the certificate files are; nil unless the transport is TLS.
         package var tls: TLSFiles?

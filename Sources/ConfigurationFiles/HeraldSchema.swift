@@ -31,6 +31,7 @@ struct HeraldSchema {
         let logos = logos(directory, admin: admin)
         let log = LogSchema.read(root, isGateway: true)
         guard let listen, let trunks, let pbx else { return nil }
+        noteSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(
             id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
             drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx,
@@ -68,7 +69,10 @@ struct HeraldSchema {
             let name = section.string("name", form: WordForm.name, WordForm.isName) ?? "listen\(position + 1)"
             if !names.insert(name).inserted { section.problem("name", "an earlier entry is named \"\(name)\"") }
             let advertise = section.parsed("advertise") { text throws(AddressProblem) in
-                try EndpointAddress.read(text, defaultPort: 5060)
+                try EndpointAddress.read(text, defaultPort: 5060, allowsNames: true)
+            }
+            let ownNames = section.list("names") { text throws(AddressProblem) in
+                try EndpointAddress.read(text, defaultPort: 5060, allowsNames: true)
             }
             guard section.has("address") else {
                 section.missing("address", "192.0.2.10:5060")
@@ -88,11 +92,32 @@ struct HeraldSchema {
                     "address",
                     "\(address.host) is every interface; write one address, or add advertise: with the one peers use")
             }
-            if let advertise, advertise.isWildcard || advertise.isIPv6 != address.isIPv6 {
-                section.problem("advertise", "must be one address of the same family as \(address)")
+            if let advertise, !advertise.isName, advertise.isWildcard || advertise.isIPv6 != address.isIPv6 {
+                section.problem("advertise", "must be a host name, or one address of the same family as \(address)")
+            }
+            for (place, own) in ownNames.enumerated() where own.isWildcard {
+                section.problem("names", element: place, "\(own.host) names nobody; write a host name or an address")
             }
             return HeraldConfiguration.Listener(
-                name: name, address: address, advertise: advertise, transport: transport, tls: tls)
+                name: name, address: address, advertise: advertise, names: ownNames, transport: transport,
+                tls: tls)
+        }
+    }
+
+    /// Notes a name of the gateway that is a target's too: a Route to that target would count as one to the gateway.
+    private func noteSharedNames(_ listen: [HeraldConfiguration.Listener], _ targets: [HeraldConfiguration.Target]) {
+        for (position, listener) in listen.enumerated() {
+            for name in listener.names {
+                let port = name.hasPort ? name.port : listener.address.port
+                guard
+                    let target = targets.first(where: {
+                        $0.address.host.lowercased() == name.host.lowercased() && $0.address.port == port
+                    })
+                else { continue }
+                root.problem(
+                    "listen", element: position,
+                    "names has \(name), which is also where calls go (\(target.address)); take it out of names")
+            }
         }
     }
 

@@ -94,7 +94,7 @@ final class StreamHub {
     private func connection(for message: OutgoingMessage) -> StreamConnection? {
         if let connection = connections[message.connection], !connection.isClosing { return connection }
         // An answer whose connection is gone: a stranger writes into his Via where it would lead (RFC 3261 §18.2.2).
-        if message.connection != 0, !peers.isPeer(message.destination) { return nil }
+        if message.connection != 0, message.destination.port == 0 || !peers.isPeer(message.destination) { return nil }
         let way = Way(socket: message.socket, remote: message.destination)
         if let number = byWay[way], let connection = connections[number], connection.takesRequests { return connection }
         guard let listener = listeners[message.socket], connections.count < limits.connections else { return nil }

@@ -38,7 +38,8 @@ extension HeraldConfiguration {
             LocalSocket(
                 position: position, address: pair.1, transport: pair.0.transport.kind,
                 advertisedHost: pair.0.advertise?.host,
-                advertisedPort: pair.0.advertise?.port)
+                advertisedPort: pair.0.advertise?.port,
+                names: pair.0.names.map { OwnName(host: $0.host, port: $0.hasPort ? $0.port : nil) })
         }
         let pbxs = try pbx.map { try peer($0, on: foundation, resolved) }
         var topology = GatewayTopology(
@@ -98,7 +99,8 @@ extension HeraldConfiguration {
             hosts: trunk.targets.filter(\.address.isName).map(\.address.host),
             emergencyNumbers: EmergencyNumbers(region: trunk.region, own: trunk.emergencyNumbers),
             // A trunk whose word does not count may not bring what the PBX could take for another's.
-            attestationHeaders: trunk.isTrusted ? trunk.attestationHeaders : trunks.flatMap(\.attestationHeaders))
+            attestationHeaders: trunk.isTrusted ? trunk.attestationHeaders : trunks.flatMap(\.attestationHeaders),
+            registrar: foundation.trunks.registrar(of: trunk.name))
     }
 
     private func peer(
@@ -133,17 +135,21 @@ extension HeraldConfiguration {
         let hops = try targets.map { (target: $0, hops: try resolved.addresses(of: $0)) }
         let count = hops.reduce(0) { $0 + $1.hops.count }
         let rules = healthRules(isProbed: isProbed, mustRespond: mustRespond, isAlone: count <= 1)
-        let all = hops.flatMap { target, hops in
-            hops.map { hop in
-                SIPCore.Target(
+        var names: [TargetName] = []
+        var all: [SIPCore.Target] = []
+        for (target, hops) in hops {
+            for hop in hops {
+                if target.address.isName { names.append(TargetName(host: target.address.host, target: all.count)) }
+                let place = SIPCore.Target(
                     standing: foundation.health.standing("\(name) \(hop.address)", group: name, rules: rules),
                     address: hop.address, socket: socket(toReach: hop.address, from: target.listener, foundation),
                     // Of a name's addresses the order of its SRV records counts inside the target's own priority.
                     priority: target.priority << 16 + hop.priority, weight: hop.weight > 0 ? hop.weight : target.weight,
                     largestDatagram: target.largestDatagram)
+                all.append(place)
             }
         }
-        return TargetGroup(name: name, targets: all, isProbed: isProbed)
+        return TargetGroup(name: name, targets: all, isProbed: isProbed, names: names)
     }
 
     /// The local address to send from: the one given, unless a name turned out to be of the other family.

@@ -171,6 +171,11 @@ struct GatewayStatusReport: GatewayStatusSource {
                 .overloadRefused
             ),
             ("herald_calls_shed_total", "Calls refused because more came in than can be carried", .callsShed),
+            (
+                "herald_registrations_without_path_total",
+                "Registrations of a PBX with a carrier without Path, whose calls bypass Herald",
+                .registrationsWithoutPath
+            ),
             ("herald_loops_found_total", "Requests that came back as they had left, answered 482", .loopsFound),
             ("herald_failovers_total", "Requests sent on to another target after one failed", .failovers),
             ("herald_targets_unavailable_total", "Requests answered 503 because no target is up", .targetsUnavailable),

@@ -29,4 +29,27 @@ struct ReachabilityLog: Sendable {
     func tell(_ trouble: StreamTrouble) {
         queue.async { logger.warning("\(trouble)") }
     }
+
+    /// Called on a worker's thread, as for a target.
+    func tell(_ trunk: String, _ finding: RegistrarStanding.Finding) {
+        queue.async { write(trunk, finding) }
+    }
+
+    private func write(_ trunk: String, _ finding: RegistrarStanding.Finding) {
+        switch finding {
+        case .accepted: break
+        case .ignored:
+            logger.warning(
+                """
+                trunk \(trunk): the registrar ignores Path (RFC 3327); its calls to the registered contact bypass Herald. Let \
+                the carrier send calls to Herald's address, or let the PBX register a contact there
+                """)
+        case .notOffered:
+            logger.warning(
+                """
+                trunk \(trunk): the PBX registers without Supported: path (RFC 3327); calls to its contact bypass Herald. Turn \
+                Path on in the PBX (Asterisk: support_path=yes), or let it register a contact at Herald's address
+                """)
+        }
+    }
 }

@@ -52,7 +52,7 @@ struct RunningGateway {
         let budget = TransactionBudget(configured: configuration.limits.maxTransactions, memory: memory.bytes)
         let foundation = GatewayFoundation(
             bound: bound, secret: secret.secret, health: TargetHealthBoard(onChange: reachability.tell),
-            trunks: TrunkRegister(), mostTransactions: budget.most)
+            trunks: TrunkRegister(onRegistrar: reachability.tell), mostTransactions: budget.most)
         let streams = transport.streams
         let settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
         let resolver = NextHopResolver(configuration, settings: settings, logger: logger)

@@ -128,7 +128,19 @@ struct ConfigurationProblemTests {
             "herald.yaml:3:24: listen[1].address: an earlier entry has 192.0.2.1:5060"),
         BadFile(
             "  - {address: 192.0.2.1, advertise: \"[2001:db8::1]\"}",
-            "herald.yaml:2:37: listen[0].advertise: must be one address of the same family as 192.0.2.1:5060"),
+            "herald.yaml:2:37: listen[0].advertise: must be a host name, or one address of the same family as 192.0.2.1:5060"
+        ),
+        BadFile(
+            "  - {address: 192.0.2.1, names: [\"herald_office\", \"a.example:0\"]}",
+            #"herald.yaml:2:34: listen[0].names[0]: "herald_office" is no IPv4 or IPv6 address (write 192.0.2.1 or [2001:db8::1])"#,
+            #"herald.yaml:2:51: listen[0].names[1]: port "0" is out of range (1 to 65535)"#),
+        BadFile(
+            "  - {address: 192.0.2.1, names: [herald.example, 0.0.0.0]}",
+            "herald.yaml:2:50: listen[0].names[1]: 0.0.0.0 names nobody; write a host name or an address"),
+        BadFile(
+            "  - {address: 192.0.2.1, names: [herald.example, \"192.0.2.20\"]}",
+            "herald.yaml:2:5: listen[0]: names has 192.0.2.20:5060, which is also where calls go (192.0.2.20:5060); take it out of names"
+        ),
         BadFile("  - 192.0.2.1", "herald.yaml:2:5: listen[0]: must hold keys and values"),
     ])
     func `a wrong listen entry is refused`(bad: BadFile) throws {

@@ -51,7 +51,8 @@ struct HeraldConfigurationTests {
             gateway: {id: edge-1, state: data, runtime: /dev/shm/herald}
             listen:
               - {name: four, address: 0.0.0.0:5070, advertise: 198.51.100.10}
-              - {name: six, address: "[2001:db8::10]:5060"}
+              - {name: six, address: "[2001:db8::10]:5060", advertise: edge.office.example:5070,
+                 names: [Herald.office.example, "gw.example:5080", 198.51.100.20]}
             trunks:
               - name: one
                 sources: ["203.0.113.0/24", "127.0.0.1:5060"]
@@ -87,6 +88,9 @@ struct HeraldConfigurationTests {
         #expect(configuration.runtime == "/dev/shm/herald")
         #expect(configuration.listen[0].advertise?.description == "198.51.100.10:5060")
         #expect(configuration.listen[1].address.description == "[2001:db8::10]:5060")
+        #expect(configuration.listen[1].advertise?.description == "edge.office.example:5070")
+        #expect(configuration.listen[1].names.map(\.hasPort) == [false, true, false])
+        #expect(configuration.listen[1].names.map(\.host) == ["Herald.office.example", "gw.example", "198.51.100.20"])
         let (one, two) = (configuration.trunks[0], configuration.trunks[1])
         #expect(one.sources.map(\.description) == ["203.0.113.0/24", "127.0.0.1:5060"])
         #expect(one.sources[1].port == 5060)

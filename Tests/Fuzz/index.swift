@@ -8,6 +8,7 @@ func fuzzIndex(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let glance = InviteGlance(bytes.span, limits: SIPLimits())
     guard let message = try? SIPMessage.index(bytes) else {
         precondition(glance == nil)
+        _ = MalformedRequest.answerable(bytes.span, limits: SIPLimits())
         return 0
     }
     if let glance { compare(glance, bytes, message) }
@@ -30,8 +31,8 @@ private func compare(_ glance: InviteGlance, _ bytes: [UInt8], _ message: SIPMes
     precondition(message.method == .invite && !message.isInDialog && RequestValidity.canBeAnswered(message))
     precondition(!message.has(.priority) && !message.has(.resourcePriority) && message.fromTag == glance.fromTag)
     guard let via = message.topVia else { preconditionFailure("a glance found a Via") }
-    let branch = Branch(of: glance, in: bytes.span, secret: secret)
-    precondition(branch == Branch(of: message, via: via.value, secret: secret))
+    let branch = Branch(of: glance, in: bytes.span, sender: 7, secret: secret)
+    precondition(branch == Branch(of: message, via: via.value, sender: 7, secret: secret))
     let answer = LocalMessages.response(
         to: glance, in: bytes.span, status: 503, phrase: "No", toTag: 7, source: source)
     precondition(

@@ -7,10 +7,10 @@ func fuzzSplices(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         RequestValidity.refusal(of: message) == nil, let via = message.topVia,
         let first = message.headers.first
     else { return 0 }
-    let branch = Branch(of: message, via: via.value, secret: Traffic.secret)
+    let branch = Branch(of: message, via: via.value, sender: 1, secret: Traffic.secret)
     let marks = HopMarks(branch: branch, of: message, secret: Traffic.secret)
     var splices = Splices()
-    _ = RouteSet(of: message, sockets: Traffic.sockets, secret: Traffic.secret, into: &splices)
+    _ = RouteSet(of: message, sockets: Traffic.sockets, secret: Traffic.secret, isFromTrunk: true, into: &splices)
     RequestForwarding.addVia(Traffic.sockets[0], marks, before: first, into: &splices)
     RequestForwarding.noteSource(Traffic.source, in: message, via: via.value, into: &splices)
     RequestForwarding.countHop(message, into: &splices)
@@ -25,8 +25,10 @@ func fuzzSplices(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         preconditionFailure("the gateway's Via is not on top")
     }
     precondition(Branch(forwarded[text]) == branch)
-    _ = RequestForwarding.readdressed(
-        forwarded, branch: branch, attempt: 1, from: Traffic.sockets[0], to: Traffic.sockets[1])
+    let change = TargetChange(
+        old: Traffic.sockets[0], sourceSocket: Traffic.sockets[0], socket: Traffic.sockets[1],
+        target: DialogEnd(address: Traffic.source, transport: .tls), secret: Traffic.secret)
+    _ = RequestForwarding.readdressed(forwarded, branch: branch, attempt: 1, change)
     let answer = LocalMessages.response(to: message, status: 486, phrase: "Busy", toTag: 1, source: Traffic.source)
     guard let back = try? SIPMessage.index(answer, limits: unlimited), back.status == 486 else {
         preconditionFailure("the gateway's answer is no message")

@@ -144,6 +144,18 @@ struct StreamTransportTests {
         await other.streams.stop()
     }
 
+    @Test func `a message for its own connection alone makes none when that is gone, §18.2.2`() async throws {
+        let (house, other) = (try await House(), try await House())
+        let token = DeliveryToken(branch: Branch(token: 8), attempt: 0)
+        house.send(Self.message("a"), to: other.address.with(port: 0), connection: 99, token: token)
+        house.send(Self.message("b"), to: other.address)
+        #expect(try await waits { other.observer.messages.map(\.text) == [Self.message("b")] })
+        #expect(house.observer.failures == [token])
+        #expect(house.observer.troubles.isEmpty)
+        await house.streams.stop()
+        await other.streams.stop()
+    }
+
     @Test func `0.0.0.0 and [::] may have the same port, as by UDP`() async throws {
         let four = try await House(PeerAddress(ipv4: 0, port: 0))
         let any = try #require(PeerAddress(host: Array("::".utf8)[...], port: four.address.port))

@@ -13,6 +13,7 @@ package final class CallsInProgress: Sendable {
     private struct Entry {
         /// Nil for calls that count for no trunk.
         let trunk: TrunkCalls?
+        let parties: CallParties?
         /// Monotonic seconds.
         let began: UInt32
         /// INVITEs of it that have no final answer yet.
@@ -37,9 +38,13 @@ package final class CallsInProgress: Sendable {
     package var count: Int { total.load(ordering: .relaxed) }
 
     /// Counts a call that begins at a monotonic time in milliseconds; one that is known already has a branch more.
-    package func begin(_ call: CallIdentifier, on trunk: TrunkCalls?, at milliseconds: UInt64) {
+    ///
+    /// - Parameter parties: between whom the call is; nil where everybody may end it.
+    package func begin(
+        _ call: CallIdentifier, on trunk: TrunkCalls?, between parties: CallParties? = nil, at milliseconds: UInt64
+    ) {
         guard count < capacity else { return }
-        let entry = Entry(trunk: trunk, began: UInt32(truncatingIfNeeded: milliseconds / 1000))
+        let entry = Entry(trunk: trunk, parties: parties, began: UInt32(truncatingIfNeeded: milliseconds / 1000))
         let isNew = shard(of: call).calls.withLock { calls in
             guard let branches = calls[call]?.branches else {
                 calls[call] = entry
@@ -49,6 +54,11 @@ package final class CallsInProgress: Sendable {
             return false
         }
         if isNew { add(1, trunk) }
+    }
+
+    /// False for a call that is known to be between others, whom a peer's BYE or CANCEL does not concern.
+    func mayBe(_ call: CallIdentifier, of peer: GatewayTopology.Peer) -> Bool {
+        shard(of: call).calls.withLock { $0[call]?.parties?.include(peer) ?? true }
     }
 
     /// Notes that a branch of a call was answered: whatever the others come to, the call goes on until its BYE.
@@ -106,6 +116,24 @@ package final class CallsInProgress: Sendable {
     private func add(_ difference: Int, _ trunk: TrunkCalls?) {
         total.add(difference, ordering: .relaxed)
         trunk?.add(difference)
+    }
+}
+
+/// Between whom a call is: the marks of its trunk and its PBX.
+package struct CallParties: Hashable, Sendable {
+    private let trunk: UInt16
+    private let pbx: UInt16
+
+    package init(trunk: UInt16, pbx: UInt16) {
+        self.trunk = trunk
+        self.pbx = pbx
+    }
+
+    func include(_ peer: GatewayTopology.Peer) -> Bool {
+        switch peer {
+        case .trunk(let trunk): self.trunk == trunk.mark
+        case .pbx(let pbx): self.pbx == pbx.mark
+        }
     }
 }
 

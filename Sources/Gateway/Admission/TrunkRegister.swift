@@ -8,8 +8,23 @@ import Synchronization
 /// Any thread.
 package final class TrunkRegister: Sendable {
     private let trunks = Mutex<[String: TrunkAdmission]>([:])
+    private let registrars = Mutex<[String: RegistrarStanding]>([:])
+    private let onRegistrar: @Sendable (String, RegistrarStanding.Finding) -> Void
 
-    package init() {}
+    /// - Parameter onRegistrar: gets what is seen of a trunk's registrar, and must not wait.
+    package init(onRegistrar: @escaping @Sendable (String, RegistrarStanding.Finding) -> Void = { _, _ in }) {
+        self.onRegistrar = onRegistrar
+    }
+
+    /// What was seen of a trunk's registrar; the same object after a reload.
+    package func registrar(of name: String) -> RegistrarStanding {
+        registrars.withLock { registrars in
+            if let known = registrars[name] { return known }
+            let standing = RegistrarStanding(trunk: name, onNews: onRegistrar)
+            registrars[name] = standing
+            return standing
+        }
+    }
 
     /// The admission of a trunk: the one it has, where that has these limits.
     package func admission(of name: String, _ limits: TrunkAdmission.Limits) -> TrunkAdmission {

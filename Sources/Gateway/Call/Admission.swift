@@ -11,9 +11,12 @@ extension SIPGateway {
     ///
     /// - Parameters:
     ///   - trunk: the one that brings the call; nil for a call of the PBX, which no trunk's limits concern.
+    ///   - parties: between whom the call is.
     ///   - isProtected: no limit may hold it back.
     /// - Returns: false for one that was refused.
-    func admit(_ call: CallIdentifier, on trunk: TrunkPeer?, isProtected: Bool, _ arrival: Arrival) -> Bool {
+    func admit(
+        _ call: CallIdentifier, on trunk: TrunkPeer?, _ parties: CallParties, isProtected: Bool, _ arrival: Arrival
+    ) -> Bool {
         if !isProtected {
             if shared.isDraining {
                 counters.add(.callsRefusedWhileDraining)
@@ -28,7 +31,7 @@ extension SIPGateway {
                 return false
             }
         }
-        shared.calls.begin(call, on: trunk?.admission.calls, at: arrival.now.milliseconds)
+        shared.calls.begin(call, on: trunk?.admission.calls, between: parties, at: arrival.now.milliseconds)
         return true
     }
 }

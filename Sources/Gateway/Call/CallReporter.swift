@@ -19,7 +19,7 @@ struct CallReporter {
     private func identifier(
         of message: SIPMessage, tag: Range<Int>?, direction: CallSignal.Direction
     ) -> CallIdentifier {
-        var hash = secret.hash()
+        var hash = secret.hash(for: .callName)
         if let callID = message.first(.callID) { hash.combine(callID.value, of: message) }
         if let tag { hash.combine(tag, of: message) }
         hash.combine(UInt64(direction.rawValue))
@@ -169,10 +169,13 @@ struct CallReporter {
     /// A CANCEL of an INVITE that memory does not know, after a restart: the message itself names the call.
     ///
     /// Only it says that another phone took the call; the 487 that follows does not.
-    func cancelledWithoutMemory(_ cancel: SIPMessage, fromTrunk: Bool, at now: Moment) {
-        let direction = fromTrunk ? CallSignal.Direction.inbound : .outbound
-        cancelled(
-            identifier(of: cancel, direction: direction), by: cancel, direction: direction, isBranded: true, at: now)
+    ///
+    /// One of another peer says nothing of a call that is in progress between others.
+    func cancelledWithoutMemory(_ cancel: SIPMessage, from peer: GatewayTopology.Peer, at now: Moment) {
+        let direction = peer.isTrunk ? CallSignal.Direction.inbound : .outbound
+        let call = identifier(of: cancel, direction: direction)
+        guard calls.mayBe(call, of: peer) else { return }
+        cancelled(call, by: cancel, direction: direction, isBranded: true, at: now)
     }
 
     private func cancelled(
@@ -188,10 +191,9 @@ struct CallReporter {
     /// A BYE names its call by the originator's tag, which is in From or in To: without a note both are given, with one
     /// the other tag, which tells whose answer the dialog was made by.
     ///
-    /// - Returns: the call it ends, and the other one it may be.
-    func bye(
-        _ bye: SIPMessage, note: DialogNote?, fromTrunk: Bool, at now: Moment
-    ) -> (either: CallIdentifier, or: CallIdentifier?) {
+    /// One of another peer ends no call that is in progress between others.
+    func bye(_ bye: SIPMessage, note: DialogNote?, from peer: GatewayTopology.Peer, at now: Moment) {
+        let fromTrunk = peer.isTrunk
         let ifOriginator = fromTrunk ? CallSignal.Direction.inbound : .outbound
         let ifRecipient = fromTrunk ? CallSignal.Direction.outbound : .inbound
         let isOriginator = note.map { $0.isInbound == fromTrunk } ?? true
@@ -199,6 +201,8 @@ struct CallReporter {
         let (own, other) = isOriginator ? (bye.fromTag, bye.toTag) : (bye.toTag, bye.fromTag)
         let call = identifier(of: bye, tag: own, direction: direction)
         let alternative = identifier(of: bye, tag: other, direction: note == nil ? ifRecipient : direction)
+        // A sealed note shows that the dialog is the sender's.
+        guard note != nil || calls.mayBe(call, of: peer) && calls.mayBe(alternative, of: peer) else { return }
         let causes = ReasonCauses(of: bye)
         var signal = CallSignal(
             kind: .bye, direction: direction, call: call, alternative: alternative,
@@ -206,7 +210,7 @@ struct CallReporter {
             reason: note.map { $0.isBranded ? nil : .noMatch } ?? nil)
         if note != nil { signal.marks = .namesAnswerer }
         signals.append(signal)
-        return (call, note == nil ? alternative : nil)
+        calls.end(either: call, or: note == nil ? alternative : nil)
     }
 
     private static let answeredBit: UInt8 = 32

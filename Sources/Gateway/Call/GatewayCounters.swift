@@ -16,7 +16,7 @@ package final class GatewayCounters: Sendable {
         case requestsRefused, optionsAnswered, inboundCalls, outboundCalls, callsBranded
         case logosTrimmed, reasonsTrimmed, namesTrimmed, overloadRefused
         case failovers, targetsUnavailable, callsRefusedByRate, callsRefusedByNumber, callsRefusedWhileDraining
-        case callsShed, scannersDropped, loopsFound
+        case callsShed, scannersDropped, loopsFound, registrationsWithoutPath
     }
 
     /// Room for the counts of one enumeration, by raw value or place in it.

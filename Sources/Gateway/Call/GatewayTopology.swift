@@ -58,6 +58,8 @@ package final class TrunkPeer: Sendable {
     package let pbx: PBXPeer
     /// What it may bring at most, and how much of it is there.
     package let admission: TrunkAdmission
+    /// What was seen of its registrar; nil where nobody wants to know.
+    let registrar: RegistrarStanding?
 
     package init(
         name: String, sources: [PeerSource], targets: TargetGroup, socket: Int, isTrusted: Bool,
@@ -65,10 +67,12 @@ package final class TrunkPeer: Sendable {
         keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: PBXPeer, certificateNames: [String] = [],
         pbxSocket: Int? = nil, carrierName: CarrierName = .replace, takesWithheldIdentity: Bool = true,
         admission: TrunkAdmission = TrunkAdmission(), hosts: [String] = [],
-        emergencyNumbers: EmergencyNumbers? = nil, attestationHeaders: [String] = []
+        emergencyNumbers: EmergencyNumbers? = nil, attestationHeaders: [String] = [],
+        registrar: RegistrarStanding? = nil
     ) {
         self.emergencyNumbers = emergencyNumbers ?? EmergencyNumbers(region: normaliser.region)
         self.attestationHeaders = attestationHeaders.map { Array($0.lowercased().utf8)[...] }
+        self.registrar = registrar
         self.hosts = hosts.map { Array($0.lowercased().utf8)[...] }
         mark = Self.mark(of: name)
         self.name = name
@@ -114,6 +118,8 @@ package final class TrunkPeer: Sendable {
 /// Immutable; a class for the same reason as `TrunkPeer`.
 package final class PBXPeer: Sendable {
     package let name: String
+    /// Tells it from other PBXs; made of its name.
+    let mark: UInt16
     package let sources: [PeerSource]
     /// Where calls are sent.
     package let targets: TargetGroup
@@ -124,6 +130,7 @@ package final class PBXPeer: Sendable {
 
     package init(name: String, sources: [PeerSource], targets: TargetGroup) {
         self.name = name
+        mark = TrunkPeer.mark(of: name)
         self.sources = sources
         self.targets = targets
         largestDatagram = targets.targets.compactMap(\.largestDatagram).min()
@@ -243,7 +250,7 @@ package struct GatewayTopology: Sendable {
                 ?? trunks.first { $0.sources.contains { $0.contains(address, anyPort: true) } }
             if let named { return named }
         }
-        if let uri, let named = trunks.first(where: { $0.hosts.contains { uri.host.equalsIgnoringCase($0) } }) {
+        if let uri, let named = trunks.first(where: { $0.hosts.contains { HostName.same(uri.host, $0) } }) {
             return named
         }
         return trunks.first { $0.pbxSocket == flow.socket } ?? trunks.first
@@ -262,7 +269,10 @@ package struct GatewayTopology: Sendable {
         toReach address: PeerAddress, among group: TargetGroup, by transport: SIPTransportKind?,
         ofDialog own: Int? = nil, otherwise usual: Int
     ) -> Int {
-        let target = group.targets.first { $0.address == address }
+        let there = group.targets.first { target in
+            target.address == address && transport.map { sockets[target.socket].transport == $0 } ?? true
+        }
+        let target = there ?? group.targets.first { $0.address == address }
         let usual = own ?? usual
         let wanted =
             target.map { sockets[$0.socket].transport } ?? transport

@@ -24,6 +24,8 @@ package final class GatewayWorker: SIPElement {
     private let worker: Int
     private var held: HeldSettings
     private var room = MessageRoom()
+    /// How many strangers' requests are answered a second: so few that nobody is worth flooding through the gateway.
+    private let strangerAnswers = RateLimit(perSecond: 20, burst: 40)
     private var nextSweep: UInt64 = 0
     private var sweeps = 0
 
@@ -100,15 +102,32 @@ package final class GatewayWorker: SIPElement {
         // Asked once an INVITE, so that shares come out as they are meant; what it sheds need not be looked at for more.
         let isInvite = InviteGlance.isInvite(bytes)
         var isShed =
-            isInvite && (asksForRefusal(of: flow, at: now) || isRefusedAgain(bytes, settings, at: now))
+            isInvite && (asksForRefusal(of: flow, at: now) || isRefusedAgain(bytes, by: flow, settings, at: now))
         if isShed, shedsAtAGlance(bytes, by: flow, settings, at: now) { return }
         do {
             let message = try room.index(bytes, limits: settings.limits)
             if !isInvite, message.method == .invite { isShed = asksForRefusal(of: flow, at: now) }
             handle(Arrival(message: message, flow: flow, now: now), isShed: isShed, settings)
         } catch {
-            shared.counters.add(error)
+            refuseMalformed(bytes, by: flow, for: error, settings, at: now)
         }
+    }
+
+    /// Answers a peer's request with a header line that is none, where all that the response repeats can be read
+    /// (RFC 3261 §21.4.1); drops and counts everything else.
+    private func refuseMalformed(
+        _ bytes: Span<UInt8>, by flow: Flow, for error: SIPIndexError, _ settings: GatewaySettings, at now: Moment
+    ) {
+        guard error == .badHeaderLine || error == .nulByte, flow.fault == nil,
+            settings.topology.peer(of: flow) != nil,
+            let request = MalformedRequest.answerable(bytes, limits: settings.limits)
+        else { return shared.counters.add(error) }
+        shared.counters.add(.requestsRefused)
+        let arrival = Arrival(message: request, flow: flow, now: now)
+        let refusal = Refusal(400, "Bad Header Line")
+        shared.noteRejection(
+            of: request, by: flow, refusal.status, for: .brokenRule, phrase: refusal.phrase, settings, at: now)
+        outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
     }
 
     /// Whether a message is the ACK of one of the latest refusals of a flood, which ends here.
@@ -125,13 +144,15 @@ package final class GatewayWorker: SIPElement {
 
     /// Whether an INVITE was shed and has come again before its refusal was acknowledged: taken now, a phone would ring for
     /// a caller who has been refused (RFC 3261 §17.2.1).
-    private func isRefusedAgain(_ bytes: Span<UInt8>, _ settings: GatewaySettings, at now: Moment) -> Bool {
-        guard now.milliseconds < refusedUntil, let invite = InviteGlance(bytes, limits: settings.limits) else {
-            return false
-        }
+    private func isRefusedAgain(
+        _ bytes: Span<UInt8>, by flow: Flow, _ settings: GatewaySettings, at now: Moment
+    ) -> Bool {
+        guard now.milliseconds < refusedUntil, let invite = InviteGlance(bytes, limits: settings.limits),
+            let peer = settings.topology.peer(of: flow)
+        else { return false }
         let tag = OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret)
         guard let refused = refusalTags.refused(with: tag) else { return false }
-        return refused == Branch(of: invite, in: bytes, secret: settings.secret)
+        return refused == Branch(of: invite, in: bytes, sender: peer.number, secret: settings.secret)
     }
 
     /// Whether the queue an INVITE was read from asks for its refusal.
@@ -148,7 +169,7 @@ package final class GatewayWorker: SIPElement {
             let invite = InviteGlance(bytes, limits: settings.limits),
             !EmergencyCall.isDialled(bytes, invite.requestURI, peer.emergencyNumbers(in: settings.topology))
         else { return false }
-        let branch = Branch(of: invite, in: bytes, secret: settings.secret)
+        let branch = Branch(of: invite, in: bytes, sender: peer.number, secret: settings.secret)
         guard !isKnown(branch) else { return false }
         let tag = OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret)
         refuseShed(
@@ -167,7 +188,7 @@ package final class GatewayWorker: SIPElement {
             return
         }
         if let fault = arrival.flow.fault { return refuse(arrival, for: fault, settings) }
-        let branch = branch(of: arrival.message, settings)
+        let branch = branch(of: arrival.message, from: peer, settings)
         if isShed, let branch, sheds(arrival, branch, from: peer, settings) { return }
         shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { gateway in
             if gateway.settings !== settings { gateway.settings = settings }
@@ -223,18 +244,24 @@ package final class GatewayWorker: SIPElement {
         if message.status != nil { return peer }
         var unused = Splices()
         if message.isInDialog,
-            RouteSet(of: message, sockets: settings.topology.sockets, secret: settings.secret, into: &unused).note
-                != nil
+            let cookie = RouteSet(
+                of: message, sockets: settings.topology.sockets, secret: settings.secret, isFromTrunk: peer.isTrunk,
+                into: &unused
+            ).cookie, cookie.note.isOf(peer)
         {
             return peer
         }
-        return branch(of: message, settings).map(isKnown) == true ? peer : nil
+        return branch(of: message, from: peer, settings).map(isKnown) == true ? peer : nil
     }
 
     /// The branch that names the message's transaction: a request's is computed, a response brings the gateway's own.
-    private func branch(of message: SIPMessage, _ settings: GatewaySettings) -> Branch? {
+    private func branch(
+        of message: SIPMessage, from peer: GatewayTopology.Peer, _ settings: GatewaySettings
+    ) -> Branch? {
         guard let via = message.topVia else { return nil }
-        if message.status == nil { return Branch(of: message, via: via.value, secret: settings.secret) }
+        if message.status == nil {
+            return Branch(of: message, via: via.value, sender: peer.number, secret: settings.secret)
+        }
         return via.value.branch.flatMap { Branch(message[$0]) }
     }
 
@@ -259,13 +286,19 @@ package final class GatewayWorker: SIPElement {
     }
 
     /// A sender that is neither trunk nor PBX: refused or ignored, and counted; its responses lead nowhere.
+    ///
+    /// A source can be forged, and the response is longer than the request. So only a request that has all a response
+    /// repeats is refused, and only so many a second.
     private func meetStranger(_ arrival: Arrival, _ settings: GatewaySettings) {
         // An answer is what scanners look for: they get none, whatever strangers get otherwise.
         if isScanner(arrival.message) {
             noteStranger(arrival, 0, from: .scanner, settings)
             return shared.counters.add(.scannersDropped)
         }
-        guard settings.strangers == .refuse, let method = arrival.message.method, method != .ack else {
+        guard settings.strangers == .refuse, let method = arrival.message.method, method != .ack,
+            RequestValidity.canBeAnswered(arrival.message),
+            strangerAnswers.take(at: arrival.now.milliseconds) == nil
+        else {
             shared.counters.add(.strangersDropped)
             // The ACK of a 403 is no new message.
             if arrival.message.method != .ack { noteStranger(arrival, 0, from: .unknown, settings) }

@@ -11,7 +11,8 @@ extension SIPGateway {
         let invite = arrival.message
         let call = reporter.identifier(of: invite, direction: .inbound)
         let isProtected = CallFacts.isProtected(invite, isTrusted: trunk.isTrusted, trunk.emergencyNumbers)
-        guard admit(call, on: trunk, isProtected: isProtected, arrival) else { return }
+        let parties = CallParties(trunk: trunk.mark, pbx: trunk.pbx.mark)
+        guard admit(call, on: trunk, parties, isProtected: isProtected, arrival) else { return }
         let snapshot = branding.load()
         let identity = CallerIdentity(of: invite, trunk: trunk)
         let decision = decideBranding(of: invite, identity, trunk, snapshot)
@@ -21,7 +22,7 @@ extension SIPGateway {
         let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
         let dressed = dress(
             arrival, marks, decision, identity, snapshot.index, from: trunk, to: pbx,
-            leavingBy: hop?.socket ?? arrival.flow.socket)
+            leadingTo: hop)
         let transaction = newTransaction(
             arrival, marks, dressed.note, call, originalFrom: originalFrom(of: invite, if: dressed.changesFrom), targets
         )
@@ -52,11 +53,11 @@ extension SIPGateway {
     /// Builds the INVITE to send, and takes decoration off again until it fits the target's datagrams.
     private func dress(
         _ arrival: Arrival, _ marks: HopMarks, _ decision: BrandingDecision, _ identity: CallerIdentity,
-        _ index: BrandIndex, from trunk: TrunkPeer, to pbx: PBXPeer, leavingBy socket: Int
+        _ index: BrandIndex, from trunk: TrunkPeer, to pbx: PBXPeer, leadingTo hop: NextHop?
     ) -> DressedInvite {
         func undressed(_ reason: PassThroughReason) -> DressedInvite {
             let note = DialogNote(trunk: Int(trunk.mark), isInbound: true, isBranded: false)
-            return splice(arrival, marks, note, nil, reason, .nothing, index, from: trunk, leavingBy: socket)
+            return splice(arrival, marks, note, nil, reason, .nothing, index, from: trunk, leadingTo: hop)
         }
         switch decision {
         case .passThrough(let reason): return undressed(reason)
@@ -73,7 +74,7 @@ extension SIPGateway {
             for dress in BrandDress.allCases where isNamed || shows(dress, of: entry, in: index) {
                 guard dress != .nothing else { break }
                 let dressed = splice(
-                    arrival, marks, note, entry, nil, dress, index, from: trunk, leavingBy: socket)
+                    arrival, marks, note, entry, nil, dress, index, from: trunk, leadingTo: hop)
                 if dressed.bytes.count <= largest { return dressed }
                 reason = .trimmed
             }
@@ -89,12 +90,13 @@ extension SIPGateway {
     /// Notes every edit of one INVITE and applies them to the received bytes.
     private func splice(
         _ arrival: Arrival, _ marks: HopMarks, _ note: DialogNote, _ entry: BrandEntry?, _ reason: PassThroughReason?,
-        _ dress: BrandDress, _ index: BrandIndex, from trunk: TrunkPeer, leavingBy socket: Int
+        _ dress: BrandDress, _ index: BrandIndex, from trunk: TrunkPeer, leadingTo hop: NextHop?
     ) -> DressedInvite {
         let (invite, topology) = (arrival.message, settings.topology)
         return withSplices { splices in
-            _ = RouteSet(of: invite, sockets: topology.sockets, secret: settings.secret, into: &splices)
-            addHop(arrival, marks, note: note, leavingBy: socket, into: &splices)
+            _ = RouteSet(
+                of: invite, sockets: topology.sockets, secret: settings.secret, isFromTrunk: true, into: &splices)
+            addHop(arrival, marks, note: note, to: hop, into: &splices)
             let isCleaned = HeaderHygiene.clean(
                 invite, from: trunk, trunkHeaders: topology.trunkHeaders, isBranded: entry != nil, into: &splices)
             addTrunkHeader(trunk, invite, into: &splices)

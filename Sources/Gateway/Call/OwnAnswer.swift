@@ -40,7 +40,7 @@ enum OwnAnswer {
     private static func message(
         _ answer: [UInt8], answering via: ViaValue?, in bytes: Span<UInt8>, by flow: Flow
     ) -> OutgoingMessage {
-        var destination = flow.source
+        var destination = flow.returnAddress
         // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
         if let via {
             // What a Via claims to speak does not matter to a datagram.
@@ -67,7 +67,7 @@ enum OwnAnswer {
     private static func tag(
         callID: Range<Int>?, fromTag: Range<Int>?, sequence: Int, in bytes: Span<UInt8>, secret: Secret
     ) -> UInt64 {
-        var hash = secret.hash()
+        var hash = secret.hash(for: .ownTag)
         if let callID { hash.combine(callID, of: bytes) }
         if let fromTag { hash.combine(fromTag, of: bytes) }
         hash.combine(UInt64(sequence))

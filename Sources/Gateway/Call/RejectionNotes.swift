@@ -5,9 +5,15 @@ import SIPCore
 // What is rejected leaves a record for the log and the status page, beside its answer (RFC 3261 §16.3, §21.4, §21.5).
 
 extension SIPGateway {
-    /// Rejects a request for a rule it breaks, counts it and leaves a record.
+    /// Rejects a request for a rule it breaks, counts it and leaves a record; an ACK gets no response (RFC 3261
+    /// §17.1.1.3).
     func refuse(_ arrival: Arrival, _ refusal: Refusal) {
         counters.add(.requestsRefused)
+        if arrival.message.method == .ack {
+            return shared.noteRejection(
+                of: arrival.message, by: arrival.flow, 0, for: .brokenRule, phrase: refusal.phrase, settings,
+                at: arrival.now)
+        }
         reject(arrival, refusal, for: .brokenRule)
     }
 

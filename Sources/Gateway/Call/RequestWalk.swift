@@ -10,22 +10,19 @@ extension SIPGateway {
     /// `branch` is nil only where the topmost Via cannot be read, which validation refuses.
     func receiveRequest(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let request = arrival.message
-        if let refusal = RequestValidity.refusal(of: request) {
-            // RFC 3261 §17.1.1.3: an ACK is never answered.
-            if request.method != .ack { refuse(arrival, refusal) }
-            return
-        }
+        if let refusal = RequestValidity.formRefusal(of: request) { return refuse(arrival, refusal) }
         guard let branch else { return }
         if let known = transactions[branch] { return meetAgain(known, arrival, from: peer) }
         if request.method == .ack, OwnAnswer.isAcknowledged(by: request, secret: settings.secret) { return }
+        if request.method == .options, isForGateway(request) { return answerOptions(arrival, from: peer) }
+        if let refusal = RequestValidity.forwardingRefusal(of: request) { return refuse(arrival, refusal) }
         let marks = HopMarks(branch: branch, of: request, secret: settings.secret)
         switch request.method {
         // RFC 3261 §16.10 and §16.11: what memory does not know goes on without a transaction.
         case .ack: forwardStatelessly(arrival, marks, from: peer)
         case .cancel:
-            reporter.cancelledWithoutMemory(request, fromTrunk: peer.isTrunk, at: arrival.now)
+            reporter.cancelledWithoutMemory(request, from: peer, at: arrival.now)
             forwardStatelessly(arrival, marks, from: peer)
-        case .options where isForGateway(request): answerOptions(arrival, from: peer)
         default: open(arrival, marks, from: peer)
         }
     }
@@ -43,6 +40,7 @@ extension SIPGateway {
         }
         counters.add(.retransmissionsAbsorbed)
         if transactions.absorb(arrival.message, in: transaction, at: arrival.now) {
+            if let refusal = RequestValidity.forwardingRefusal(of: arrival.message) { return refuse(arrival, refusal) }
             let marks = HopMarks(branch: transaction.branch, of: arrival.message, secret: settings.secret)
             forwardStatelessly(arrival, marks, from: peer)
         }
@@ -73,9 +71,12 @@ extension SIPGateway {
         request.isInDialog || request.method == .invite && peer.protects(request, in: settings.topology)
     }
 
-    /// OPTIONS to the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2).
+    /// OPTIONS to the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2), or no hop left to go
+    /// on (§16.3 step 3, §11).
     private func isForGateway(_ request: SIPMessage) -> Bool {
-        guard !request.isInDialog, let uri = SIPURI(request.bytes, request.requestURI) else { return false }
+        guard !request.isInDialog else { return false }
+        if RequestValidity.hasNoHopLeft(request) { return true }
+        guard let uri = SIPURI(request.bytes, request.requestURI) else { return false }
         return uri.scheme != .tel && uri.user.isEmpty
     }
 

@@ -49,8 +49,7 @@ extension SIPGateway: TransactionUser {
         {
             transactions.receive(
                 response, in: transaction, attempt: Branch.attempt(response[branchText]),
-                from: NextHop(address: arrival.flow.source, socket: arrival.flow.socket), isForCancel: isForCancel,
-                at: arrival.now)
+                from: arrival.flow, isForCancel: isForCancel, at: arrival.now)
         } else {
             returnStatelessly(arrival, top.value, top.field, from: peer)
         }
@@ -75,7 +74,7 @@ extension SIPGateway: TransactionUser {
         withSplices { splices in
             HeaderHygiene.clean(
                 response, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices)
-            if let note { renameAnswering(response, trunk, note, into: &splices) }
+            if let note, note.isOf(.trunk(trunk)) { renameAnswering(response, trunk, note, into: &splices) }
             return splices.isEmpty ? nil : splices.applied(to: response.bytes)
         }
     }
@@ -114,19 +113,15 @@ extension SIPGateway: TransactionUser {
         note(response, status, of: transaction, at: now)
         if status == 503, tryNext(transaction, at: now) { return }
         reporter.answered(response, in: transaction, settings, at: now)
-        // RFC 3261 §16.7 step 6: a target's 503 would make the carrier avoid the whole gateway.
         let upstream = status == 503 ? 500 : status
         let bytes = withSplices { splices in
-            ResponseForwarding.removeTopVia(top.value, field: top.field, of: response, into: &splices)
+            turnUpstream(response, top.value, top.field, into: &splices)
             if !transaction.originalFrom.isEmpty {
                 ResponseForwarding.restoreFrom(transaction.originalFrom, in: response, into: &splices)
             }
-            if upstream != status {
-                ResponseForwarding.replaceStatus("500 Server Internal Error", in: response, into: &splices)
-            }
-            addLength(to: response, into: &splices)
             return splices.applied(to: response.bytes)
         }
+        noteRegistrar(response, status, of: transaction, at: now)
         counters.add(.responsesForwarded)
         transactions.respond(upstream, bytes, in: transaction, at: now)
     }
@@ -172,6 +167,18 @@ extension SIPGateway: TransactionUser {
         return request.bytes.count > (target.address.isIPv6 ? 65_487 : 65_507)
     }
 
+    /// The edits of every response that goes upstream, remembered or not.
+    ///
+    /// RFC 3261 §16.7 step 6: a target's 503 goes on as 500. As a 503 it would make the upstream element avoid the whole
+    /// gateway, and its Retry-After is the target's.
+    private func turnUpstream(
+        _ response: SIPMessage, _ via: ViaValue, _ field: SIPMessage.HeaderField, into splices: inout Splices
+    ) {
+        ResponseForwarding.removeTopVia(via, field: field, of: response, into: &splices)
+        if response.status == 503 { ResponseForwarding.hideUnavailability(in: response, into: &splices) }
+        addLength(to: response, into: &splices)
+    }
+
     /// Answers in the place of the target.
     private func answer(_ transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
@@ -195,8 +202,7 @@ extension SIPGateway: TransactionUser {
         }
         reporter.answeredWithoutMemory(response, fromTrunk: peer.isTrunk, settings, at: arrival.now)
         var splices = Splices()
-        ResponseForwarding.removeTopVia(via, field: field, of: response, into: &splices)
-        addLength(to: response, into: &splices)
+        turnUpstream(response, via, field, into: &splices)
         if case .trunk(let trunk) = upstream { HeaderHygiene.withhold(response, from: trunk, into: &splices) }
         counters.add(.forwardedStatelessly)
         let socket = settings.topology.socket(

@@ -73,7 +73,7 @@ extension SIPGateway {
             transaction.standing = target.standing
             return transactions.retry(
                 transaction, at: hop(to: target, by: wanted), sockets: settings.topology.sockets,
-                patience: patience(transaction.targets, isCall: transaction.isCall), at: now)
+                secret: settings.secret, patience: patience(transaction.targets, isCall: transaction.isCall), at: now)
         }
         return false
     }

@@ -18,11 +18,27 @@ package struct Refusal: Error, Sendable {
 
 /// What a proxy checks before it forwards a request (RFC 3261 §16.3) and what every request must have (§8.1.1).
 package enum RequestValidity {
-    /// The first rule a request breaks, or nil.
+    /// The first rule a request breaks that is to be forwarded, or nil.
     package static func refusal(of message: SIPMessage) -> Refusal? {
-        guard case .request(_, let token, let uri) = message.startLine else { return nil }
-        return version(message) ?? mandatoryFields(message) ?? sequence(message, token: token)
-            ?? body(message) ?? scheme(message, uri) ?? maxForwards(message) ?? proxyRequire(message)
+        formRefusal(of: message) ?? forwardingRefusal(of: message)
+    }
+
+    /// The first rule of every request that this one breaks, be it forwarded or answered here; nil for a sound one.
+    package static func formRefusal(of message: SIPMessage) -> Refusal? {
+        guard case .request(_, let token, _) = message.startLine else { return nil }
+        return version(message) ?? names(message) ?? mandatoryFields(message) ?? sequence(message, token: token)
+            ?? body(message)
+    }
+
+    /// The first rule a request breaks of those for forwarding alone (RFC 3261 §16.3 steps 2, 3 and 5), or nil.
+    package static func forwardingRefusal(of message: SIPMessage) -> Refusal? {
+        guard case .request(_, _, let uri) = message.startLine else { return nil }
+        return scheme(message, uri) ?? maxForwards(message) ?? proxyRequire(message)
+    }
+
+    /// Whether Max-Forwards is 0, so that the request must not go on (RFC 3261 §16.3 step 3).
+    package static func hasNoHopLeft(_ request: SIPMessage) -> Bool {
+        request.first(.maxForwards).map { DecimalNumber.read(request.bytes, $0.value) == 0 } ?? false
     }
 
     /// Whether a request has all that an answer repeats (RFC 3261 §8.2.6.2), be it valid or not.
@@ -39,6 +55,15 @@ package enum RequestValidity {
         let version = Blank.trimmedEnd(bytes, start..<lineEnd)
         guard message[version].equalsIgnoringCase("SIP/2.0") else { return Refusal(505, "Version Not Supported") }
         return version.upperBound == lineEnd ? nil : Refusal(400, "Bad Request-Line")
+    }
+
+    /// RFC 3261 §25.1: the name of a header field is a token, as those are that Herald knows.
+    private static func names(_ message: SIPMessage) -> Refusal? {
+        let bytes = message.bytes
+        for field in message.headers where field.name == .other {
+            if !Token.isWhole(bytes.span, field.start..<field.nameEnd) { return Refusal(400, "Bad Header Name") }
+        }
+        return nil
     }
 
     /// RFC 3261 §8.1.1: To, From, CSeq, Call-ID, Max-Forwards and Via; each but Via once (§7.3.1).
@@ -142,11 +167,7 @@ package enum RequestValidity {
         else { return Refusal(400, "Bad Request-URI") }
         let scheme = message[uri.lowerBound..<colon]
         if scheme.equalsIgnoringCase("sip") || scheme.equalsIgnoringCase("sips") {
-            // RFC 3261 §19.1.1, Table 1: no headers in a Request-URI; a question mark in the user part is none.
-            guard bytes.contains(UInt8(ascii: "?"), in: uri) else { return nil }
-            let host = message[uri].lastIndex(of: UInt8(ascii: "@")) ?? colon
-            let hasHeaders = bytes.contains(UInt8(ascii: "?"), in: host..<uri.upperBound)
-            return hasHeaders ? Refusal(400, "Bad Request-URI") : nil
+            return HostPort.isWhole(bytes, (colon + 1)..<uri.upperBound) ? nil : Refusal(400, "Bad Request-URI")
         }
         if scheme.equalsIgnoringCase("tel") || scheme.equalsIgnoringCase("urn") { return nil }
         return Refusal(416, "Unsupported URI Scheme")

@@ -2,7 +2,7 @@
 
 /// The request methods that a proxy treats differently; every other one is relayed alike (RFC 3261 §16).
 package enum SIPMethod: UInt8, Hashable, Sendable {
-    case invite, ack, cancel, bye, options, other
+    case invite, ack, cancel, bye, options, register, other
 
     /// Recognises a method token; method names are case-sensitive (RFC 3261 §7.1).
     package static func recognise(_ token: ArraySlice<UInt8>) -> SIPMethod { recognise(token.span) }
@@ -12,6 +12,7 @@ package enum SIPMethod: UInt8, Hashable, Sendable {
         return switch token.byteCount {
         case 3: token.equals("ACK") ? .ack : token.equals("BYE") ? .bye : .other
         case 6: token.equals("INVITE") ? .invite : token.equals("CANCEL") ? .cancel : .other
+        case 8: token.equals("REGISTER") ? .register : .other
         case 7: token.equals("OPTIONS") ? .options : .other
         default: .other
         }

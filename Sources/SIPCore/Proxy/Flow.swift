@@ -25,6 +25,14 @@ package struct Flow: Sendable {
     }
 }
 
+extension Flow {
+    /// Where a message goes that leads nowhere but back to its sender.
+    ///
+    /// Port 0 for a stream: its far end chose a port for this one connection, and nobody listens there once that is closed
+    /// (RFC 3261 §18.2.2).
+    package var returnAddress: PeerAddress { connection == 0 ? source : source.with(port: 0) }
+}
+
 /// The names in a peer's verified certificate; one object a connection (RFC 5922 §7.1).
 package final class PeerCertificate: Sendable {
     /// Host names and the hosts of SIP URIs, in lower case.

@@ -16,12 +16,19 @@ package final class LocalSocket: Sendable {
     private let advertisedPort: UInt16
     /// The advertised address where it is a literal.
     private let advertised: PeerAddress?
+    /// What else peers call it.
+    private let names: [OwnName]
 
-    /// Names a socket; `advertisedHost` is an address literal or a host name.
+    /// Names a socket.
+    ///
+    /// - Parameters:
+    ///   - advertisedHost: an address literal or a host name, written into Via and Record-Route.
+    ///   - names: what else peers call the socket, in Route and Request-URI.
     package init(
         position: Int, address: PeerAddress, transport: SIPTransportKind = .udp, advertisedHost: String? = nil,
-        advertisedPort: UInt16? = nil
+        advertisedPort: UInt16? = nil, names: [OwnName] = []
     ) {
+        self.names = names
         self.position = position
         self.address = address
         self.transport = transport
@@ -46,10 +53,47 @@ package final class LocalSocket: Sendable {
 
     /// True when a host and port out of a header name this socket; a missing port is the usual one (RFC 3261 §19.1.2).
     package func isNamed(host: ArraySlice<UInt8>, port: UInt16?) -> Bool {
+        if !names.isEmpty, isCalled(host, port) { return true }
         let port = port ?? transport.defaultPort
         guard port == advertisedPort || port == address.port else { return false }
-        if port == advertisedPort, host.equalsIgnoringCase(advertisedHost[...]) { return true }
+        if port == advertisedPort, HostName.same(host, advertisedHost[...]) { return true }
         guard let literal = PeerAddress(host: host, port: port) else { return false }
         return literal == address || literal == advertised
+    }
+
+    /// True when the host is one of the socket's names.
+    ///
+    /// A name without port stands for every port of the socket. It also fits a host without port: SRV records may give
+    /// that any port (RFC 3263 §4.2).
+    private func isCalled(_ host: ArraySlice<UInt8>, _ port: UInt16?) -> Bool {
+        names.contains { name in
+            guard HostName.same(host, name.host[...]) else { return false }
+            guard let own = name.port else { return port == nil || port == address.port || port == advertisedPort }
+            return port ?? transport.defaultPort == own
+        }
+    }
+}
+
+/// A name of the gateway, by which peers reach it (RFC 3261 §16.4).
+package struct OwnName: Hashable, Sendable {
+    let host: [UInt8]
+    /// Nil for every port of the socket.
+    let port: UInt16?
+
+    /// - Parameter host: a host name or an address literal, IPv6 without brackets.
+    package init(host: String, port: UInt16?) {
+        self.host = Array(host.utf8)
+        self.port = port
+    }
+}
+
+/// Host names as they compare: without case, and the same with the dot of a complete name (RFC 3261 §19.1.4, RFC 1034 §3.1).
+package enum HostName {
+    package static func same(_ one: ArraySlice<UInt8>, _ other: ArraySlice<UInt8>) -> Bool {
+        one.equalsIgnoringCase(other) || withoutDot(one).equalsIgnoringCase(withoutDot(other))
+    }
+
+    private static func withoutDot(_ name: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        name.count > 1 && name.last == UInt8(ascii: ".") ? name.dropLast() : name
     }
 }

@@ -9,7 +9,7 @@ package struct LoopMark: Hashable, Sendable {
 
     /// Computes the mark of a request as it was received.
     package init(of request: SIPMessage, secret: Secret) {
-        var hash = secret.hash()
+        var hash = secret.hash(for: .loopMark)
         hash.combine(request.requestURI, of: request)
         if let field = request.first(.callID) { hash.combine(field.value, of: request) }
         if let field = request.first(.cseq) { hash.combine(field.value, of: request) }

@@ -23,6 +23,9 @@ package final class ProxyTransaction {
     /// When the owner has last reported one, in monotonic seconds.
     package var reportedAt: UInt32 = 0
 
+    /// The request is a REGISTER into whose Path the owner has put its address (RFC 3327 §5.2).
+    package var carriesPath = false
+
     /// From as the sender wrote it, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
     package let originalFrom: [UInt8]
 

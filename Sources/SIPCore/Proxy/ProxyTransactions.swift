@@ -112,16 +112,22 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// Leaves the present target and sends the request to the next one, as a client transaction of its own
     /// (RFC 3261 §16.7 step 4, §16.9).
     ///
-    /// - Parameter sockets: the local sockets by position, for the Via of the new attempt.
+    /// - Parameters:
+    ///   - sockets: the local sockets by position, for the Via of the new attempt.
+    ///   - secret: seals the dialog's cookie, which names the new target.
     /// - Returns: false when the request as forwarded is no longer kept; then nothing was done.
     package func retry(
-        _ transaction: ProxyTransaction, at target: NextHop, sockets: [LocalSocket], patience: TimerDelay?,
-        at now: Moment
+        _ transaction: ProxyTransaction, at target: NextHop, sockets: [LocalSocket], secret: Secret,
+        patience: TimerDelay?, at now: Moment
     ) -> Bool {
-        guard let old = transaction.target, let request = transaction.forwardedRequest,
+        guard let old = transaction.target, let request = transaction.forwardedRequest else { return false }
+        let socket = sockets[target.socket]
+        let change = TargetChange(
+            old: sockets[old.socket], sourceSocket: sockets[transaction.flow.socket], socket: socket,
+            target: DialogEnd(address: target.address, transport: socket.transport), secret: secret)
+        guard
             let bytes = RequestForwarding.readdressed(
-                request, branch: transaction.branch, attempt: transaction.attempt + 1, from: sockets[old.socket],
-                to: sockets[target.socket])
+                request, branch: transaction.branch, attempt: transaction.attempt + 1, change)
         else { return false }
         for slot in 0..<3 { wheel.cancel(transaction.timers[Int(TransactionRole.client.rawValue) * 3 + slot]) }
         transaction.attempt += 1
@@ -178,7 +184,7 @@ package final class ProxyTransactions<User: TransactionUser> {
 
     /// Takes a response from the target; deliveries go to the owner.
     package func receive(
-        _ response: SIPMessage, in transaction: ProxyTransaction, attempt: UInt8 = 0, from source: NextHop? = nil,
+        _ response: SIPMessage, in transaction: ProxyTransaction, attempt: UInt8 = 0, from source: Flow? = nil,
         isForCancel: Bool, at now: Moment
     ) {
         self.now = now
@@ -198,7 +204,7 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// A failure is acknowledged, ringing is cancelled, and a 2xx wins the call: it is passed on and the present
     /// target is cancelled (RFC 3261 §16.7 steps 5 and 10, §9.1, §17.1.1.3).
     private func receiveLate(
-        _ response: SIPMessage, _ status: Int, in transaction: ProxyTransaction, from source: NextHop
+        _ response: SIPMessage, _ status: Int, in transaction: ProxyTransaction, from source: Flow
     ) {
         guard transaction.isInvite, status > 100 else { return }
         if (200..<300).contains(status) {
@@ -209,7 +215,10 @@ package final class ProxyTransactions<User: TransactionUser> {
                 status < 200
                 ? LocalMessages.cancel(of: invite, reasonsFrom: nil, via: response)
                 : LocalMessages.acknowledgement(of: invite, answeredBy: response, via: response)
-            outgoing.append(OutgoingMessage(bytes: bytes, destination: source.address, socket: source.socket))
+            outgoing.append(
+                OutgoingMessage(
+                    bytes: bytes, destination: source.returnAddress, socket: source.socket,
+                    connection: source.connection))
         }
     }
 

@@ -56,10 +56,11 @@ package enum ResponseForwarding {
         splices.replace(field.value) { $0.append(contentsOf: original) }
     }
 
-    /// Gives a response another status and phrase.
-    package static func replaceStatus(_ line: StaticString, in message: SIPMessage, into splices: inout Splices) {
-        guard message.status != nil else { return }
+    /// Makes a 503 a 500 without Retry-After (RFC 3261 §16.7 step 6).
+    package static func hideUnavailability(in message: SIPMessage, into splices: inout Splices) {
+        guard message.status == 503 else { return }
         let end = message.bytes.firstIndex { $0 == 13 || $0 == 10 } ?? message.bytes.endIndex
-        splices.replace(8..<end) { $0.append(line) }
+        splices.replace(8..<end) { $0.append("500 Server Internal Error") }
+        for field in message.headers where field.name == .retryAfter { splices.remove(field.start..<field.end) }
     }
 }

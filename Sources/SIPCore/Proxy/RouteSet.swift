@@ -6,25 +6,31 @@ package struct RouteSet: Sendable {
     package let nextHop: SIPURI?
     /// True when a Route that is not the gateway's decides the next hop.
     package let isRouted: Bool
-    /// What the gateway had noted in its own Record-Route, if that came back unharmed.
-    package let note: DialogNote?
+    /// What the gateway wrote into its own Record-Route, if that came back unharmed.
+    package let cookie: DialogCookie?
 
     /// Reads the Route fields and notes the edits that take the gateway's own entries off the top.
     ///
     /// A Request-URI that is the gateway's own Record-Route entry comes from a strict router (§16.4): the last Route takes
     /// its place. A first Route without `lr` asks for strict routing (§16.6 step 6): it becomes the Request-URI and the
     /// old Request-URI is put at the end.
-    package init(of message: SIPMessage, sockets: [LocalSocket], secret: Secret, into splices: inout Splices) {
+    ///
+    /// - Parameter isFromTrunk: whether a trunk sends the request, by which the cookie is read.
+    package init(
+        of message: SIPMessage, sockets: [LocalSocket], secret: Secret, isFromTrunk: Bool, into splices: inout Splices
+    ) {
+        func cookie(in uri: SIPURI) -> DialogCookie? {
+            uri.parameter("hd").flatMap { DialogCookie($0, in: message, isFromTrunk: isFromTrunk, secret: secret) }
+        }
         let values = RouteValue.all(in: message)
-        let callID = message.first(.callID).map { message[$0.value] } ?? []
         var requestTarget = SIPURI(message.bytes, message.requestURI)
         var target = message.requestURI
-        var note: DialogNote?
+        var found: DialogCookie?
         var left = values[...]
         if let uri = requestTarget, uri.parameter("lr") != nil, Self.isOwn(uri, sockets), let last = left.last,
             let lastTarget = SIPURI(message.bytes, last.uri)
         {
-            note = Self.note(in: uri, callID: callID, secret: secret)
+            found = cookie(in: uri)
             target = last.uri
             requestTarget = lastTarget
             left.removeLast()
@@ -33,10 +39,10 @@ package struct RouteSet: Sendable {
         while let first = left.first {
             nextHop = SIPURI(message.bytes, first.uri)
             guard let uri = nextHop, Self.isOwn(uri, sockets) else { break }
-            note = note ?? Self.note(in: uri, callID: callID, secret: secret)
+            found = found ?? cookie(in: uri)
             left.removeFirst()
         }
-        self.note = note
+        self.cookie = found
         isRouted = !left.isEmpty
         self.nextHop = isRouted ? nextHop : requestTarget
         var newTarget = target
@@ -57,10 +63,6 @@ package struct RouteSet: Sendable {
 
     private static func isOwn(_ uri: SIPURI, _ sockets: [LocalSocket]) -> Bool {
         sockets.contains { $0.isNamed(host: uri.host, port: uri.port) }
-    }
-
-    private static func note(in uri: SIPURI, callID: ArraySlice<UInt8>, secret: Secret) -> DialogNote? {
-        uri.parameter("hd").flatMap { DialogNote($0, callID: callID, secret: secret) }
     }
 }
 

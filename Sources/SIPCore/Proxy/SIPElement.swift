@@ -16,6 +16,7 @@ package struct Moment: Hashable, Sendable {
 /// A message to be sent: a datagram, or part of a stream.
 package struct OutgoingMessage: Sendable {
     package var bytes: [UInt8]
+    /// With port 0 it goes by its connection or not at all.
     package var destination: PeerAddress
     /// Position of the local socket it leaves from.
     package var socket: Int

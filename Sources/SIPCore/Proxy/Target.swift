@@ -57,11 +57,43 @@ package struct TargetGroup: Sendable {
     package let targets: [Target]
     /// True when OPTIONS ask whether they are there.
     package let isProbed: Bool
+    /// The host names that targets are configured by.
+    private let names: [TargetName]
 
-    package init(name: String, targets: [Target], isProbed: Bool = false) {
+    package init(name: String, targets: [Target], isProbed: Bool = false, names: [TargetName] = []) {
         self.name = name
         self.targets = targets
         self.isProbed = isProbed
+        self.names = names
+    }
+
+    /// True when one of its targets is configured by a host name.
+    package func has(host: ArraySlice<UInt8>) -> Bool { names.contains { HostName.same(host, $0.host[...]) } }
+
+    /// The address a host name out of a header means, where a target is configured by it; nil where none is.
+    ///
+    /// Of several addresses the name stands for, the one given is meant; else one at the port that is written; else the
+    /// first that is up.
+    ///
+    /// - Parameters:
+    ///   - end: the address the dialog is known to have there.
+    ///   - now: monotonic milliseconds.
+    package func address(
+        named host: ArraySlice<UInt8>, port: UInt16?, preferring end: PeerAddress?, at now: UInt64
+    ) -> PeerAddress? {
+        guard !names.isEmpty else { return nil }
+        var found: Target?
+        var isBetter = false
+        for name in names where HostName.same(host, name.host[...]) {
+            let target = targets[name.target]
+            let fitsPort = port == nil || port == target.address.port
+            if let end, end == target.address, fitsPort { return end }
+            let fits = fitsPort && target.standing.isUp(at: now)
+            if found == nil || fits && !isBetter { (found, isBetter) = (target, fits) }
+        }
+        guard let found else { return nil }
+        guard let port, port != found.address.port else { return found.address }
+        return found.address.with(port: port)
     }
 
     /// True when one of its targets has the address.
@@ -93,6 +125,18 @@ package struct TargetGroup: Sendable {
             for target in targets { order.append(target, score: target.score(for: key)) }
         }
         return order
+    }
+}
+
+/// A host name that stands for a target in the configuration.
+package struct TargetName: Hashable, Sendable {
+    let host: [UInt8]
+    /// Position in the group's targets.
+    let target: Int
+
+    package init(host: String, target: Int) {
+        self.host = Array(host.utf8)
+        self.target = target
     }
 }
 

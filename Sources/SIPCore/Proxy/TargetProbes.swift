@@ -146,7 +146,7 @@ package enum ProbeRequest {
     }
 
     private static func seal(_ number: UInt64, _ secret: Secret) -> UInt64 {
-        var hash = secret.hash()
+        var hash = secret.hash(for: .probe)
         hash.combine(number)
         return hash.finish()
     }

@@ -287,13 +287,17 @@ struct CallStoryTests {
         #expect(again.to(GatewayUnderTest.pbx).first?.hasPrefix("ACK ") == true, "§17.1.1.2")
     }
 
-    @Test func `a CANCEL of anything but an INVITE is answered and changes nothing, RFC 3261 §9.2`() throws {
+    @Test func `a CANCEL of anything but an INVITE finds nothing and goes on, RFC 3261 §9.1, §16.10`() throws {
         let gateway = try gateway()
         let first = gateway.receive(request("MESSAGE", branch: "m"), from: GatewayUnderTest.trunk)
-        #expect(first.to(GatewayUnderTest.pbx).count == 1)
-        let out = gateway.receive(request("CANCEL", branch: "m"), from: GatewayUnderTest.trunk)
-        #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
-        #expect(out.to(GatewayUnderTest.pbx).isEmpty)
+        let message = try #require(first.to(GatewayUnderTest.pbx).first)
+        let cancel = gateway.receive(request("CANCEL", branch: "m"), from: GatewayUnderTest.trunk)
+        let forwarded = try #require(cancel.to(GatewayUnderTest.pbx).first)
+        let refusal = gateway.receive(
+            response("481 Call/Transaction Does Not Exist", to: forwarded), from: GatewayUnderTest.pbx)
+        #expect(refusal.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 481") == true)
+        let answer = gateway.receive(response("200 OK", to: message), from: GatewayUnderTest.pbx)
+        #expect(answer.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
     }
 
     @Test func `a response of another method than its request's is nobody's, RFC 3261 §17.1.3`() throws {

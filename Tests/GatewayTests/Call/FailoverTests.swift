@@ -45,12 +45,18 @@ struct FailoverTests {
         #expect(gateway.counters.count(.failovers) == 1)
     }
 
-    @Test func `both attempts differ in nothing but the branch of the gateway's Via`() throws {
+    /// The dialog's cookie in a message.
+    private func cookie(_ message: String) -> String {
+        message.split(separator: ";").first { $0.hasPrefix("hd=") }.map { String($0.prefix { $0 != ">" }) } ?? ""
+    }
+
+    @Test func `both attempts differ in nothing but the gateway's branch and the target its cookie names`() throws {
         let (gateway, _) = try gateway()
         let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
         let two = try #require(
             gateway.receive(response("503 No", to: one), from: Self.first).to(Self.second).first)
-        #expect(two.replacing(branch(two), with: branch(one)) == one)
+        #expect(!cookie(one).isEmpty && cookie(two) != cookie(one))
+        #expect(two.replacing(branch(two), with: branch(one)).replacing(cookie(two), with: cookie(one)) == one)
     }
 
     @Test func `an emergency call asks each target before it is given up, those that are down too`() throws {

@@ -46,7 +46,7 @@ struct FormerPeersTests {
     }
 
     private func pbxBye(_ route: String) -> String {
-        request("BYE", extra: route, toTag: ";tag=p", branch: "bye", sequence: 2)
+        fromCalledSide(request("BYE", extra: route, toTag: ";tag=p", branch: "bye", sequence: 2))
             .replacing("192.0.2.20 SIP/2.0", with: "203.0.113.5 SIP/2.0")
             .replacing("Via: SIP/2.0/UDP 203.0.113.5", with: "Via: SIP/2.0/UDP 192.0.2.20")
     }

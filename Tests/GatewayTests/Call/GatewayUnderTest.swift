@@ -54,6 +54,15 @@ final class GatewayUnderTest {
         var hasTrunk = true
         var trunkAddress = GatewayUnderTest.trunk
         var pbxAddress = GatewayUnderTest.pbx
+        /// Instead of the one at `trunkAddress`.
+        var trunkTargets: [Target] = []
+        var trunkTargetNames: [TargetName] = []
+        /// Beside `trunkAddress` and the targets.
+        var trunkSources: [PeerSource] = []
+        var targetNames: [TargetName] = []
+        var isSecondTrusted = true
+        var ownNames: [OwnName] = []
+        var registrar: RegistrarStanding?
         /// Whether the last local address is one of TCP.
         var hasStream = false
         var reportsPBX = true
@@ -142,12 +151,18 @@ final class GatewayUnderTest {
                 ])
         }
         let office = options.pbxAddress
-        let targets = options.targets.isEmpty ? group(office) : TargetGroup(name: "office", targets: options.targets)
+        let targets =
+            options.targets.isEmpty
+            ? group(office) : TargetGroup(name: "office", targets: options.targets, names: options.targetNames)
         let pbx = PBXPeer(
             name: "office", sources: [source(office)] + targets.targets.map { source($0.address) }, targets: targets)
         let carrier = options.trunkAddress
+        let carriers =
+            options.trunkTargets.isEmpty
+            ? group(carrier)
+            : TargetGroup(name: "carrier", targets: options.trunkTargets, names: options.trunkTargetNames)
         let trunk = TrunkPeer(
-            name: "carrier", sources: [source(carrier)], targets: group(carrier), socket: 0,
+            name: "carrier", sources: [source(carrier)] + options.trunkSources, targets: carriers, socket: 0,
             isTrusted: options.isTrusted,
             policy: options.policy,
             normaliser: NumberNormaliser(region: Region(options.region), contexts: options.phoneContexts),
@@ -156,16 +171,20 @@ final class GatewayUnderTest {
             pbxSocket: options.pbxSocket, carrierName: options.carrierName,
             takesWithheldIdentity: options.takesWithheldIdentity, admission: TrunkAdmission(options.limits),
             emergencyNumbers: EmergencyNumbers(region: Region(options.region), own: options.emergencyNumbers),
-            attestationHeaders: options.attestationHeaders)
+            attestationHeaders: options.attestationHeaders,
+            registrar: options.registrar)
         var trunks = options.hasTrunk ? [trunk] : []
         if let address = options.secondTrunk {
             let second = TrunkPeer(
-                name: "second", sources: [source(address)], targets: group(address), socket: 0, isTrusted: true,
-                policy: .standard, normaliser: NumberNormaliser(region: nil), identityOrder: [.from],
+                name: "second", sources: [source(address)], targets: group(address), socket: 0,
+                isTrusted: options.isSecondTrusted, policy: .standard, normaliser: NumberNormaliser(region: nil),
+                identityOrder: [.from],
                 keepsForeignCallInfo: true, trunkHeader: nil, pbx: pbx)
             trunks.insert(second, at: 0)
         }
-        var sockets = options.sockets.enumerated().map { LocalSocket(position: $0, address: local.with(port: $1)) }
+        var sockets = options.sockets.enumerated().map {
+            LocalSocket(position: $0, address: local.with(port: $1), names: options.ownNames)
+        }
         if options.hasStream {
             sockets.append(LocalSocket(position: sockets.count, address: local, transport: .tcp))
         }

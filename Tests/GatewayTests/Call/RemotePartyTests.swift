@@ -104,8 +104,10 @@ struct RemotePartyTests {
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         let route = try #require(invite.split(separator: "\r\n").first { $0.hasPrefix("Record-Route: ") }).dropFirst(14)
-        let hold = request("INVITE", extra: "Route: \(route)\n", toTag: ";tag=p", branch: "hold", sequence: 2)
-            .replacing("192.0.2.20 SIP/2.0", with: "203.0.113.5 SIP/2.0")
+        let hold = fromCalledSide(
+            request("INVITE", extra: "Route: \(route)\n", toTag: ";tag=p", branch: "hold", sequence: 2)
+        )
+        .replacing("192.0.2.20 SIP/2.0", with: "203.0.113.5 SIP/2.0")
         let asked = try #require(
             gateway.receive(hold, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).first {
                 $0.hasPrefix("INVITE ")

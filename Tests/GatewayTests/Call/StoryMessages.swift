@@ -22,6 +22,11 @@ func request(
     """
 }
 
+/// The same request sent by the side that was called: From and To have changed their tags (RFC 3261 §12.2.1.1).
+func fromCalledSide(_ text: String) -> String {
+    text.replacing(";tag=a", with: ";tag=_").replacing(";tag=p", with: ";tag=a").replacing(";tag=_", with: ";tag=p")
+}
+
 /// What the PBX answers to a forwarded request.
 func response(_ status: String, to forwarded: String, extra: String = "") -> String {
     let kept = forwarded.split(separator: "\r\n").filter {

@@ -92,8 +92,8 @@ struct InviteGlanceTests {
         #expect(message.fromTag == glance.fromTag && message.sequence?.number == glance.sequence)
         #expect(
             via.value == glance.topVia)
-        let branch = Branch(of: glance, in: bytes.span, secret: secret)
-        #expect(branch == Branch(of: message, via: via.value, secret: secret))
+        let branch = Branch(of: glance, in: bytes.span, sender: 7, secret: secret)
+        #expect(branch == Branch(of: message, via: via.value, sender: 7, secret: secret))
         let answer = LocalMessages.response(
             to: glance, in: bytes.span, status: 503, phrase: "Service Unavailable", toTag: 7, source: source)
         return answer

@@ -105,9 +105,9 @@ struct MutatedMessageTests {
         }
         _ = RequestValidity.refusal(of: message)
         _ = (message.isInDialog, message.sequence, ViaValue.second(of: message))
-        _ = RouteSet(of: message, sockets: [socket], secret: secret, into: &splices)
+        _ = RouteSet(of: message, sockets: [socket], secret: secret, isFromTrunk: true, into: &splices)
         if let via = message.topVia {
-            let branch = Branch(of: message, via: via.value, secret: secret)
+            let branch = Branch(of: message, via: via.value, sender: 1, secret: secret)
             let marks = HopMarks(branch: branch, of: message, secret: secret)
             RequestForwarding.addVia(socket, marks, before: via.field, into: &splices)
             RequestForwarding.noteSource(source, in: message, via: via.value, into: &splices)
@@ -116,7 +116,7 @@ struct MutatedMessageTests {
             var back = Splices()
             ResponseForwarding.removeTopVia(via.value, field: via.field, of: message, into: &back)
             ResponseForwarding.restoreFrom(Array("<sip:a@b>;tag=1".utf8), in: message, into: &back)
-            ResponseForwarding.replaceStatus("500 Server Internal Error", in: message, into: &back)
+            ResponseForwarding.hideUnavailability(in: message, into: &back)
             _ = back.applied(to: message.bytes)
         }
         RequestForwarding.countHop(message, into: &splices)

@@ -28,6 +28,22 @@ struct RequestValidityTests {
         .init("RFC 4475 §3.1.2.9: two blanks", "INVITE", "INVITE  sip:a@b  SIP/2.0", 400, "Bad Request-URI"),
         .init("RFC 4475 §3.1.2.8: a blank in the URI", "INVITE", "INVITE sip:a; lr SIP/2.0", 400, "Bad Request-URI"),
         .init("RFC 4475 §3.1.2.7: brackets", "INVITE", "INVITE <sip:a@b> SIP/2.0", 400, "Bad Request-URI"),
+        .init(
+            "RFC 5118 §4.2: a bare IPv6 address", "INVITE", "INVITE sip:2001:db8::10 SIP/2.0", 400, "Bad Request-URI"),
+        .init("RFC 5118 §4.2: behind a user", "INVITE", "INVITE sip:a@2001:db8::10 SIP/2.0", 400, "Bad Request-URI"),
+        .init("§25.1: no host", "INVITE", "INVITE sip:a@ SIP/2.0", 400, "Bad Request-URI"),
+        .init("§25.1: no host, but parameters", "INVITE", "INVITE sip:;lr SIP/2.0", 400, "Bad Request-URI"),
+        .init("§25.1: a port without digits", "INVITE", "INVITE sip:a@b: SIP/2.0", 400, "Bad Request-URI"),
+        .init("§25.1: a port of letters", "INVITE", "INVITE sips:a@b:sip SIP/2.0", 400, "Bad Request-URI"),
+        .init("§25.1: IPv4 in brackets", "INVITE", "INVITE sip:a@[192.0.2.1] SIP/2.0", 400, "Bad Request-URI"),
+        .init("§25.1: a bracket never closes", "INVITE", "INVITE sip:a@[2001:db8::1 SIP/2.0", 400, "Bad Request-URI"),
+        .init("§25.1: text behind the bracket", "INVITE", "INVITE sip:[2001:db8::1]x SIP/2.0", 400, "Bad Request-URI"),
+        .init("§25.1: brackets in a name", "Subject", "X-[Foo]: a", 400, "Bad Header Name"),
+        .init("§25.1: parentheses in a name", "Subject", "X(Foo): a", 400, "Bad Header Name"),
+        .init("§25.1: an at sign in a name", "Subject", "X@Foo: a", 400, "Bad Header Name"),
+        .init("§25.1: a slash in a name", "Subject", "X/Foo : a", 400, "Bad Header Name"),
+        .init("§25.1: a name beyond ASCII", "Subject", "X-Büro: a", 400, "Bad Header Name"),
+        .init("§25.1: a long name, bad at its end", "Subject", "X-AAAAAAAAAAAAAAAAAAAA,: a", 400, "Bad Header Name"),
         .init("RFC 4475 §3.1.2.11: headers", "INVITE", "INVITE sip:a@b?Route=c SIP/2.0", 400, "Bad Request-URI"),
         .init("§16.3 step 2: no scheme", "INVITE", "INVITE a SIP/2.0", 400, "Bad Request-URI"),
         .init("§16.3 step 2: an empty scheme", "INVITE", "INVITE :a SIP/2.0", 400, "Bad Request-URI"),
@@ -92,6 +108,10 @@ struct RequestValidityTests {
         Row("RFC 5031: urn", [("INVITE", "INVITE urn:service:sos SIP/2.0")], nil),
         Row("§25.1: a question mark in the user", [("INVITE", "INVITE sip:a?b@c SIP/2.0")], nil),
         Row("§20.16: white space in CSeq", [("CSeq", "CSeq: 0009\r\n  INVITE")], nil),
+        Row("RFC 5118 §4.1: IPv6 in brackets", [("INVITE", "INVITE sip:[2001:db8::10]:5070;lr SIP/2.0")], nil),
+        Row("§25.1: a colon in the user part", [("INVITE", "INVITE sip:a:b;c=[d]@e.f-g.h:1;x=y:z SIP/2.0")], nil),
+        Row("a host with an underscore", [("INVITE", "INVITE sip:100@pbx_1 SIP/2.0")], nil),
+        Row("§25.1: every sign of a token", [("Subject", "X-.!%*_+`'~9: a")], nil),
         Row("§20.22: the largest", [("Max-Forwards", "Max-Forwards: 255")], nil),
         Row("§20.8: an empty Proxy-Require asks for nothing", [("Proxy-Require", "Proxy-Require: ,")], nil),
         Row("RFC 4475 §3.4.1: RFC 2543 has no tag", [("From", "From: sip:a@b")], nil),
@@ -111,6 +131,19 @@ struct RequestValidityTests {
             ("Proxy-Require", "Proxy-Require: x"),
         ])
         #expect(RequestValidity.refusal(of: try WireMessage.message(lines)) == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("Max-Forwards", "Max-Forwards: 0"), ("Max-Forwards", "Max-Forwards: many"),
+            ("Proxy-Require", "Proxy-Require: x"),
+            ("INVITE", "INVITE http://a SIP/2.0"), ("INVITE", "INVITE sip:a@ SIP/2.0"),
+        ])
+    func `rules for forwarding are none for requests that end here, §16.3`(name: String, line: String) throws {
+        let message = try WireMessage.message(WireMessage.invite([(name, line)]))
+        #expect(RequestValidity.formRefusal(of: message) == nil)
+        #expect(RequestValidity.forwardingRefusal(of: message) != nil)
+        #expect(RequestValidity.hasNoHopLeft(message) == line.hasSuffix(": 0"))
     }
 
     @Test func `a response is not judged`() throws {

@@ -7,9 +7,11 @@ import Testing
 struct BranchTests {
     static let secret = Secret(key0: 1, key1: 2)
 
-    static func branch(_ changes: [(name: String, line: String?)] = [], secret: Secret = secret) throws -> Branch {
+    static func branch(
+        _ changes: [(name: String, line: String?)] = [], sender: UInt64 = 1, secret: Secret = secret
+    ) throws -> Branch {
         let message = try WireMessage.message(WireMessage.invite(changes))
-        return Branch(of: message, via: try #require(message.topVia).value, secret: secret)
+        return Branch(of: message, via: try #require(message.topVia).value, sender: sender, secret: secret)
     }
 
     @Test(arguments: ["ACK", "CANCEL"])
@@ -42,10 +44,18 @@ struct BranchTests {
         }
     }
 
+    /// §17.2.3: another method is another transaction, whatever its branch and CSeq number.
+    private static func other(_ method: String) -> [(name: String, line: String?)] {
+        [("INVITE", "\(method) sip:+4930987654@192.0.2.10 SIP/2.0"), ("CSeq", "CSeq: 314159 \(method)")]
+    }
+
     static let others: [Row] = [
         Row("another branch", [("Via", "Via: SIP/2.0/UDP 198.51.100.7:5060;branch=z9hG4bK776asdhdt;rport")]),
-        Row("another sent-by host", [("Via", "Via: SIP/2.0/UDP 198.51.100.8:5060;branch=z9hG4bK776asdhds;rport")]),
-        Row("another sent-by port", [("Via", "Via: SIP/2.0/UDP 198.51.100.7:5061;branch=z9hG4bK776asdhds;rport")]),
+        Row("BYE", other("BYE")), Row("INFO", other("INFO")), Row("UPDATE", other("UPDATE")),
+        Row("MESSAGE", other("MESSAGE")), Row("a method nobody knows", other("FOO")),
+        Row("BYE without cookie", other("BYE") + [("Via", "Via: SIP/2.0/UDP 198.51.100.7;branch=old7")]),
+        Row("INFO without cookie", other("INFO") + [("Via", "Via: SIP/2.0/UDP 198.51.100.7;branch=old7")]),
+        Row("INVITE without cookie, with a branch", [("Via", "Via: SIP/2.0/UDP 198.51.100.7;branch=old7")]),
         Row("another Call-ID", [("Call-ID", "Call-ID: b84b4c76e66710@198.51.100.7")]),
         Row("another CSeq number", [("CSeq", "CSeq: 314160 INVITE")]),
         Row("no cookie", [("Via", "Via: SIP/2.0/UDP 198.51.100.7:5060")]),
@@ -64,7 +74,7 @@ struct BranchTests {
     ]
 
     @Test func `whatever tells transactions apart tells branches apart`() throws {
-        let all = try [Self.branch()] + Self.others.map { try Self.branch($0.changes) }
+        let all = try [Self.branch(), Self.branch(sender: 2)] + Self.others.map { try Self.branch($0.changes) }
         #expect(Set(all).count == all.count)
     }
 
@@ -73,10 +83,17 @@ struct BranchTests {
         #expect(try Self.branch() != Self.branch(secret: Secret(key0: 1, key1: 3)))
     }
 
-    @Test func `port 5060 may be left out`() throws {
-        // §18.1.1: an absent sent-by port is the default one.
-        let without = try Self.branch([("Via", "Via: SIP/2.0/UDP 198.51.100.7;branch=z9hG4bK776asdhds")])
-        #expect(without == (try Self.branch()))
+    @Test(arguments: ["198.51.100.7", "10.0.0.5:5062", "pbx.example", "[2001:db8::5]:5060"], ["CANCEL", "ACK"])
+    func `a CANCEL finds its INVITE however its sender spells itself, for the sender is known`(
+        sentBy: String, method: String
+    ) throws {
+        // §17.2.3 compares sent-by because two clients may choose one branch; §9.1 asks for the same in CANCEL.
+        let hop = try Self.branch([
+            ("INVITE", "\(method) sip:+4930987654@192.0.2.10 SIP/2.0"), ("CSeq", "CSeq: 314159 \(method)"),
+            ("Via", "Via: SIP/2.0/UDP \(sentBy);branch=z9hG4bK776asdhds"),
+        ])
+        #expect(hop == (try Self.branch()))
+        #expect(hop != (try Self.branch(sender: 2)))
     }
 
     @Test func `a written branch is read again, whatever its case`() throws {

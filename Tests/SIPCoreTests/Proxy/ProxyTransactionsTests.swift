@@ -55,7 +55,7 @@ struct ProxyRun {
         ]
         request = try WireMessage.message(WireMessage.invite(changes + more))
         let via = try #require(request.topVia)
-        let branch = Branch(of: request, via: via.value, secret: Secret(key0: 1, key1: 2))
+        let branch = Branch(of: request, via: via.value, sender: 1, secret: Secret(key0: 1, key1: 2))
         transaction = ProxyTransaction(
             branch: branch, request: request, flow: Flow(source: Self.source, socket: 0),
             note: DialogNote(trunk: 0, isInbound: true, isBranded: false), call: (0, 0), originalFrom: [])
@@ -264,7 +264,7 @@ struct ProxyTransactionsTests {
         let other = try WireMessage.message(WireMessage.invite([("Call-ID", "Call-ID: other")]))
         let via = try #require(other.topVia)
         let second = ProxyTransaction(
-            branch: Branch(of: other, via: via.value, secret: Secret(key0: 1, key1: 2)), request: other,
+            branch: Branch(of: other, via: via.value, sender: 1, secret: Secret(key0: 1, key1: 2)), request: other,
             flow: Flow(source: ProxyRun.source, socket: 0), note: run.transaction.note, call: (0, 0), originalFrom: [])
         run.table.open(second, at: run.now)
         #expect(run.table.isFull())

@@ -79,10 +79,12 @@ struct RequestForwardingTests {
         let message = try WireMessage.message(
             ["INVITE sip:a@b SIP/2.0", "Record-Route: <sip:198.51.100.7;lr>"] + lines)
         let top = message.headers[0]
-        let branch = Branch(of: message, via: try #require(message.topVia).value, secret: Self.secret)
+        let branch = Branch(of: message, via: try #require(message.topVia).value, sender: 1, secret: Self.secret)
         let note = DialogNote(trunk: 7, isInbound: true, isBranded: false)
-        let callID = try #require(message.first(.callID))
-        let entry = RecordRoute(socket: Self.socket, note: note, callID: message[callID.value], secret: Self.secret)
+        let end = DialogEnd(address: Self.source, transport: .udp)
+        let cookie = SealedCookie(
+            DialogCookie(note: note, target: end, origin: end), of: message, secret: Self.secret)
+        let entry = RecordRoute(socket: Self.socket, cookie: cookie)
         var splices = Splices()
         let marks = HopMarks(branch: branch, of: message, secret: Self.secret)
         RequestForwarding.addVia(Self.socket, marks, before: top, into: &splices)

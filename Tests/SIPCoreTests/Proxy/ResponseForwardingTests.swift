@@ -74,18 +74,24 @@ struct ResponseForwardingTests {
         #expect(splices.isEmpty == !isRestored)
     }
 
-    @Test func `a status is replaced with its phrase, and nothing else`() throws {
-        let message = try Self.response(["Via: SIP/2.0/UDP a"])
+    @Test(arguments: ["", "Retry-After: 600\r\n", "retry-after : 5 (soon);duration=60\r\nRetry-After: 7\r\n"])
+    func `a 503 becomes a 500 without Retry-After, RFC 3261 §16.7 step 6`(field: String) throws {
+        let lines = field.split(separator: "\r\n").map(String.init)
+        let message = try Self.response(["Via: SIP/2.0/UDP a"] + lines + ["Warning: 399 a \"b\""])
         var splices = Splices()
-        ResponseForwarding.replaceStatus("500 Server Internal Error", in: message, into: &splices)
-        #expect(
-            message.text(with: splices) == text(message.bytes).replacing("503 Gone", with: "500 Server Internal Error"))
+        ResponseForwarding.hideUnavailability(in: message, into: &splices)
+        let expected = text(message.bytes).replacing("503 Gone", with: "500 Server Internal Error")
+            .replacing(field, with: "")
+        #expect(message.text(with: splices) == expected)
     }
 
-    @Test func `a request has no status to replace`() throws {
-        let message = try WireMessage.message(WireMessage.invite)
+    @Test(arguments: [
+        WireMessage.invite, ["SIP/2.0 500 No", "Retry-After: 5"], ["SIP/2.0 486 Busy", "Retry-After: 5"],
+    ])
+    func `every other message stays as it is`(lines: [String]) throws {
+        let message = try WireMessage.message(lines)
         var splices = Splices()
-        ResponseForwarding.replaceStatus("500 Server Internal Error", in: message, into: &splices)
+        ResponseForwarding.hideUnavailability(in: message, into: &splices)
         #expect(splices.isEmpty)
     }
 }

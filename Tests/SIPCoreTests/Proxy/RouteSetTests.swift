@@ -115,12 +115,14 @@ struct RouteSetTests {
     func `routes are followed and everything else stays`(row: Row) throws {
         let message = try WireMessage.message(row.lines, body: "body")
         var splices = Splices()
-        let routes = RouteSet(of: message, sockets: Self.sockets, secret: Secret(key0: 1, key1: 2), into: &splices)
+        let routes = RouteSet(
+            of: message, sockets: Self.sockets, secret: Secret(key0: 1, key1: 2), isFromTrunk: true,
+            into: &splices)
         #expect(splices.applied(to: message.bytes) == WireMessage.bytes(row.result, body: "body"))
         #expect(splices.growth == WireMessage.bytes(row.result).count - WireMessage.bytes(row.lines).count)
         #expect(routes.nextHop.map { text($0.host) } == row.nextHop)
         #expect(routes.isRouted == row.isRouted)
-        #expect(routes.note == nil)
+        #expect(routes.cookie == nil)
     }
 
     // The last one is folded inside the URI: as a Request-URI it would end the request line.
@@ -128,7 +130,9 @@ struct RouteSetTests {
     func `a Route that cannot be read leads nowhere and stays`(route: String) throws {
         let message = try WireMessage.message([Self.bye, route])
         var splices = Splices()
-        let routes = RouteSet(of: message, sockets: Self.sockets, secret: Secret(key0: 1, key1: 2), into: &splices)
+        let routes = RouteSet(
+            of: message, sockets: Self.sockets, secret: Secret(key0: 1, key1: 2), isFromTrunk: true,
+            into: &splices)
         #expect(splices.isEmpty)
         #expect(routes.isRouted)
         #expect(routes.nextHop == nil)
@@ -142,6 +146,52 @@ struct RouteSetTests {
         ] as [(String, UInt16?, Bool)])
     func `a socket is known by address and advertised name`(host: String, port: UInt16?, isNamed: Bool) {
         #expect(Self.sockets[1].isNamed(host: Array(host.utf8)[...], port: port) == isNamed)
+    }
+
+    /// 192.0.2.12:5070, called pbx.office.example on its own port, and edge.example on 5090.
+    static let called = LocalSocket(
+        position: 0, address: PeerAddress(ipv4: 0xc000_020c, port: 5070),
+        names: [
+            OwnName(host: "herald.office.example", port: nil), OwnName(host: "edge.example.", port: 5090),
+            OwnName(host: "gw.example", port: 5060), OwnName(host: "198.51.100.20", port: 5060),
+        ])
+
+    @Test(
+        arguments: [
+            ("herald.office.example", 5070, true), ("HERALD.Office.Example.", 5070, true),
+            // RFC 3263 §4.2: without port, SRV records may name any.
+            ("herald.office.example", nil, true), ("herald.office.example", 5080, false),
+            ("edge.example", 5090, true), ("edge.example", nil, false), ("edge.example", 5070, false),
+            // RFC 3261 §19.1.2: without port it is 5060.
+            ("gw.example", nil, true), ("gw.example", 5060, true), ("gw.example", 5070, false),
+            ("198.51.100.20", 5060, true), ("198.51.100.20", nil, true),
+            ("office.example", 5070, false), ("herald.office.example.org", 5070, false), (".", 5070, false),
+        ] as [(String, UInt16?, Bool)])
+    func `a socket is known by every name it is called, RFC 3261 §16.4`(host: String, port: UInt16?, isNamed: Bool) {
+        #expect(Self.called.isNamed(host: Array(host.utf8)[...], port: port) == isNamed)
+    }
+
+    @Test(arguments: [
+        (
+            ["BYE sip:pbx.example SIP/2.0", "Route: <sip:herald.office.example;lr>, <sip:edge.example:5090;lr>"],
+            ["BYE sip:pbx.example SIP/2.0"]
+        ),
+        // §16.4: a strict router puts the name into the Request-URI.
+        (
+            ["BYE sip:herald.office.example:5070;lr SIP/2.0", "Route: <sip:pbx.example>"],
+            ["BYE sip:pbx.example SIP/2.0"]
+        ),
+        (
+            ["BYE sip:pbx.example SIP/2.0", "Route: <sip:herald.office.example:5099;lr>"],
+            ["BYE sip:pbx.example SIP/2.0", "Route: <sip:herald.office.example:5099;lr>"]
+        ),
+    ])
+    func `a Route to one of the gateway's names is its own`(lines: [String], result: [String]) throws {
+        let message = try WireMessage.message(lines)
+        var splices = Splices()
+        _ = RouteSet(
+            of: message, sockets: [Self.called], secret: Secret(key0: 1, key1: 2), isFromTrunk: false, into: &splices)
+        #expect(splices.applied(to: message.bytes) == WireMessage.bytes(result))
     }
 
     @Test func `an IPv6 socket is known with and without brackets and in any spelling`() {

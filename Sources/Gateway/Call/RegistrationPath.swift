@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+import Synchronization
+
+// Keeps the gateway on the way of calls to a contact that a PBX registers with its carrier (RFC 3327).
+
+extension SIPGateway {
+    /// Puts the gateway's address into the Path of a PBX's REGISTER, where the PBX supports that (RFC 3327 §5.2).
+    ///
+    /// The socket towards the carrier is named: there its calls come in.
+    ///
+    /// - Returns: whether the field was added.
+    func addPath(_ arrival: Arrival, to hop: NextHop, of onward: OnwardRequest, into splices: inout Splices) -> Bool {
+        let request = arrival.message
+        guard request.method == .register, !onward.isFromTrunk, PathField.isSupported(by: request),
+            let first = request.headers.first
+        else { return false }
+        PathField.add(settings.topology.sockets[hop.socket], before: first, into: &splices)
+        return true
+    }
+
+    /// Notes whether the registrar will send the calls to a contact through the gateway (RFC 3327 §5.3).
+    ///
+    /// A response without Contact ends a registration, and a contact at the gateway's own address needs no Path.
+    func noteRegistrar(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
+        guard !transaction.isInvite, !transaction.note.isInbound, status / 100 == 2, let sequence = response.sequence,
+            SIPMethod.recognise(response[sequence.method]) == .register, response.has(.contact),
+            !hasOwnContact(response),
+            let trunk = settings.topology.trunk(mark: transaction.note.trunk, at: now)
+        else { return }
+        let finding: RegistrarStanding.Finding =
+            PathField.stands(in: response) ? .accepted : transaction.carriesPath ? .ignored : .notOffered
+        if finding != .accepted { counters.add(.registrationsWithoutPath) }
+        trunk.registrar?.note(finding, at: now.milliseconds)
+    }
+
+    private func hasOwnContact(_ response: SIPMessage) -> Bool {
+        response.headers.contains { field in
+            guard field.name == .contact else { return false }
+            return HeaderValues(response.bytes, field.value).contains { value in
+                let extent = NameAddressExtent.scan(response.bytes, value).uri
+                guard let uri = SIPURI(response.bytes, extent) else { return false }
+                return settings.topology.sockets.contains { $0.isNamed(host: uri.host, port: uri.port) }
+            }
+        }
+    }
+}
+
+/// What was seen of a trunk's registrar: whether calls to registered contacts come through the gateway.
+///
+/// The operator learns of it when it changes, and at most once an hour for each trunk. Any thread, no lock.
+package final class RegistrarStanding: Sendable {
+    /// How a registration went.
+    package enum Finding: UInt8, Hashable, Sendable {
+        /// The registrar keeps the gateway in Path.
+        case accepted = 1
+        /// The registrar leaves Path out of its response.
+        case ignored
+        /// The PBX does not support Path.
+        case notOffered
+    }
+
+    private static let pause: UInt64 = 3_600_000
+
+    /// The trunk's name.
+    package let trunk: String
+    private let onNews: @Sendable (String, Finding) -> Void
+    private let last = Atomic<UInt8>(0)
+    /// Monotonic milliseconds from which on it may be reported again.
+    private let quietUntil = Atomic<UInt64>(0)
+
+    /// - Parameter onNews: runs on the thread that noted it, and must not wait.
+    package init(trunk: String, onNews: @escaping @Sendable (String, Finding) -> Void) {
+        self.trunk = trunk
+        self.onNews = onNews
+    }
+
+    /// Notes how a registration went at a monotonic time in milliseconds.
+    func note(_ finding: Finding, at now: UInt64) {
+        guard last.load(ordering: .relaxed) != finding.rawValue else { return }
+        guard finding != .accepted else { return last.store(finding.rawValue, ordering: .relaxed) }
+        let quiet = quietUntil.load(ordering: .relaxed)
+        guard quiet <= now,
+            quietUntil.compareExchange(expected: quiet, desired: now + Self.pause, ordering: .relaxed).exchanged
+        else { return }
+        last.store(finding.rawValue, ordering: .relaxed)
+        onNews(trunk, finding)
+    }
+}

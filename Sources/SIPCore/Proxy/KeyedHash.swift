@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The gateway's secret: sixteen bytes kept on disk, so that hashes are the same after a restart and nobody can make them.
+package struct Secret: Sendable {
+    private let key0: UInt64
+    private let key1: UInt64
+
+    package init(key0: UInt64, key1: UInt64) {
+        self.key0 = key0
+        self.key1 = key1
+    }
+
+    /// A hash to combine parts into; parts are separated by their lengths.
+    package func hash(for use: KeyedHashUse) -> KeyedHash {
+        var hash = KeyedHash(SipHash(key0: key0, key1: key1))
+        if use != .callName { hash.combine(use.rawValue) }
+        return hash
+    }
+}
+
+/// What a keyed hash is for.
+///
+/// One secret serves all uses, so each begins with a constant of its own: no result of one use can be shown to another.
+/// The constants are above every length, and a call's name begins with one. So the name needs no constant, and it stays the
+/// same for the ledger over versions.
+package enum KeyedHashUse: UInt64, Sendable {
+    /// The branch of a forwarded request (RFC 3261 §16.6 step 8).
+    case branch = 0xbb61_6e63_6800_0001
+    /// The seal of a dialog cookie (RFC 3261 §16.6 step 4).
+    case dialogSeal = 0xd1a1_6f67_7365_0002
+    /// The To tag of the gateway's own responses (RFC 3261 §8.2.6.2).
+    case ownTag = 0xf07a_6774_6167_0003
+    /// The mark that ends loops (RFC 3261 §16.6 step 8).
+    case loopMark = 0xa10f_706d_6172_0004
+    /// The seal of an OPTIONS that probes a target (RFC 3261 §11.1).
+    case probe = 0x970b_6570_7262_0005
+    /// The name of a call in signals and in the ledger.
+    case callName = 0
+}
+
+/// A keyed hash over parts of a message, each with its length, so that no two lists of parts look alike.
+package struct KeyedHash {
+    private var hash: SipHash
+    /// A number of this process: who sees results could else pick out those that fall together, and send them again.
+    private static let factor = UInt64.random(in: 0 ... .max) | 1
+
+    fileprivate init(_ hash: SipHash) { self.hash = hash }
+
+    /// The place of a result in a table: it is a hash already, so one multiplication does, for all bits of it.
+    package static func place(of result: UInt64, seed: Int) -> Int {
+        let (high, low) = (result ^ UInt64(truncatingIfNeeded: seed)).multipliedFullWidth(by: factor)
+        return Int(truncatingIfNeeded: high ^ low)
+    }
+
+    /// Adds a part of the message.
+    ///
+    /// Kept out of its callers: a dozen copies of it were more code to fetch for each call (docs/performance.md).
+    @inline(never)
+    package mutating func combine(_ bytes: ArraySlice<UInt8>) {
+        hash.combine(counted: bytes.span)
+    }
+
+    /// Adds a part of a message, of which no slice is made: that counts references twice.
+    @inline(never)
+    package mutating func combine(_ part: Range<Int>, of message: SIPMessage) {
+        message.bytes.withUnsafeBufferPointer { hash.combine(counted: UnsafeBufferPointer(rebasing: $0[part]).span) }
+    }
+
+    /// Adds a part of the bytes of a message.
+    @inline(never)
+    package mutating func combine(_ part: Range<Int>, of bytes: Span<UInt8>) {
+        hash.combine(counted: bytes.extracting(part))
+    }
+
+    /// Adds a number.
+    package mutating func combine(_ number: UInt64) { hash.combine(number) }
+
+    /// The 64-bit result, with what tells one request of a call from another.
+    consuming func finish(callID: Range<Int>?, sequence: Int, in bytes: Span<UInt8>) -> UInt64 {
+        if let callID { combine(callID, of: bytes) }
+        combine(UInt64(sequence))
+        return finish()
+    }
+
+    /// The 64-bit result.
+    package consuming func finish() -> UInt64 { hash.finalizeFirst() }
+
+    /// The 128-bit result.
+    package consuming func finishWide() -> (high: UInt64, low: UInt64) {
+        let (first, last) = hash.finalize()
+        return (first, last)
+    }
+}

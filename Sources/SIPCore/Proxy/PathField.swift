@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The Path header field, by which the requests to a registered contact come through the proxy (RFC 3327).
+package enum PathField {
+    /// True when the sender of a REGISTER says that it supports Path (RFC 3327 §5.2, RFC 3261 §20.37).
+    package static func isSupported(by register: SIPMessage) -> Bool {
+        register.headers.contains { field in
+            guard field.name == .other, isNamed(field, "supported", or: "k", in: register) else { return false }
+            return HeaderValues(register.bytes, field.value).contains { register[$0].equalsIgnoringCase("path") }
+        }
+    }
+
+    /// True when a message has a Path field.
+    package static func stands(in message: SIPMessage) -> Bool { first(in: message) != nil }
+
+    /// Puts the proxy's address above all Path values that are there (RFC 3327 §5.2).
+    ///
+    /// - Parameter field: the header field it is put in front of.
+    package static func add(
+        _ socket: LocalSocket, before field: SIPMessage.HeaderField, into splices: inout Splices
+    ) {
+        splices.insert(at: field.start) { out in
+            out.append("Path: <")
+            socket.appendURI(to: &out)
+            out.append(">\r\n")
+        }
+    }
+
+    /// Names the socket of the next attempt in the proxy's own Path.
+    static func move(in request: SIPMessage, _ change: TargetChange, into splices: inout Splices) {
+        guard request.method == .register, let field = first(in: request) else { return }
+        let extent = NameAddressExtent.scan(request.bytes, field.value).uri
+        guard let uri = SIPURI(request.bytes, extent), change.old.isNamed(host: uri.host, port: uri.port) else {
+            return
+        }
+        splices.replace(extent) { change.socket.appendURI(to: &$0) }
+    }
+
+    private static func first(in message: SIPMessage) -> SIPMessage.HeaderField? {
+        message.headers.first { $0.name == .other && isNamed($0, "path", or: "path", in: message) }
+    }
+
+    private static func isNamed(
+        _ field: SIPMessage.HeaderField, _ name: StaticString, or compact: StaticString, in message: SIPMessage
+    ) -> Bool {
+        let written = message[field.start..<field.nameEnd]
+        return written.equalsIgnoringCase(name) || written.equalsIgnoringCase(compact)
+    }
+}
