@@ -147,11 +147,14 @@ struct LostLedgerTests {
         #expect(recorder?.keep(limit: 100) == 2)
         try recorder?.database.close()
         recorder = nil
+        // The log beside it would bring every page back.
+        for ending in ["-wal", "-shm"] { unlink(ledgerPath + ending) }
         try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: ledgerPath))
         let next = self.recorder()
         call.failed(486, at: 45)
         try next.drain()
-        #expect(try calls(next) == ["REJECTED"])
+        let outcomes = try calls(next)
+        #expect(outcomes == ["REJECTED"])
     }
 
     @Test func `a ledger removed under calls is noticed; calls in progress go on in a new one`() throws {
@@ -188,7 +191,8 @@ struct LostLedgerTests {
         try recorder.replaceLedger(
             because: HeraldDatabaseError(path: ledgerPath, problem: .damaged("database disk image is malformed")))
         LedgerPlay(ring, 2).missed(from: 20)
-        try recorder.drain()
+        // The batch first: nothing more is taken until it is stored.
+        for _ in 0..<2 { try recorder.drain() }
         #expect(try calls(recorder) == ["ANSWERED", "MISSED"])
         let keys = try recorder.database.ledger.read {
             try String.fetchAll($0, sql: "SELECT key FROM event ORDER BY id")
