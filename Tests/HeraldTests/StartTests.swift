@@ -161,7 +161,9 @@ final class StartTests {
         try queue.close()
         let log = try await startsAllTheSame()
         #expect(log.contains("\(ledger) was written by a newer herald; install that version again"), "\(log)")
-        let calls = try await DatabaseQueue(path: ledger).read { try Int.fetchOne($0, sql: "SELECT count(*) FROM call") }
+        let calls = try await DatabaseQueue(path: ledger).read {
+            try Int.fetchOne($0, sql: "SELECT count(*) FROM call")
+        }
         #expect(calls == 0)
     }
 }
