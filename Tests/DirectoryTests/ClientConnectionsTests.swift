@@ -26,7 +26,7 @@ struct ClientConnectionsTests {
 
     @Test func `a full server answers health checks, and other requests with 503`() async throws {
         try await RunningDirectory.run(edit: { $0.connections.most = 2 }) { directory in
-            let idle = try (0..<2).map { _ in try IdleConnection(port: directory.port) }
+            let idle = try (0..<2).map { _ in try IdleConnection(port: directory.port, isAnswered: true) }
             // More of them than the reserve has places: each is given back.
             for _ in 0..<(ConnectionPlaces.reserve * 2) {
                 let health = try await LoopbackClient.ask(RawRequest(path: "/healthz?probe=1"), port: directory.port)

@@ -152,7 +152,20 @@ enum LoopbackClient {
 final class IdleConnection {
     private let descriptor: Int32
 
-    init(port: Int) throws { descriptor = try LoopbackClient.connected(to: port) }
+    /// Connects.
+    ///
+    /// - Parameter isAnswered: true waits for the answer to a first request, by which the server has surely accepted it.
+    init(port: Int, isAnswered: Bool = false) throws {
+        descriptor = try LoopbackClient.connected(to: port)
+        guard isAnswered else { return }
+        let request = Array("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
+        _ = request.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
+        var answer = [UInt8](repeating: 0, count: 4096)
+        while !answer.starts(with: Array("HTTP/1.1 200".utf8)) || answer.firstRange(of: Array("ok\n".utf8)) == nil {
+            guard recv(descriptor, &answer, answer.count, Int32(MSG_PEEK)) > 0 else { break }
+        }
+        _ = recv(descriptor, &answer, answer.count, 0)
+    }
 
     deinit { close(descriptor) }
 
