@@ -71,12 +71,9 @@ extension SIPGateway {
         request.isInDialog || request.method == .invite && peer.protects(request, in: settings.topology)
     }
 
-    /// OPTIONS to the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2), or no hop left to go
-    /// on (§16.3 step 3, §11).
+    /// OPTIONS to the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2).
     private func isForGateway(_ request: SIPMessage) -> Bool {
-        guard !request.isInDialog else { return false }
-        if RequestValidity.hasNoHopLeft(request) { return true }
-        guard let uri = SIPURI(request.bytes, request.requestURI) else { return false }
+        guard !request.isInDialog, let uri = SIPURI(request.bytes, request.requestURI) else { return false }
         return uri.scheme != .tel && uri.user.isEmpty
     }
 

@@ -36,11 +36,6 @@ package enum RequestValidity {
         return scheme(message, uri) ?? maxForwards(message) ?? proxyRequire(message)
     }
 
-    /// Whether Max-Forwards is 0, so that the request must not go on (RFC 3261 §16.3 step 3).
-    package static func hasNoHopLeft(_ request: SIPMessage) -> Bool {
-        request.first(.maxForwards).map { DecimalNumber.read(request.bytes, $0.value) == 0 } ?? false
-    }
-
     /// Whether a request has all that an answer repeats (RFC 3261 §8.2.6.2), be it valid or not.
     package static func canBeAnswered(_ message: SIPMessage) -> Bool {
         message.topVia != nil && message.has(.from) && message.has(.to) && message.has(.callID)

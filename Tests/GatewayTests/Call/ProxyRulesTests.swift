@@ -72,7 +72,8 @@ struct ProxyRulesTests {
         ("OPTIONS", "sip:192.0.2.10:5060", "Max-Forwards: 0", "200 OK"),
         ("OPTIONS", "sip:192.0.2.10:5060", "Max-Forwards: many", "200 OK"),
         ("OPTIONS", "sip:192.0.2.10:5060", "Max-Forwards: 70\nProxy-Require: gin", "200 OK"),
-        ("OPTIONS", "sip:100@192.0.2.20", "Max-Forwards: 0", "200 OK"),
+        // RFC 4475 §3.3.11: OPTIONS for somebody else.
+        ("OPTIONS", "sip:100@192.0.2.20", "Max-Forwards: 0", "483 Too Many Hops"),
         ("OPTIONS", "sip:100@192.0.2.20", "Max-Forwards: 70\nProxy-Require: gin", "420 Bad Extension"),
         ("INVITE", "sip:100@192.0.2.20", "Max-Forwards: 0", "483 Too Many Hops"),
         ("REGISTER", "sip:192.0.2.10", "Max-Forwards: 0", "483 Too Many Hops"),
