@@ -125,6 +125,8 @@ package struct SIPURI: Sendable {
         let at = rest.firstIndex(of: UInt8(ascii: "@"))
         if let at, rest[(at + 1)...].contains(UInt8(ascii: "@")) { return nil }
         let userPart = at.map { rest[..<$0] } ?? rest[..<rest.startIndex]
+        // A quote in a user opens a string for whoever reads the list it is in. Parameters have quotes in practice.
+        if userPart.contains(UInt8(ascii: "\"")) { return nil }
         let userEnd = userPart.firstIndex { $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ":") } ?? userPart.endIndex
         let semicolon = userPart.firstIndex(of: UInt8(ascii: ";")) ?? userPart.endIndex
         let hostPart = at.map { rest[($0 + 1)...] } ?? rest

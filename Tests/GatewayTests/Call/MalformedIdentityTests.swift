@@ -38,7 +38,7 @@ struct MalformedIdentityTests {
         "*", ";", "=", "?", "<sip:+61491570156@[2001:db8::1>", "<sip:+61491570156@c:99999999>",
         "%", "Bob \"The <sip:+61491570156@c>", "Smith\"@<tel:+61491570156>, <sip:+61491570156@c>",
         "<sip:+61491570156@c> x", "<sip:+61491570156@c>x=y", "<sip:+61491570156@c<d>", "\\", "\"\\\"",
-        "<sip:a@b>, <sip:c@d>, garbage",
+        "<sip:a@b>, <sip:c@d>, garbage", "sip:+6149\"1@c;,user=phone", "<sip:+614\"91570156@c>",
     ]
 
     @Test(arguments: refused, ["P-Asserted-Identity", "Remote-Party-ID"])
