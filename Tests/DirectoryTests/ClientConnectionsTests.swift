@@ -26,7 +26,10 @@ struct ClientConnectionsTests {
 
     @Test func `a full server answers health checks, and other requests with 503`() async throws {
         try await RunningDirectory.run(edit: { Self.setPatience(of: &$0.connections, most: 2) }) { directory in
-            let idle = try (0..<2).map { _ in try IdleConnection(port: directory.port, isAnswered: true) }
+            let idle = [
+                try await IdleConnection.answered(port: directory.port),
+                try await IdleConnection.answered(port: directory.port),
+            ]
             // More of them than the reserve has places: each is given back.
             for _ in 0..<(ConnectionPlaces.reserve * 2) {
                 let health = try await LoopbackClient.ask(RawRequest(path: "/healthz?probe=1"), port: directory.port)
@@ -43,7 +46,10 @@ struct ClientConnectionsTests {
             Self.setPatience(of: &$0.connections, most: 100)
             ($0.connections.perClient, $0.connections.exemptsLoopback) = (2, false)
         }) { directory in
-            let idle = try (0..<2).map { _ in try IdleConnection(port: directory.port, isAnswered: true) }
+            let idle = [
+                try await IdleConnection.answered(port: directory.port),
+                try await IdleConnection.answered(port: directory.port),
+            ]
             await #expect(throws: LoopbackClient.NoAnswer.self) { try await directory.ask("/healthz") }
             #expect(!idle.contains { $0.isClosed })
         }

@@ -153,18 +153,35 @@ final class IdleConnection {
     private let descriptor: Int32
 
     /// Connects.
-    ///
-    /// - Parameter isAnswered: true waits for the answer to a first request, by which the server has surely accepted it.
-    init(port: Int, isAnswered: Bool = false) throws {
+    init(port: Int) throws {
         descriptor = try LoopbackClient.connected(to: port)
-        guard isAnswered else { return }
+    }
+
+    /// Connects and waits for the answer to a first request, by which the server has surely accepted the connection.
+    ///
+    /// It waits on a thread of its own: a blocked one of the pool would be missing to the server.
+    static func answered(port: Int) async throws -> IdleConnection {
+        let connection = try IdleConnection(port: port)
+        let descriptor = connection.descriptor
+        await withCheckedContinuation { done in
+            Thread.detachNewThread {
+                askOnce(descriptor)
+                done.resume()
+            }
+        }
+        return connection
+    }
+
+    private static func askOnce(_ descriptor: Int32) {
         let request = Array("GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".utf8)
         _ = request.withUnsafeBytes { send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-        var answer = [UInt8](repeating: 0, count: 4096)
-        while !answer.starts(with: Array("HTTP/1.1 200".utf8)) || answer.firstRange(of: Array("ok\n".utf8)) == nil {
-            guard recv(descriptor, &answer, answer.count, Int32(MSG_PEEK)) > 0 else { break }
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while received.firstRange(of: Array("ok\n".utf8)) == nil {
+            let count = recv(descriptor, &buffer, buffer.count, 0)
+            guard count > 0 else { return }
+            received += buffer[..<count]
         }
-        _ = recv(descriptor, &answer, answer.count, 0)
     }
 
     deinit { close(descriptor) }

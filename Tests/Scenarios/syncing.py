@@ -11,7 +11,7 @@ from loopback import HOST, Failed, read_json, wait_until
 from situations import ALL_BRANDED, SEEN, answered, brand, unbranded
 
 # Callers that brands.csv does not have.
-NEW = brand(1058)
+NEW = brand(1060)
 PUBLISHED = brand(1059)
 
 
