@@ -5,7 +5,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("The saved index, DESIGN §6")
+@Suite("The saved index")
 struct BrandIndexFileTests {
     private static func sample(generation: Int64 = 7, profile: RenderingProfile = .init()) throws -> BrandIndex {
         var builder = BrandIndexBuilder(profile: profile, generation: generation, expectedCount: 300)

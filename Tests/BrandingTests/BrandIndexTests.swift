@@ -5,7 +5,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("The brand index, DESIGN §6")
+@Suite("The brand index")
 struct BrandIndexTests {
     static func number(_ digits: UInt64) throws -> E164Number { try #require(E164Number(digits: digits)) }
 

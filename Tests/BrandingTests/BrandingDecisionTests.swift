@@ -4,7 +4,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("May the brand be shown, DESIGN §4")
+@Suite("May the brand be shown")
 struct BrandingDecisionTests {
     static let known: UInt64 = 61_255_501_234
     static let unknown: UInt64 = 61_255_509_999

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("Display names, RFC 3261 §25.1 quoted-string, DESIGN §5")
+@Suite("Display names, RFC 3261 §25.1 quoted-string")
 struct DisplayNameTests {
     @Test(arguments: [
         ("Acme Bank", "\"Acme Bank\""),

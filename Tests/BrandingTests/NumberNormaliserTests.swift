@@ -5,7 +5,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("Numbers to E.164, RFC 3966 §3 and §5, DESIGN §4")
+@Suite("Numbers to E.164, RFC 3966 §3 and §5")
 struct NumberNormaliserTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let text: String

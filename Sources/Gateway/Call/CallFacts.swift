@@ -3,7 +3,7 @@
 import Branding
 import SIPCore
 
-/// What an INVITE says about itself that rules branding out, whoever calls (DESIGN §4).
+/// What an INVITE says about itself that rules branding out, whoever calls.
 struct CallFacts {
     /// No To tag, no Replaces: a call that begins here (RFC 3261 §12, RFC 3891 §3).
     let isInitial: Bool

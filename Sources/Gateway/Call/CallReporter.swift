@@ -5,7 +5,7 @@ import SIPCore
 
 /// Turns what happens on the call path into signals for the outcome side: one memory store each, nothing waited for.
 ///
-/// Owned by the worker thread. A withheld caller's number never gets here (DESIGN §4).
+/// Owned by the worker thread. A withheld caller's number never gets here.
 struct CallReporter {
     let signals: SignalRing
     let calls: CallsInProgress

@@ -6,7 +6,7 @@ import SIPCore
 /// Who calls, as far as the INVITE and the trust in its sender allow to say.
 ///
 /// Privacy is decided before any number is read: for a withheld caller `number` is nil whatever the headers carry.
-/// Source: RFC 3325 §9, RFC 3323 §4, DESIGN §4.
+/// Source: RFC 3325 §9, RFC 3323 §4.
 struct CallerIdentity {
     /// The caller in E.164; nil when withheld or not certain.
     var number: E164Number?

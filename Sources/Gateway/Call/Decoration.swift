@@ -3,7 +3,9 @@
 import Branding
 import SIPCore
 
-/// How much of a brand an INVITE carries; less when the target's datagrams are small (DESIGN §3: logo, reason, name).
+/// How much of a brand an INVITE carries.
+///
+/// Where the target's datagrams are small, the logo is left out first, then the reason, then the name.
 enum BrandDress: UInt8, CaseIterable {
     case logoReasonAndName
     case reasonAndName
@@ -11,7 +13,7 @@ enum BrandDress: UInt8, CaseIterable {
     case nothing
 }
 
-/// Writes a brand into a message: names and one Call-Info, as splices over the received bytes (DESIGN §5).
+/// Writes a brand into a message: names and one Call-Info, as splices over the received bytes.
 ///
 /// The URI, the tags and everything else stay as they came. Rendered bytes are copied from the index.
 enum Decoration {

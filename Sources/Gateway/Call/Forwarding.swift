@@ -117,7 +117,7 @@ extension SIPGateway {
         }
     }
 
-    /// Writes the same name into later requests of a branded dialog as into its INVITE (DESIGN §3).
+    /// Writes the same name into later requests of a branded dialog as into its INVITE.
     ///
     /// Only for the caller the dialog began with: a request that asserts another one, after a transfer, or whose check
     /// failed, keeps its carrier's name. Carriers assert the caller in the INVITE alone, so that From, which stays what it

@@ -7,7 +7,7 @@ package import SIPCore
 ///
 /// Immutable; a class, so that handing it along the walk of a message costs one count and not one for each of its parts.
 package final class TrunkPeer: Sendable {
-    /// Which header names the caller (DESIGN §4).
+    /// Which header names the caller.
     package enum IdentityHeader: UInt8, Hashable, Sendable { case pAssertedIdentity, remotePartyID, from }
 
     /// What happens to a name the carrier sent itself.

@@ -2,7 +2,7 @@
 
 import SIPCore
 
-/// What a trunk may not bring along: claims that only a trusted party can make (law 3, RFC 3325 §5); and what it may not
+/// What a trunk may not bring along: claims that only a trusted party can make (RFC 3325 §5); and what it may not
 /// be told.
 ///
 /// These are acts of the trust boundary, not of an RFC 3261 proxy; each follows the trunk's configuration.

@@ -5,7 +5,7 @@ import COsip2
 /// A From, To, P-Asserted-Identity or Remote-Party-ID value that libosip2 accepts, with the extents of its parts.
 ///
 /// Extents come from `NameAddressExtent`; libosip2 must agree that the value is well formed, or there is no such value
-/// and the call goes on unbranded (law 1). Source: RFC 3261 §20.20, RFC 3325 §9.1.
+/// and the call goes on unbranded. Source: RFC 3261 §20.20, RFC 3325 §9.1.
 package struct NameAddress: Sendable {
     package let extent: NameAddressExtent
     package let uri: SIPURI

@@ -2,7 +2,7 @@
 
 /// Edits to a received message: byte ranges and what stands in their place.
 ///
-/// Everything outside the ranges leaves as it came (law 4; RFC 3261 §16.6 names what a proxy may touch). Edits may be
+/// Everything outside the ranges leaves as it came (RFC 3261 §16.6 names what a proxy may touch). Edits may be
 /// noted in any order; those at one position keep the order they were noted in. Ranges must not overlap.
 package struct Splices: Sendable {
     fileprivate struct Edit {

@@ -5,7 +5,7 @@ import Gateway
 import SIPCore
 import Testing
 
-@Suite("The story of one call, DESIGN §2 and §3")
+@Suite("The story of one call")
 struct CallStoryTests {
     private static let brand = E164Number("+61491570156")
     private static let quotedName = #""Acme \"Bank\"""#

@@ -5,7 +5,7 @@ import Gateway
 import SIPCore
 import Testing
 
-@Suite("Failover, RFC 3261 §16.7 step 4 and 6, §16.9; DESIGN §3")
+@Suite("Failover, RFC 3261 §16.7 step 4 and 6, §16.9")
 struct FailoverTests {
     static let first = PeerAddress(ipv4: 0xC000_0215, port: 5060)
     static let second = PeerAddress(ipv4: 0xC000_0216, port: 5060)

@@ -6,7 +6,7 @@ import SIPCore
 import Testing
 
 /// The cookie of a dialog serves the trunk that has the dialog, and nobody else.
-@Suite("Nobody gains by the cookie of another's dialog, DESIGN §1 law 3")
+@Suite("Nobody gains by the cookie of another's dialog")
 struct ForeignCookieTests {
     private static let other = PeerAddress(ipv4: 0xCB00_7142, port: 5060)  // 203.0.113.66
     private static let name = #""Acme \"Bank\"""#

@@ -6,7 +6,7 @@ import Gateway
 import SIPCore
 import Testing
 
-@Suite("INVITEs of many makers, DESIGN §1 law 4, §4 and §5")
+@Suite("INVITEs of many makers")
 struct InviteCorpusTests {
     private static let quotedName = #""Acme \"Bank\"""#
     private static let callInfo =
