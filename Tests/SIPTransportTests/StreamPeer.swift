@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import SIPCore
 import Synchronization
+import Testing
 
 @testable import SIPTransport
 
@@ -94,4 +95,31 @@ final class RawStream: Sendable {
         let count = recv(descriptor, &room, room.count, 0)
         return count < 0 && errno != ECONNRESET ? nil : String(decoding: room.prefix(max(count, 0)), as: UTF8.self)
     }
+}
+
+/// A port of 127.0.0.1 that refuses connections as long as this lives.
+///
+/// The port stays bound without a listener and without SO_REUSEADDR. The system therefore gives it to no other socket,
+/// as it does with the port of a listener that has closed.
+final class ClosedPort {
+    private let descriptor: Int32
+    let address: PeerAddress
+
+    init() throws {
+        descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var local = sockaddr_in()
+        local.sin_family = sa_family_t(AF_INET)
+        local.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let descriptor = descriptor
+        let isBound = withUnsafeMutablePointer(to: &local) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
+            }
+        }
+        try #require(isBound, "no port of 127.0.0.1 is free")
+        address = PeerAddress(ipv4: 0x7F00_0001, port: UInt16(bigEndian: local.sin_port))
+    }
+
+    deinit { close(descriptor) }
 }

@@ -10,18 +10,19 @@ import Testing
 
 @Suite("Connections that do not come about are told of, RFC 3261 §26.3.1", .serialized)
 struct StreamTroubleTests {
-    private static func connection(to house: TLSHouse, port: UInt16? = nil) -> String {
-        "no connection to 127.0.0.1:\(port ?? house.address.port): "
-    }
+    private static func connection(to house: TLSHouse) -> String { connection(to: house.address) }
+
+    private static func connection(to address: PeerAddress) -> String { "no connection to \(address): " }
 
     @Test func `nobody listens`() async throws {
         let certificates = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: "DNS:pbx.example"))
-        await called.streams.stop()
+        let closed = try ClosedPort()
         let caller = try await TLSHouse(certificates.files("caller", names: "DNS:herald.example"))
-        for _ in 1...3 { caller.send(to: called, named: "pbx.example") }
+        for _ in 1...3 { caller.send(to: closed.address, named: "pbx.example") }
         #expect(try await waits { caller.observer.failures.count == 3 })
-        #expect(caller.observer.troubles == [Self.connection(to: called) + "Connection refused"], "told once")
+        #expect(
+            caller.observer.troubles == [Self.connection(to: closed.address) + "Connection refused"], "reported once")
+        withExtendedLifetime(closed) {}
         await caller.streams.stop()
     }
 

@@ -61,11 +61,14 @@ struct TLSHouse {
     }
 
     /// Sends one message to another house that is to prove a name.
-    func send(to other: TLSHouse, named name: String) {
-        streams.setPeers(StreamPeers(serverNames: [other.address: name]))
+    func send(to other: TLSHouse, named name: String) { send(to: other.address, named: name) }
+
+    /// Sends one message to an address that is to prove a name.
+    func send(to address: PeerAddress, named name: String) {
+        streams.setPeers(StreamPeers(serverNames: [address: name]))
         streams.send([
             OutgoingMessage(
-                bytes: Array(Self.text.utf8), destination: other.address, socket: 0,
+                bytes: Array(Self.text.utf8), destination: address, socket: 0,
                 token: DeliveryToken(branch: Branch(token: 5), attempt: 0))
         ])
     }
