@@ -130,7 +130,16 @@ let package = Package(
                 "Branding", "BrandingAPI", "SystemReasons", "WallClock", "CZlib", hummingbird, hummingbirdCore,
                 httpTypes, nio, nioHTTP, nioHTTPTypes, grdb, crypto, lifecycle, log,
             ],
-            resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
+            path: "Sources",
+            sources: [
+                "DirectoryStore", "DirectoryServer/Admin", "DirectoryServer/BoundPort.swift",
+                "DirectoryServer/Connections", "DirectoryServer/Contract", "DirectoryServer/DirectoryServer.swift",
+                "DirectoryServer/Gate", "DirectoryServer/Housekeeping.swift", "DirectoryServer/Logos",
+                "DirectoryServer/Messages",
+            ],
+            resources: [
+                .embedInCode("DirectoryServer/openapi.yaml"), .embedInCode("DirectoryServer/openapi-admin.yaml"),
+            ],
             swiftSettings: strict),
         .target(name: "ConfigurationFiles", dependencies: ["Branding", "SystemReasons", yams], swiftSettings: strict),
 
