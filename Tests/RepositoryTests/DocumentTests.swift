@@ -46,7 +46,7 @@ struct DocumentTests {
         }
         #expect(metrics.count > 40)
         for metric in metrics.sorted() { #expect(page.contains("| `\(metric)` |"), "\(metric)") }
-        let reasons = try Repository.text("Sources/Branding/PassThroughReason.swift")
+        let reasons = try Repository.text("Sources/Branding/Decision/PassThroughReason.swift")
         let words = reasons.matches(of: /case \.\w+: "([a-z_:]+)"/).map { String($0.1) }
         #expect(words.count > 15)
         for word in words { #expect(page.contains("| `\(word)` |"), "\(word)") }
