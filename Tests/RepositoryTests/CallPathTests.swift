@@ -8,8 +8,8 @@ struct CallPathTests {
     private static let folders = [
         "Sources/SIPCore", "Sources/Branding", "Sources/Gateway/Admission", "Sources/Gateway/Call",
         "Sources/Gateway/CurrentBranding.swift", "Sources/Gateway/Outcome",
-        "Sources/SIPTransport/CallThreadPriority.swift", "Sources/SIPTransport/DatagramBatch.swift",
-        "Sources/SIPTransport/TransportWorker.swift", "Sources/SIPTransport/UDPSocket.swift",
+        "Sources/SIPTransport/Datagram/CallThreadPriority.swift", "Sources/SIPTransport/Datagram/DatagramBatch.swift",
+        "Sources/SIPTransport/Datagram/TransportWorker.swift", "Sources/SIPTransport/Datagram/UDPSocket.swift",
     ]
 
     /// Gates are read from a directory's answer, which is not on the way of a call; `Decodable` has it so.
