@@ -83,10 +83,8 @@ let package = Package(
         .executableTarget(
             name: "herald",
             dependencies: [
-                "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", "SystemReasons", "LogText", "CMalloc", "CSQLite",
-                log,
-                lifecycle, signals, arguments,
+                "GatewayApp", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewayAdmin",
+                "ConfigurationFiles", "LogoScaling", "CMalloc", "CSQLite", log, signals, arguments,
             ],
             swiftSettings: strict, linkerSettings: callPathTogether),
         .executableTarget(
@@ -95,6 +93,15 @@ let package = Package(
                 "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "SystemReasons", "LogText", "CSQLite",
                 log,
                 lifecycle, signals, arguments,
+            ],
+            swiftSettings: strict),
+
+        // The gateway put together: settings, start and stop, status. It alone sees every edge.
+        .target(
+            name: "GatewayApp",
+            dependencies: [
+                "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
+                "GatewayAdmin", "ConfigurationFiles", "SystemReasons", "LogText", log, lifecycle, signals,
             ],
             swiftSettings: strict),
 
@@ -211,7 +218,10 @@ let package = Package(
         .testTarget(name: "SystemReasonsTests", dependencies: ["SystemReasons"], swiftSettings: strict),
         .testTarget(
             name: "HeraldTests",
-            dependencies: ["herald", "ChildPrograms", "ConfigurationFiles", "Gateway", "Branding", grdb, log],
+            dependencies: ["herald", "ChildPrograms", grdb],
+            swiftSettings: strict),
+        .testTarget(
+            name: "GatewayAppTests", dependencies: ["GatewayApp", "ConfigurationFiles", "Gateway", "Branding", log],
             swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),

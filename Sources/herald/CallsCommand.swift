@@ -6,6 +6,7 @@ import BrandingAPI
 import Foundation
 import Gateway
 import GatewayAdmin
+import GatewayApp
 import GatewayStore
 import UnixSignals
 

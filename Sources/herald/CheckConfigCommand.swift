@@ -3,6 +3,7 @@
 import ArgumentParser
 import ConfigurationFiles
 import Foundation
+import GatewayApp
 
 /// `herald check-config`: what would run, or what is wrong with the file and where.
 struct CheckConfigCommand: ParsableCommand {

@@ -4,6 +4,7 @@ import ArgumentParser
 import BrandingAPI
 import Foundation
 import GatewayAdmin
+import GatewayApp
 import GatewayStore
 
 /// `herald events`: the outbox, and sending again what the directory refused.
@@ -88,34 +89,10 @@ struct EventsCommand: AsyncParsableCommand {
 }
 
 extension LedgerEventRow.State: ExpressibleByArgument {
-    /// The state as commands spell it.
-    var word: String {
-        switch self {
-        case .waiting: "waiting"
-        case .delivered: "delivered"
-        case .refused: "refused"
-        }
-    }
-
     package init?(argument: String) {
         guard let state = Self.allCases.first(where: { $0.word == argument.lowercased() }) else { return nil }
         self = state
     }
 
     package static var allValueStrings: [String] { allCases.map(\.word) }
-}
-
-extension LedgerEventRow {
-    /// The event as `--json` shows it; `meta` is the object that is sent.
-    var json: [String: JSONValue?] {
-        let sent = try? JSONDecoder().decode(JSONValue.self, from: Data(meta.utf8))
-        return [
-            "key": .string(key), "call_id": .string(callID), "number": .string(number), "outcome": .string(outcome),
-            "displayed_at": .string(displayedAt), "meta": sent ?? .string(meta), "state": .string(state.word),
-            "attempts": .int(attempts), "created_at": JSONValue(seconds: createdAt),
-            "due_at": state == .waiting ? JSONValue(seconds: dueAt) : nil, "event_id": JSONValue(eventID),
-            "counted": JSONValue(isCounted), "reason": JSONValue(reason), "status": JSONValue(status),
-            "settled_at": JSONValue(seconds: settledAt),
-        ]
-    }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import Dispatch
+import GatewayApp
 import Glibc
 
 /// Where the program begins.
@@ -28,9 +29,6 @@ enum HeraldProgram {
 
 /// The gateway and the operator's commands around it.
 struct Herald: AsyncParsableCommand {
-    /// The version of both programs, as `--version`, the directory and the status page show it.
-    static let version = "0.1.0"
-
     static let configuration = CommandConfiguration(
         commandName: "herald",
         abstract: "Announces who calls: a name, a logo and a reason for calls from a trunk to a PBX.",
@@ -39,7 +37,7 @@ struct Herald: AsyncParsableCommand {
               herald check-config --config /etc/herald/herald.yaml
               herald run --config /etc/herald/herald.yaml
             """,
-        version: version,
+        version: HeraldVersion.current,
         subcommands: [
             RunCommand.self, CheckConfigCommand.self, LookupCommand.self, CallsCommand.self, EventsCommand.self,
             LogosCommand.self, SyncCommand.self, ScaleLogoCommand.self,

@@ -4,6 +4,7 @@ import ArgumentParser
 import BrandingAPI
 import ConfigurationFiles
 import GatewayAdmin
+import GatewayApp
 import GatewayStore
 
 /// `herald logos`: which logos there are copies of, and why not of the others.

@@ -7,6 +7,7 @@ import ConfigurationFiles
 import Foundation
 import Gateway
 import GatewayAdmin
+import GatewayApp
 import GatewayStore
 import Logging
 

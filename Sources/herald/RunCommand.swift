@@ -5,6 +5,7 @@ import CMalloc
 import CSQLite
 import ConfigurationFiles
 import Foundation
+import GatewayApp
 import Logging
 import UnixSignals
 
@@ -38,22 +39,6 @@ struct RunCommand: AsyncParsableCommand {
             let gateway = try await RunningGateway(
                 configuration, path: config, hangups: hangups, recentLog: log, logger: Logger(label: "herald"))
             try await gateway.run()
-        } catch {
-            throw CommandFailure("\(error)")
-        }
-    }
-}
-
-/// Why a command ends with exit code 1; printed as one line to standard error.
-struct CommandFailure: Error, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-
-    /// Runs a piece of work and turns whatever it throws into a failure of the command.
-    static func reported<Value>(_ work: () throws -> Value) throws(CommandFailure) -> Value {
-        do {
-            return try work()
         } catch {
             throw CommandFailure("\(error)")
         }

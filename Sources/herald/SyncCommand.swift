@@ -5,6 +5,7 @@ import BrandingAPI
 import ConfigurationFiles
 import Gateway
 import GatewayAdmin
+import GatewayApp
 
 /// `herald sync --now`: makes the running gateway sync with the directory.
 struct SyncCommand: ParsableCommand {

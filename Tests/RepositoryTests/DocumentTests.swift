@@ -38,7 +38,7 @@ struct DocumentTests {
     @Test func `the page on operation has every metric and every decision`() throws {
         let page = try Repository.text("docs/operating.md")
         let sources =
-            Repository.paths(under: "Sources/herald", endingWith: [".swift"])
+            Repository.paths(under: "Sources/GatewayApp", endingWith: [".swift"])
             + Repository.paths(under: "Sources/Gateway", endingWith: [".swift"])
         var metrics: Set<String> = []
         for path in sources {
@@ -54,7 +54,7 @@ struct DocumentTests {
 
     @Test func `the page on records has every field, and CSV has those of JSON`() throws {
         let page = try Repository.text("docs/records.md")
-        let source = try Repository.text("Sources/herald/CallsOutput.swift")
+        let source = try Repository.text("Sources/GatewayApp/Operator/CallsOutput.swift")
         let fields = source.matches(of: /"([a-z0-9_]+)": (?:\.|JSONValue)/).map { String($0.1) }
         let list = try #require(source.firstMatch(of: /csvTitles = \[([^\]]*)\]/))
         let titles = list.1.matches(of: /"([a-z0-9_]+)"/).map { String($0.1) }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
+package import ConfigurationFiles
 import Foundation
 import GatewayStore
 import SystemReasons
 
 /// What a start would find wrong with the folders and files of the gateway: nothing of it stops calls, all of it wants mending.
-struct StateCheck {
+package struct StateCheck {
     /// One sentence for each problem, with its remedy.
-    let problems: [String]
+    package let problems: [String]
 
-    init(_ configuration: HeraldConfiguration) {
+    package init(_ configuration: HeraldConfiguration) {
         var problems: [String] = []
         for (key, path) in [("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime)] {
             if let reason = Self.reason(againstWriting: path) {
@@ -30,7 +30,7 @@ struct StateCheck {
     }
 
     /// The problems as lines; empty where there are none.
-    var text: String {
+    package var text: String {
         problems.map { "problem \($0)\n" }.joined()
             + (problems.isEmpty ? "" : "calls would be carried all the same\n")
     }

@@ -35,8 +35,8 @@ struct DirectoryLink {
         let publisher = BrandingPublisher(current: brands.current, cache: brands.store, logger: logger)
         let device = DeviceIdentity(
             id: Self.deviceID(configuration, troubles), platform: access.platform,
-            systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: Herald.version)
-        var settings = try access.settings(version: Herald.version)
+            systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: HeraldVersion.current)
+        var settings = try access.settings(version: HeraldVersion.current)
         if access.isBearer {
             var bearer = BearerSettings(device: device, tokenFile: configuration.state + "/directory-tokens")
             bearer.onSignedOut = { await publisher.closeUnauthorised() }

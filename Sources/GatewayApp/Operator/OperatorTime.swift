@@ -3,14 +3,14 @@
 import BrandingAPI
 
 /// Moments as an operator writes them: `2026-01-31` or `2026-01-31T12:00:00Z`, in UTC.
-enum OperatorTime {
+package enum OperatorTime {
     /// The first second meant, since 1970; nil for anything else.
-    static func first(_ text: String) -> Int64? {
+    package static func first(_ text: String) -> Int64? {
         Timestamp.seconds(from: text.contains("T") ? text : text + "T00:00:00Z")
     }
 
     /// The last second meant: of a day its last.
-    static func last(_ text: String) -> Int64? {
+    package static func last(_ text: String) -> Int64? {
         first(text).map { text.contains("T") ? $0 : $0 + 86_399 }
     }
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
+package import BrandingAPI
 import GatewayAdmin
-import GatewayStore
+package import GatewayStore
 
 /// One call told from beginning to end: who and what, what happened when, and what the directory was told.
-struct CallStory {
+package struct CallStory {
     private let call: LedgerCallRow
 
-    init(_ call: LedgerCallRow) { self.call = call }
+    package init(_ call: LedgerCallRow) { self.call = call }
 
-    var text: String {
+    package var text: String {
         var text = "call \(call.callID)\n"
         for (name, value) in facts {
             guard let value, !value.isEmpty else { continue }
@@ -42,7 +42,7 @@ struct CallStory {
 
 extension LedgerCallRow {
     /// The timeline as `--json` shows it.
-    var timelineJSON: JSONValue {
+    package var timelineJSON: JSONValue {
         .array(
             timeline.map { moment in
                 .object(["at": JSONValue(microseconds: moment.at) ?? .null, "what": .string(moment.what)])

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
+package import ConfigurationFiles
 import Foundation
-import GatewayAdmin
+package import GatewayAdmin
 import LogText
 import Logging
 
 /// Where the gateway's log goes: standard error, as text or as JSON.
-enum LogOutput {
+package enum LogOutput {
     /// Sets the log up for the whole program; once, before the first line.
     ///
     /// - Returns: the last lines in memory.
-    static func start(_ settings: LogSettings) -> RecentLog {
+    package static func start(_ settings: LogSettings) -> RecentLog {
         let level = Logger.Level(rawValue: settings.level.rawValue) ?? .info
         let recent = RecentLog()
         LoggingSystem.bootstrap { label in

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import ConfigurationFiles
+package import ConfigurationFiles
 import Foundation
 import Gateway
-import GatewayAdmin
+package import GatewayAdmin
 import GatewayStore
 import GatewaySync
-import Logging
+package import Logging
 import SIPCore
 import SIPTransport
 import ServiceLifecycle
 import SystemReasons
-import UnixSignals
+package import UnixSignals
 
 /// All parts of a running gateway, built in the order they need each other.
 ///
 /// Nothing is sent before everything is there: a taken port or a folder of another gateway ends the start with a message, and no
 /// call was touched. A folder or file of its own that is damaged or cannot be written ends no start (`StateTroubles`).
-struct RunningGateway {
+package struct RunningGateway {
     private let logger: Logger
     private let recorder: OutcomeRecorder
     private let database: HeraldDatabase
@@ -29,7 +29,7 @@ struct RunningGateway {
     /// - Parameters:
     ///   - path: the file the configuration came from, read again at SIGHUP.
     ///   - hangups: each SIGHUP since before the start.
-    init(
+    package init(
         _ configuration: HeraldConfiguration, path: String, hangups: UnixSignalsSequence, recentLog: RecentLog,
         logger: Logger
     ) async throws {
@@ -159,7 +159,7 @@ struct RunningGateway {
     }
 
     /// Runs until SIGTERM or SIGINT; what the ring still holds is stored before it returns.
-    func run() async throws {
+    package func run() async throws {
         let group = ServiceGroup(
             configuration: .init(
                 services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },

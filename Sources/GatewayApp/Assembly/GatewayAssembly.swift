@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Branding
-import ConfigurationFiles
+package import Branding
+package import ConfigurationFiles
 import Foundation
 import Gateway
 import GatewayAdmin
@@ -172,7 +172,7 @@ extension HeraldConfiguration {
     }
 
     /// How brands become header bytes.
-    var renderingProfile: RenderingProfile {
+    package var renderingProfile: RenderingProfile {
         RenderingProfile(
             maxNameBytes: branding.maxNameBytes, maxReasonCharacters: branding.maxReasonCharacters,
             percent: branding.percent == .keep ? .keep : .spellOut,

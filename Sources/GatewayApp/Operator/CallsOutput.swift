@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import BrandingAPI
+package import BrandingAPI
 import Gateway
 import GatewayAdmin
-import GatewayStore
+package import GatewayStore
 
 /// The shapes in which `herald calls` shows calls.
-enum CallsOutput: CaseIterable {
+package enum CallsOutput: CaseIterable {
     case table, csv, json
 
     /// The calls in this shape, with titles where the shape has any and they are wanted.
-    func write(_ calls: [LedgerCallRow], titles: Bool) throws {
+    package func write(_ calls: [LedgerCallRow], titles: Bool) throws {
         switch self {
         case .json:
             for call in calls { try Output.write(json: call.json) }
@@ -88,7 +88,7 @@ extension LedgerCallRow {
     }
 
     /// The call as `--json` shows it.
-    var json: [String: JSONValue?] {
+    package var json: [String: JSONValue?] {
         [
             "call_id": .string(callID), "sip_call_id": .string(sipCallID), "direction": .string(direction),
             "trunk": JSONValue(trunk), "caller": JSONValue(caller), "caller_received": JSONValue(callerReceived),

@@ -6,7 +6,7 @@ import Gateway
 import Logging
 import Testing
 
-@testable import herald
+@testable import GatewayApp
 
 @Suite("A line for each ended call")
 struct EndedCallLogTests {

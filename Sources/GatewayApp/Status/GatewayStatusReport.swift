@@ -107,7 +107,7 @@ struct GatewayStatusReport: GatewayStatusSource {
         let sync = link?.sync.status
         let backlog = try? reader.backlog()
         var status = GatewayStatus(
-            gateway: id, version: Herald.version, startedAt: startedAt, listening: listening,
+            gateway: id, version: HeraldVersion.current, startedAt: startedAt, listening: listening,
             branding: .init(
                 isSettled: isSettledWithoutSync || snapshot.index.count > 0 || sync?.lastSuccess != nil
                     || snapshot.gates.closed != nil,

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import ConfigurationFiles
+package import ConfigurationFiles
 import Foundation
 import Gateway
 import GatewayAdmin
-import GatewayStore
+package import GatewayStore
 import GatewaySync
 import Logging
 import ServiceLifecycle
@@ -74,7 +74,7 @@ extension HTTPListener {
 
 extension HeraldConfiguration.Logos {
     /// What the store keeps and writes into Call-Info.
-    var storeSettings: LogoStore.Settings {
+    package var storeSettings: LogoStore.Settings {
         var settings = LogoStore.Settings(
             forms: forms, publicURL: publicURL, missing: missing == .original ? .original : .none)
         settings.maxTotal = maxTotal
@@ -84,7 +84,7 @@ extension HeraldConfiguration.Logos {
 
     /// How logos are fetched.
     fileprivate var fetchSettings: LogoSettings {
-        var settings = LogoSettings(hosts: Set(hosts), forms: forms, version: Herald.version)
+        var settings = LogoSettings(hosts: Set(hosts), forms: forms, version: HeraldVersion.current)
         settings.allowsPrivate = allowsPrivate
         settings.allowsHTTP = allowsHTTP
         settings.maxFile = maxFile

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
+package import ConfigurationFiles
 import Foundation
 import Logging
 import SIPTransport
 
 /// What the certificates and keys of a configuration are good for, as far as reading them tells.
-struct CertificateReport {
+package struct CertificateReport {
     /// Why a start would end; empty where everything can be used.
-    private(set) var problems: [String] = []
+    package private(set) var problems: [String] = []
     /// Certificates that peers refuse, or soon will.
-    private(set) var remarks: [String] = []
+    package private(set) var remarks: [String] = []
     /// Each certificate's names and end, a line each.
-    private(set) var summary: [String] = []
+    package private(set) var summary: [String] = []
 
     /// Reads every file.
     ///
     /// - Parameter now: seconds since 1970.
-    init(_ configuration: HeraldConfiguration, at now: Int64) {
+    package init(_ configuration: HeraldConfiguration, at now: Int64) {
         for listener in configuration.listen {
             guard let files = listener.tls else { continue }
             read(TLSIdentity.Files(files), "listen \(listener.name)", now)

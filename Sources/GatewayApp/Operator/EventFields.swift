@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BrandingAPI
+import Foundation
+package import GatewayStore
+
+extension LedgerEventRow.State {
+    /// The state as commands spell it.
+    package var word: String {
+        switch self {
+        case .waiting: "waiting"
+        case .delivered: "delivered"
+        case .refused: "refused"
+        }
+    }
+}
+
+extension LedgerEventRow {
+    /// The event as `--json` shows it; `meta` is the object that is sent.
+    package var json: [String: JSONValue?] {
+        let sent = try? JSONDecoder().decode(JSONValue.self, from: Data(meta.utf8))
+        return [
+            "key": .string(key), "call_id": .string(callID), "number": .string(number), "outcome": .string(outcome),
+            "displayed_at": .string(displayedAt), "meta": sent ?? .string(meta), "state": .string(state.word),
+            "attempts": .int(attempts), "created_at": JSONValue(seconds: createdAt),
+            "due_at": state == .waiting ? JSONValue(seconds: dueAt) : nil, "event_id": JSONValue(eventID),
+            "counted": JSONValue(isCounted), "reason": JSONValue(reason), "status": JSONValue(status),
+            "settled_at": JSONValue(seconds: settledAt),
+        ]
+    }
+}

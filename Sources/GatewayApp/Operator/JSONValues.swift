@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BrandingAPI
+
+extension JSONValue {
+    package init?(_ text: String?) {
+        guard let text else { return nil }
+        self = .string(text)
+    }
+
+    package init?(_ number: Int?) {
+        guard let number else { return nil }
+        self = .int(number)
+    }
+
+    package init?(_ flag: Bool?) {
+        guard let flag else { return nil }
+        self = .bool(flag)
+    }
+
+    /// Microseconds since 1970 as ISO 8601 with milliseconds.
+    package init?(microseconds: Int64?) {
+        guard let microseconds else { return nil }
+        let milliseconds = String(microseconds / 1000 % 1000)
+        let fraction = String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
+        self = .string(Timestamp.string(from: microseconds / 1_000_000).dropLast() + "." + fraction + "Z")
+    }
+
+    /// Seconds since 1970 as ISO 8601.
+    package init?(seconds: Int64?) {
+        guard let seconds else { return nil }
+        self = .string(Timestamp.string(from: seconds))
+    }
+}

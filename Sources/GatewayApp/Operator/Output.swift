@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import BrandingAPI
+import Foundation
+
+/// Where the results of a command go.
+package enum Output {
+    /// Writes to standard output; a reader that went away ends the command, as SIGPIPE would.
+    package static func write(_ text: String) {
+        do {
+            try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
+        } catch {
+            exit(1)
+        }
+    }
+
+    /// Writes one JSON object and a line end; keys in alphabetical order, unknown values left out.
+    package static func write(json members: [String: JSONValue?]) throws { write(try line(json: members)) }
+
+    /// The same as text.
+    package static func line(json members: [String: JSONValue?]) throws -> String {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        let object = JSONValue.object(members.compactMapValues { $0 })
+        return String(decoding: try encoder.encode(object), as: UTF8.self) + "\n"
+    }
+}
