@@ -12,9 +12,6 @@
 package struct Branch: Hashable, Sendable {
     package let value: UInt64
 
-    /// The standard library's own requirement for the place in a table.
-    package func _rawHashValue(seed: Int) -> Int { KeyedHash.place(of: value, seed: seed) }
-
     /// Takes the value of a branch that was computed before, as timers and the transport carry it.
     package init(token: UInt64) { value = token }
 
