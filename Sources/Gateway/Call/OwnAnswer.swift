@@ -20,57 +20,26 @@ enum OwnAnswer {
     static func message(
         to arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil, tag: UInt64
     ) -> OutgoingMessage {
-        let request = arrival.message
+        let (request, flow) = (arrival.message, arrival.flow)
         let bytes = LocalMessages.response(
-            to: request, status: status, phrase: phrase, toTag: tag, field: field, source: arrival.flow.source)
-        let asked = request.bytes
-        return message(bytes, answering: request.topVia?.value, in: asked.span, by: arrival.flow)
-    }
-
-    /// The refusal of a new call of which no more is known than a glance tells; with its To tag, it is the same as that of
-    /// the message.
-    static func message(
-        to invite: InviteGlance, in bytes: Span<UInt8>, by flow: Flow, status: Int, phrase: StaticString, tag: UInt64
-    ) -> OutgoingMessage {
-        let answer = LocalMessages.response(
-            to: invite, in: bytes, status: status, phrase: phrase, toTag: tag, source: flow.source)
-        return message(answer, answering: invite.topVia, in: bytes, by: flow)
-    }
-
-    private static func message(
-        _ answer: [UInt8], answering via: ViaValue?, in bytes: Span<UInt8>, by flow: Flow
-    ) -> OutgoingMessage {
+            to: request, status: status, phrase: phrase, toTag: tag, field: field, source: flow.source)
         var destination = flow.returnAddress
-        // RFC 3261 §18.2.2: where the topmost Via asks for it; to the sender where there is no Via to ask.
-        if let via {
-            // What a Via claims to speak does not matter to a datagram.
-            let transport = flow.connection == 0 ? .udp : via.transport(in: bytes) ?? .tcp
+        // RFC 3261 §18.2.2: the topmost Via decides; without a Via the response goes to the sender.
+        if let via = request.topVia?.value {
+            // For a datagram the transport that its Via claims does not matter.
+            let transport = flow.connection == 0 ? .udp : via.transport(in: request) ?? .tcp
             destination = ResponseForwarding.destination(ofAnswersTo: via, from: flow.source, by: transport)
         }
         return OutgoingMessage(
-            bytes: answer, destination: destination, socket: flow.socket, connection: flow.connection)
+            bytes: bytes, destination: destination, socket: flow.socket, connection: flow.connection)
     }
 
     /// The To tag of the gateway's own answers: the same for every retransmission (RFC 3261 §8.2.6.2, §8.2.7).
     static func tag(for request: SIPMessage, secret: Secret) -> UInt64 {
-        let bytes = request.bytes
-        return tag(
-            callID: request.first(.callID)?.value, fromTag: request.fromTag, sequence: request.sequence?.number ?? 0,
-            in: bytes.span, secret: secret)
-    }
-
-    /// The same tag for an INVITE looked at in `bytes`.
-    static func tag(for invite: InviteGlance, in bytes: Span<UInt8>, secret: Secret) -> UInt64 {
-        tag(callID: invite.callID, fromTag: invite.fromTag, sequence: invite.sequence, in: bytes, secret: secret)
-    }
-
-    private static func tag(
-        callID: Range<Int>?, fromTag: Range<Int>?, sequence: Int, in bytes: Span<UInt8>, secret: Secret
-    ) -> UInt64 {
         var hash = secret.hash(for: .ownTag)
-        if let callID { hash.combine(callID, of: bytes) }
-        if let fromTag { hash.combine(fromTag, of: bytes) }
-        hash.combine(UInt64(sequence))
+        if let callID = request.first(.callID) { hash.combine(callID.value, of: request) }
+        if let fromTag = request.fromTag { hash.combine(fromTag, of: request) }
+        hash.combine(UInt64(request.sequence?.number ?? 0))
         return hash.finish()
     }
 

@@ -58,21 +58,8 @@ package struct KeyedHash {
         message.bytes.withUnsafeBufferPointer { hash.combine(counted: UnsafeBufferPointer(rebasing: $0[part]).span) }
     }
 
-    /// Adds a part of the bytes of a message.
-    @inline(never)
-    package mutating func combine(_ part: Range<Int>, of bytes: Span<UInt8>) {
-        hash.combine(counted: bytes.extracting(part))
-    }
-
     /// Adds a number.
     package mutating func combine(_ number: UInt64) { hash.combine(number) }
-
-    /// The 64-bit result, with what tells one request of a call from another.
-    consuming func finish(callID: Range<Int>?, sequence: Int, in bytes: Span<UInt8>) -> UInt64 {
-        if let callID { combine(callID, of: bytes) }
-        combine(UInt64(sequence))
-        return finish()
-    }
 
     /// The 64-bit result.
     package consuming func finish() -> UInt64 { hash.finalizeFirst() }
