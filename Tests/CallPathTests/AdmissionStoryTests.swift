@@ -142,7 +142,7 @@ struct AdmissionStoryTests {
         let again = request("INVITE", toTag: ";tag=p", branch: "again", sequence: 3)
         #expect(gateway.receive(again, from: trunk).to(GatewayUnderTest.pbx).count == 1)
         let folded = try #require(gateway.receive(invite(3).replacing("From: ", with: "From:\n "), from: trunk).first)
-        #expect(String(decoding: folded.bytes, as: UTF8.self).hasPrefix("SIP/2.0 503"), "what a glance cannot tell of")
+        #expect(String(decoding: folded.bytes, as: UTF8.self).hasPrefix("SIP/2.0 503"), "§7.3.1: a folded field")
         let emergency = request("INVITE", extra: "Resource-Priority: esnet.1\n", branch: "e")
         #expect(gateway.receive(emergency, from: trunk).to(GatewayUnderTest.pbx).count == 1)
         gateway.gateway.filling = 0
@@ -236,7 +236,7 @@ struct AdmissionStoryTests {
         #expect(gateway.receive(invite(2), from: trunk).to(GatewayUnderTest.pbx).count == 1)
     }
 
-    @Test func `the ACK of a shed call ends here, at a glance, and so does its repetition, by reckoning`() throws {
+    @Test func `the ACK of a shed call ends here by its kept tag, and so does its retransmission by the computed one`() throws {
         let gateway = try gateway()
         flood(gateway)
         let refused = try #require(gateway.receive(invite(1), from: trunk).to(trunk).first)

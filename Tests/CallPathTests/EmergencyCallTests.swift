@@ -53,7 +53,7 @@ struct EmergencyCallTests {
     }
 
     @Test(arguments: forms.map { ($0, true) } + others.map { ($0, false) })
-    func `an overloaded gateway takes them, by a glance and by its index`(uri: String, isEmergency: Bool) throws {
+    func `an overloaded gateway takes them`(uri: String, isEmergency: Bool) throws {
         for source in [pbx, trunk] {
             let gateway = try gateway()
             gateway.gateway.filling = 1

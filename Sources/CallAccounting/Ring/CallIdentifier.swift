@@ -15,9 +15,6 @@ package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
         self.low = low
     }
 
-    /// The standard library's own requirement for the place in a table.
-    package func _rawHashValue(seed: Int) -> Int { KeyedHash.place(of: high ^ low, seed: seed) }
-
     /// Reads the 36-character lower-case UUID form that `description` writes.
     package init?(_ text: some StringProtocol) {
         let hex = text.utf8.filter { $0 != UInt8(ascii: "-") }

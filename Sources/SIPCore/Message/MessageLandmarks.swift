@@ -45,18 +45,18 @@ struct MessageLandmarks: Sendable {
     }
 
     /// The first value of a Via field; nil when it cannot be read.
-    static func topVia(_ bytes: Span<UInt8>, _ field: Range<Int>) -> ViaValue? {
+    private static func topVia(_ bytes: Span<UInt8>, _ field: Range<Int>) -> ViaValue? {
         var start = field.lowerBound
         return HeaderValues.next(in: bytes, from: &start, to: field.upperBound).flatMap { ViaValue(bytes, $0) }
     }
 
     /// The tag of From or To.
-    static func tag(_ bytes: Span<UInt8>, _ extent: NameAddressExtent) -> Extent? {
+    private static func tag(_ bytes: Span<UInt8>, _ extent: NameAddressExtent) -> Extent? {
         HeaderParameters.find("tag", in: bytes, extent.parameters).map(Extent.init)
     }
 
     /// CSeq taken apart; nil when malformed.
-    static func sequence(_ bytes: Span<UInt8>, _ value: Range<Int>) -> (number: UInt32, method: Extent)? {
+    private static func sequence(_ bytes: Span<UInt8>, _ value: Range<Int>) -> (number: UInt32, method: Extent)? {
         let blank = bytes.position(in: value) { $0.blankMarks }
         guard blank < value.upperBound, let number = DecimalNumber.read(bytes, value.lowerBound..<blank) else {
             return nil

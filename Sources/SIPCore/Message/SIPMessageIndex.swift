@@ -42,58 +42,37 @@ extension SIPMessage {
         _ datagram: consuming [UInt8], limits: SIPLimits = SIPLimits()
     ) throws(SIPIndexError) -> SIPMessage {
         var bytes = consume datagram
+        guard bytes.count <= min(limits.messageBytes, Int(UInt32.max)) else { throw .overLimit }
+        // RFC 3261 §7.5: CRLF before the start line is ignored.
+        var position = 0
+        while position < bytes.count, bytes[position] == 13 || bytes[position] == 10 { position += 1 }
+        guard position < bytes.count else { throw .keepAlive }
+        if position > 0 { bytes.removeFirst(position) }
+        var scanner = LineScanner()
+        let first = try scanner.nextLine(bytes.span, limit: limits.headerBytes)
+        if bytes.contains(0, in: first) { throw .nulByte }
+        guard let startLine = StartLine.read(bytes.span, first) else { throw .notSIP }
         var headers: [HeaderField] = []
         headers.reserveCapacity(32)
-        let outline = try Outline(of: &bytes, into: &headers, limits: limits)
-        return SIPMessage(outline, of: bytes, headers)
-    }
-
-    /// Makes a message of its bytes and what was found in them.
-    convenience init(_ outline: Outline, of bytes: [UInt8], _ headers: [HeaderField]) {
-        self.init(
-            bytes: bytes, startLine: outline.startLine, headers: headers, bodyStart: outline.bodyStart,
-            landmarks: outline.landmarks)
-    }
-
-    /// What a message shows beside its header fields.
-    struct Outline {
-        let startLine: StartLine
-        fileprivate let bodyStart: Int
-        fileprivate let landmarks: MessageLandmarks
-
-        /// Finds it in the bytes, of which what does not belong to the message is cut, and adds the fields to the list.
-        init(
-            of bytes: inout [UInt8], into list: inout [HeaderField], limits: SIPLimits
-        ) throws(SIPIndexError) {
-            // A list of its own while it grows: 360 instructions of a call less than through the one that is lent.
-            var headers: [HeaderField] = []
-            swap(&headers, &list)
-            defer { swap(&headers, &list) }
-            guard bytes.count <= min(limits.messageBytes, Int(UInt32.max)) else { throw .overLimit }
-            // RFC 3261 §7.5: CRLF before the start line is ignored.
-            var position = 0
-            while position < bytes.count, bytes[position] == 13 || bytes[position] == 10 { position += 1 }
-            guard position < bytes.count else { throw .keepAlive }
-            if position > 0 { bytes.removeFirst(position) }
-            var scanner = LineScanner()
-            let first = try scanner.nextLine(bytes.span, limit: limits.headerBytes)
-            if bytes.contains(0, in: first) { throw .nulByte }
-            guard let startLine = StartLine.read(bytes.span, first) else { throw .notSIP }
-            while let field = try scanner.nextField(bytes.span, limit: limits.headerBytes) {
-                guard headers.count < limits.headerFields else { throw .overLimit }
-                headers.append(field)
-            }
-            let landmarks = MessageLandmarks(bytes.span, headers.span)
-            // RFC 3261 §18.3: what follows the body that Content-Length tells of is dropped; a body too short is left to
-            // validation.
-            if let place = landmarks.position(of: .contentLength),
-                let length = DecimalNumber.read(bytes.span, headers[place].value),
-                length < bytes.count - scanner.position
-            {
-                bytes.removeLast(bytes.count - scanner.position - length)
-            }
-            (self.startLine, bodyStart, self.landmarks) = (startLine, scanner.position, landmarks)
+        while let field = try scanner.nextField(bytes.span, limit: limits.headerBytes) {
+            guard headers.count < limits.headerFields else { throw .overLimit }
+            headers.append(field)
         }
+        let landmarks = MessageLandmarks(bytes.span, headers.span)
+        // RFC 3261 §18.3: bytes past Content-Length are dropped, with their memory. A body too short is left to validation.
+        if let place = landmarks.position(of: .contentLength),
+            let length = DecimalNumber.read(bytes.span, headers[place].value),
+            length < bytes.count - scanner.position
+        {
+            bytes = Array(bytes[..<(scanner.position + length)])
+        }
+        return SIPMessage(
+            bytes: bytes, startLine: startLine, headers: headers, bodyStart: scanner.position, landmarks: landmarks)
+    }
+
+    /// Indexes a datagram, whose bytes are copied once.
+    package static func index(_ datagram: Span<UInt8>, limits: SIPLimits) throws(SIPIndexError) -> SIPMessage {
+        try index(datagram.withUnsafeBufferPointer { [UInt8]($0) }, limits: limits)
     }
 
     /// The value of Content-Length; nil when absent or no number.

@@ -41,12 +41,8 @@ package struct ViaValue: Hashable, Sendable {
 
     /// What the hop it names speaks; nil for a transport Herald does not.
     package func transport(in message: SIPMessage) -> SIPTransportKind? {
-        let bytes = message.bytes
-        return transport(in: bytes.span)
-    }
-
-    /// The same of the bytes of a message.
-    package func transport(in bytes: Span<UInt8>) -> SIPTransportKind? {
+        let received = message.bytes
+        let bytes = received.span
         let end = bytes.firstIndex(of: UInt8(ascii: ";"), in: extent) ?? extent.upperBound
         guard let first = bytes.firstIndex(of: UInt8(ascii: "/"), in: extent.lowerBound..<end),
             let second = bytes.firstIndex(of: UInt8(ascii: "/"), in: (first + 1)..<end)

@@ -12,9 +12,6 @@
 package struct Branch: Hashable, Sendable {
     package let value: UInt64
 
-    /// The standard library's own requirement for the place in a table.
-    package func _rawHashValue(seed: Int) -> Int { KeyedHash.place(of: value, seed: seed) }
-
     /// Takes the value of a branch that was computed before, as timers and the transport carry it.
     package init(token: UInt64) { value = token }
 
@@ -25,40 +22,19 @@ package struct Branch: Hashable, Sendable {
     ///
     /// - Parameter sender: a number that tells the peer it came from from all others.
     package init(of message: SIPMessage, via: ViaValue, sender: UInt64, secret: Secret) {
-        let bytes = message.bytes
-        let (callID, sequence) = (message.first(.callID)?.value, message.sequence?.number ?? 0)
-        if let branch = via.branch, Self.hasCookie(branch, in: bytes.span) {
-            self.init(
-                Self.transactionMethod(of: message), branch, sender: sender, callID: callID, sequence: sequence,
-                in: bytes.span, secret: secret)
-            return
+        var hash = secret.hash(for: .branch)
+        hash.combine(Self.transactionMethod(of: message), of: message)
+        hash.combine(sender)
+        if let branch = via.branch, message[branch].prefix(7).equals("z9hG4bK") {
+            hash.combine(branch, of: message)
+        } else {
+            hash.combine(via.extent, of: message)
+            if let tag = message.fromTag { hash.combine(tag, of: message) }
+            hash.combine(message.requestURI, of: message)
         }
-        var hash = secret.hash(for: .branch)
-        hash.combine(Self.transactionMethod(of: message), of: bytes.span)
-        hash.combine(sender)
-        hash.combine(via.extent, of: message)
-        if let tag = message.fromTag { hash.combine(tag, of: message) }
-        hash.combine(message.requestURI, of: message)
-        self.init(token: hash.finish(callID: callID, sequence: sequence, in: bytes.span))
-    }
-
-    /// Computes the branch of an INVITE looked at in `bytes`: the same as that of the message.
-    package init(of invite: InviteGlance, in bytes: Span<UInt8>, sender: UInt64, secret: Secret) {
-        self.init(
-            0..<0, invite.branch, sender: sender, callID: invite.callID, sequence: invite.sequence, in: bytes,
-            secret: secret)
-    }
-
-    /// Computes the branch of a request from a branch parameter with the cookie.
-    private init(
-        _ method: Range<Int>, _ branch: Range<Int>, sender: UInt64, callID: Range<Int>?, sequence: Int,
-        in bytes: Span<UInt8>, secret: Secret
-    ) {
-        var hash = secret.hash(for: .branch)
-        hash.combine(method, of: bytes)
-        hash.combine(sender)
-        hash.combine(branch, of: bytes)
-        value = hash.finish(callID: callID, sequence: sequence, in: bytes)
+        if let callID = message.first(.callID) { hash.combine(callID.value, of: message) }
+        hash.combine(UInt64(message.sequence?.number ?? 0))
+        value = hash.finish()
     }
 
     /// The extent of the method that names a request's transaction; empty for INVITE and for what finds it, ACK and CANCEL
@@ -69,11 +45,6 @@ package struct Branch: Hashable, Sendable {
         case .invite, .ack, .cancel: 0..<0
         default: token
         }
-    }
-
-    /// Whether a branch parameter begins with the cookie of RFC 3261 §8.1.1.7.
-    static func hasCookie(_ branch: Range<Int>, in bytes: Span<UInt8>) -> Bool {
-        bytes.bytes.extracting(branch).extracting(first: 7).equals("z9hG4bK")
     }
 
     /// Reads a branch that `append(attempt:to:)` wrote; nil for anybody else's.

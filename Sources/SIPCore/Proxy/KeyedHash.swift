@@ -41,16 +41,8 @@ package enum KeyedHashUse: UInt64, Sendable {
 /// A keyed hash over parts of a message, each with its length, so that no two lists of parts look alike.
 package struct KeyedHash {
     private var hash: SipHash
-    /// A number of this process: who sees results could else pick out those that fall together, and send them again.
-    private static let factor = UInt64.random(in: 0 ... .max) | 1
 
     fileprivate init(_ hash: SipHash) { self.hash = hash }
-
-    /// The place of a result in a table: it is a hash already, so one multiplication does, for all bits of it.
-    package static func place(of result: UInt64, seed: Int) -> Int {
-        let (high, low) = (result ^ UInt64(truncatingIfNeeded: seed)).multipliedFullWidth(by: factor)
-        return Int(truncatingIfNeeded: high ^ low)
-    }
 
     /// Adds a part of the message.
     ///
@@ -66,21 +58,8 @@ package struct KeyedHash {
         message.bytes.withUnsafeBufferPointer { hash.combine(counted: UnsafeBufferPointer(rebasing: $0[part]).span) }
     }
 
-    /// Adds a part of the bytes of a message.
-    @inline(never)
-    package mutating func combine(_ part: Range<Int>, of bytes: Span<UInt8>) {
-        hash.combine(counted: bytes.extracting(part))
-    }
-
     /// Adds a number.
     package mutating func combine(_ number: UInt64) { hash.combine(number) }
-
-    /// The 64-bit result, with what tells one request of a call from another.
-    consuming func finish(callID: Range<Int>?, sequence: Int, in bytes: Span<UInt8>) -> UInt64 {
-        if let callID { combine(callID, of: bytes) }
-        combine(UInt64(sequence))
-        return finish()
-    }
 
     /// The 64-bit result.
     package consuming func finish() -> UInt64 { hash.finalizeFirst() }

@@ -11,44 +11,25 @@ package enum LocalMessages {
         to request: SIPMessage, status: Int, phrase: StaticString, toTag: UInt64?, field: AnswerField? = nil,
         source: PeerAddress
     ) -> [UInt8] {
-        var out = statusLine(status, phrase)
-        appendVias(of: request, source: source, to: &out)
-        let bytes = request.bytes
-        appendNames(
-            from: request.first(.from)?.value, to: request.first(.to)?.value, tag: request.toTag == nil ? toTag : nil,
-            callID: request.first(.callID)?.value, cseq: request.first(.cseq)?.value, of: bytes.span, into: &out)
-        // RFC 3261 §8.2.6.1: the sender measures the way to the next hop with it.
-        if status == 100 { appendField("\r\nTimestamp: ", request.first(.timestamp), of: request, to: &out) }
-        field?.append(to: &out)
-        out.append("\r\nContent-Length: 0\r\n\r\n")
-        return out
-    }
-
-    /// The answer to a new INVITE looked at in `bytes`: the same as that to the message.
-    package static func response(
-        to invite: InviteGlance, in bytes: Span<UInt8>, status: Int, phrase: StaticString, toTag: UInt64,
-        source: PeerAddress
-    ) -> [UInt8] {
-        var out = statusLine(status, phrase)
-        appendTopVia(invite.via(0), invite.topVia, of: bytes, source: source, to: &out)
-        for place in 1..<invite.viaCount {
-            out.append("\r\nVia: ")
-            out.append(invite.via(place), of: bytes)
-        }
-        appendNames(
-            from: invite.from, to: invite.to, tag: toTag, callID: invite.callID, cseq: invite.cseq, of: bytes,
-            into: &out)
-        out.append("\r\nContent-Length: 0\r\n\r\n")
-        return out
-    }
-
-    private static func statusLine(_ status: Int, _ phrase: StaticString) -> [UInt8] {
         var out: [UInt8] = []
         out.reserveCapacity(512)
         out.append("SIP/2.0 ")
         out.append(decimal: status)
         out.append(" ")
         out.append(phrase)
+        appendVias(of: request, source: source, to: &out)
+        appendField("\r\nFrom: ", request.first(.from), of: request, to: &out)
+        appendField("\r\nTo: ", request.first(.to), of: request, to: &out)
+        if let toTag, request.has(.to), request.toTag == nil {
+            out.append(";tag=hd")
+            out.append(hex: toTag)
+        }
+        appendField("\r\nCall-ID: ", request.first(.callID), of: request, to: &out)
+        appendField("\r\nCSeq: ", request.first(.cseq), of: request, to: &out)
+        // RFC 3261 §8.2.6.1: the sender measures the way to the next hop with it.
+        if status == 100 { appendField("\r\nTimestamp: ", request.first(.timestamp), of: request, to: &out) }
+        field?.append(to: &out)
+        out.append("\r\nContent-Length: 0\r\n\r\n")
         return out
     }
 
@@ -159,36 +140,12 @@ package enum LocalMessages {
         out.append(position..<field.upperBound, of: bytes)
     }
 
-    /// The fields that name the call and its transaction, as the request has them (RFC 3261 §8.2.6.2); nil for one it lacks.
-    ///
-    /// - Parameter tag: put on To.
-    private static func appendNames(
-        from: Range<Int>?, to: Range<Int>?, tag: UInt64?, callID: Range<Int>?, cseq: Range<Int>?, of bytes: Span<UInt8>,
-        into out: inout [UInt8]
-    ) {
-        appendField("\r\nFrom: ", from, of: bytes, to: &out)
-        appendField("\r\nTo: ", to, of: bytes, to: &out)
-        if let tag, to != nil {
-            out.append(";tag=hd")
-            out.append(hex: tag)
-        }
-        appendField("\r\nCall-ID: ", callID, of: bytes, to: &out)
-        appendField("\r\nCSeq: ", cseq, of: bytes, to: &out)
-    }
-
     /// Begins a line, whose end comes with the next one.
     private static func appendField(
         _ start: StaticString, _ field: SIPMessage.HeaderField?, of message: SIPMessage, to out: inout [UInt8]
     ) {
-        let bytes = message.bytes
-        appendField(start, field?.value, of: bytes.span, to: &out)
-    }
-
-    private static func appendField(
-        _ start: StaticString, _ value: Range<Int>?, of bytes: Span<UInt8>, to out: inout [UInt8]
-    ) {
-        guard let value else { return }
+        guard let field else { return }
         out.append(start)
-        out.append(value, of: bytes)
+        out.append(field.value, of: message)
     }
 }

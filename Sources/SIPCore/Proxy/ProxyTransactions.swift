@@ -17,10 +17,8 @@ package protocol TransactionUser: AnyObject {
 package final class ProxyTransactions<User: TransactionUser> {
     /// Messages waiting to be sent.
     package var outgoing: [OutgoingMessage] = []
-    /// Whom deliveries go to; it must live as long as this does.
-    ///
-    /// Not weak: every use of an object with weak references takes the long way round.
-    package unowned(unsafe) var user: User?
+    /// Receives deliveries; it owns this table.
+    package unowned var user: User?
     let timing: TransactionTimers
     private let capacity: Int
     /// Bytes of the messages of all transactions, with their lists of fields.

@@ -23,7 +23,7 @@ package enum RequestForwarding {
     }
 
     private static func appendVia(_ socket: LocalSocket, branch: Branch, attempt: UInt8, to out: inout [UInt8]) {
-        socket.viaStart.withUnsafeBytes { out.append($0) }
+        out.append(contentsOf: socket.viaStart)
         branch.append(attempt: attempt, to: &out)
         out.append(";rport")
     }

@@ -121,7 +121,7 @@ package enum ProbeRequest {
         let host = String(decoding: socket.sentBy, as: UTF8.self)
         out.append("OPTIONS sip:")
         out.append(contentsOf: "\(target.description)\(parameter) SIP/2.0\r\n".utf8)
-        socket.viaStart.withUnsafeBytes { out.append($0) }
+        out.append(contentsOf: socket.viaStart)
         out.append(prefix)
         out.append(hex: number)
         out.append(hex: seal(number, secret))

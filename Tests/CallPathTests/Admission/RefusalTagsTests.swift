@@ -5,7 +5,7 @@ import Testing
 
 @testable import Gateway
 
-@Suite("ACKs of a flood's refusals end at a glance")
+@Suite("ACKs of shed calls are known by their To tags")
 struct RefusalTagsTests {
     @Test func `a tag is taken once, a tag nobody noted never`() {
         var tags = RefusalTags()

@@ -211,4 +211,12 @@ struct SIPMessageIndexTests {
         #expect(message.toTag.map(message.text) == "t")  // §20: without brackets they belong to the header
         #expect(message.isInDialog)
     }
+
+    @Test func `§18.3: a request with filler behind its body holds the memory of its own bytes alone`() throws {
+        let text = "OPTIONS sip:a@b SIP/2.0\r\nl: 0\r\n\r\n"
+        let datagram = Array((text + String(repeating: "x", count: 60_000)).utf8)
+        let message = try SIPMessage.index(datagram.span, limits: SIPLimits())
+        #expect(message.bytes == Array(text.utf8))
+        #expect(message.bytes.capacity < 256)
+    }
 }

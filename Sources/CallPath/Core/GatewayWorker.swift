@@ -6,7 +6,7 @@ package import SIPCore
 /// shard that keeps its transaction.
 ///
 /// Owned by one worker thread; no call into it waits for anything but a shard another worker holds for the time of one
-/// message. The walk of an INVITE: here → `MessageRoom.index` → `SIPGateway.receiveRequest` → `InboundCall` →
+/// message. The walk of an INVITE: here → `SIPMessage.index` → `SIPGateway.receiveRequest` → `InboundCall` →
 /// `CallerIdentity` → `decide` → `Decoration` → `ProxyTransactions.forward`.
 package final class GatewayWorker: SIPElement {
     package var outgoing: [OutgoingMessage] = []
@@ -23,7 +23,6 @@ package final class GatewayWorker: SIPElement {
     private let ownShards: [Int]
     private let worker: Int
     private var held: HeldSettings
-    private var room = MessageRoom()
     /// How many strangers' requests are answered a second: so few that nobody is worth flooding through the gateway.
     private let strangerAnswers = RateLimit(perSecond: 20, burst: 40)
     private var nextSweep: UInt64 = 0
@@ -99,15 +98,9 @@ package final class GatewayWorker: SIPElement {
         shared.settings.renew(&held)
         let settings = held.settings
         if filling > 0, isOfStranger(flow, settings, at: now) { return shared.counters.add(.strangersDropped) }
-        // Asked once an INVITE, so that shares come out as they are meant; what it sheds need not be looked at for more.
-        let isInvite = InviteGlance.isInvite(bytes)
-        var isShed =
-            isInvite && (asksForRefusal(of: flow, at: now) || isRefusedAgain(bytes, by: flow, settings, at: now))
-        if isShed, shedsAtAGlance(bytes, by: flow, settings, at: now) { return }
         do {
-            let message = try room.index(bytes, limits: settings.limits)
-            if !isInvite, message.method == .invite { isShed = asksForRefusal(of: flow, at: now) }
-            handle(Arrival(message: message, flow: flow, now: now), isShed: isShed, settings)
+            let message = try SIPMessage.index(bytes, limits: settings.limits)
+            handle(Arrival(message: message, flow: flow, now: now), settings)
         } catch {
             refuseMalformed(bytes, by: flow, for: error, settings, at: now)
         }
@@ -144,15 +137,9 @@ package final class GatewayWorker: SIPElement {
 
     /// Whether an INVITE was shed and has come again before its refusal was acknowledged: taken now, a phone would ring for
     /// a caller who has been refused (RFC 3261 §17.2.1).
-    private func isRefusedAgain(
-        _ bytes: Span<UInt8>, by flow: Flow, _ settings: GatewaySettings, at now: Moment
-    ) -> Bool {
-        guard now.milliseconds < refusedUntil, let invite = InviteGlance(bytes, limits: settings.limits),
-            let peer = settings.topology.peer(of: flow)
-        else { return false }
-        let tag = OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret)
-        guard let refused = refusalTags.refused(with: tag) else { return false }
-        return refused == Branch(of: invite, in: bytes, sender: peer.number, secret: settings.secret)
+    private func isRefusedAgain(_ arrival: Arrival, _ branch: Branch, _ settings: GatewaySettings) -> Bool {
+        guard arrival.now.milliseconds < refusedUntil else { return false }
+        return refusalTags.refused(with: OwnAnswer.tag(for: arrival.message, secret: settings.secret)) == branch
     }
 
     /// Whether the queue an INVITE was read from asks for its refusal.
@@ -161,26 +148,7 @@ package final class GatewayWorker: SIPElement {
         return overload[flow.socket].sheds(at: filling, now: now.milliseconds)
     }
 
-    /// Turns a new call away without indexing it, where a glance tells that `sheds` would; false where it must be asked.
-    private func shedsAtAGlance(
-        _ bytes: Span<UInt8>, by flow: Flow, _ settings: GatewaySettings, at now: Moment
-    ) -> Bool {
-        guard flow.fault == nil, let peer = settings.topology.peer(of: flow),
-            let invite = InviteGlance(bytes, limits: settings.limits),
-            !EmergencyCall.isDialled(bytes, invite.requestURI, peer.emergencyNumbers(in: settings.topology))
-        else { return false }
-        let branch = Branch(of: invite, in: bytes, sender: peer.number, secret: settings.secret)
-        guard !isKnown(branch) else { return false }
-        let tag = OwnAnswer.tag(for: invite, in: bytes, secret: settings.secret)
-        refuseShed(
-            OwnAnswer.message(
-                to: invite, in: bytes, by: flow, status: 503, phrase: "Service Unavailable", tag: tag), tag, of: branch,
-            by: flow, at: now)
-        return true
-    }
-
-    /// - Parameter isShed: more comes in than can be carried; if it is a new call, it is refused.
-    private func handle(_ arrival: Arrival, isShed: Bool, _ settings: GatewaySettings) {
+    private func handle(_ arrival: Arrival, _ settings: GatewaySettings) {
         guard let peer = settings.topology.peer(of: arrival.flow) ?? formerPeer(of: arrival, settings) else {
             return meetStranger(arrival, settings)
         }
@@ -189,7 +157,7 @@ package final class GatewayWorker: SIPElement {
         }
         if let fault = arrival.flow.fault { return refuse(arrival, for: fault, settings) }
         let branch = branch(of: arrival.message, from: peer, settings)
-        if isShed, let branch, sheds(arrival, branch, from: peer, settings) { return }
+        if arrival.message.method == .invite, let branch, sheds(arrival, branch, from: peer, settings) { return }
         shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { gateway in
             if gateway.settings !== settings { gateway.settings = settings }
             if arrival.message.status == nil {
@@ -204,7 +172,8 @@ package final class GatewayWorker: SIPElement {
     private func sheds(
         _ arrival: Arrival, _ branch: Branch, from peer: GatewayTopology.Peer, _ settings: GatewaySettings
     ) -> Bool {
-        guard !arrival.message.isInDialog, RequestValidity.canBeAnswered(arrival.message),
+        guard asksForRefusal(of: arrival.flow, at: arrival.now) || isRefusedAgain(arrival, branch, settings),
+            !arrival.message.isInDialog, RequestValidity.canBeAnswered(arrival.message),
             !peer.protects(arrival.message, in: settings.topology), !isKnown(branch)
         else { return false }
         let tag = OwnAnswer.tag(for: arrival.message, secret: settings.secret)
