@@ -15,20 +15,6 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
     // Debug builds, and so all tests, check exclusive access at run time; a release does without (2 % of a call's CPU).
     .unsafeFlags(["-enforce-exclusivity=unchecked", "-cross-module-optimization"], .when(configuration: .release)),
-    // A section for each function, which the linker can move.
-    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
-]
-
-/// Lays the functions a call runs next to each other.
-///
-/// The thread that handles messages takes 5 to 8 % less CPU at 500 calls/s so (docs/performance.md). LLVM's linker, which
-/// comes with Swift, is the one that knows such a list.
-let callPathTogether: [LinkerSetting] = [
-    .unsafeFlags(
-        [
-            "-use-ld=lld", "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Deploy/herald.order",
-            "-Xlinker", "--no-warn-symbol-ordering",
-        ], .when(configuration: .release))
 ]
 
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -88,7 +74,7 @@ let package = Package(
                 log,
                 lifecycle, signals, arguments,
             ],
-            swiftSettings: strict, linkerSettings: callPathTogether),
+            swiftSettings: strict),
         .executableTarget(
             name: "herald-directory",
             dependencies: [
