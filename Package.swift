@@ -14,20 +14,6 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
-    // A section for each function, which the linker can move.
-    .unsafeFlags(["-Xfrontend", "-function-sections"], .when(configuration: .release)),
-]
-
-/// Lays the functions a call runs next to each other.
-///
-/// The thread that handles messages takes 5 to 8 % less CPU at 500 calls/s so (docs/performance.md). LLVM's linker, which
-/// comes with Swift, is the one that knows such a list.
-let callPathTogether: [LinkerSetting] = [
-    .unsafeFlags(
-        [
-            "-use-ld=lld", "-Xlinker", "--symbol-ordering-file=\(Context.packageDirectory)/Deploy/herald.order",
-            "-Xlinker", "--no-warn-symbol-ordering",
-        ], .when(configuration: .release))
 ]
 
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -85,7 +71,7 @@ let package = Package(
                 "GatewayApp", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewayAdmin",
                 "ConfigurationFiles", "LogoScaling", "CMalloc", "CSQLite", log, signals, arguments,
             ],
-            swiftSettings: strict, linkerSettings: callPathTogether),
+            swiftSettings: strict),
         .executableTarget(
             name: "herald-directory",
             dependencies: [

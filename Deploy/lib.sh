@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Shell functions of the scripts in this folder; sourced, never run.
+# Shell functions of the scripts in Deploy and Tests; sourced, never run.
 
 readonly ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)"
+# The programs that Deploy/release builds.
+readonly RELEASE=$ROOT/.build-release/release
+# The test programs in Python are packages in Tests: python3 -m heraldtest.demo, Scenarios, Bench.
+export PYTHONPATH=$ROOT/Tests PYTHONDONTWRITEBYTECODE=1
 
-# What an unpacked Swift toolchain needs from Debian 12 to start, to fetch packages and to link.
+# Debian 12 packages that an unpacked Swift toolchain needs to start, to fetch packages and to link.
 readonly SWIFT_PACKAGES=(binutils ca-certificates g++ git libcurl4 libncurses6 libsqlite3-0 libxml2 tzdata)
-# What building and testing need from Debian, beside a Swift toolchain.
+# Debian packages that building and testing need beside a Swift toolchain.
 readonly BUILD_PACKAGES=(git g++ pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev zlib1g-dev)
 readonly RUN_PACKAGES=(sip-tester python3 openssl)
 readonly BENCH_PACKAGES=(gcc libc6-dev binutils iproute2)
@@ -19,11 +23,23 @@ fail() {
     exit 1
 }
 
+# Prints the usage in the head of the running script, from its third line to the first line of code, and ends it with 2.
+usage() {
+    sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"
+    exit 2
+}
+
+# count PASSED FAILED: prints the last line of a test program, and writes both numbers into $COUNTS for Deploy/test.
+count() {
+    [ -z "${COUNTS:-}" ] || echo "$1 $2" >"$COUNTS"
+    echo "$1 passed, $2 failed"
+}
+
 as_root() {
     if [ "$(id -u)" -eq 0 ]; then "$@"; else sudo -n "$@"; fi
 }
 
-# Installs those of the named Debian packages that are missing; says what it does, and nothing when it does nothing.
+# Installs the named Debian packages that are missing, and prints their names.
 install_packages() {
     local package missing=()
     for package in "$@"; do
@@ -44,7 +60,7 @@ install_packages() {
     rm -f "$log"
 }
 
-# Runs a command while no package it installs may start a service.
+# Runs a command; packages that it installs start no service.
 without_services() {
     local policy=/usr/sbin/policy-rc.d status=0
     [ ! -e "$policy" ] || { "$@"; return; }
@@ -70,7 +86,7 @@ require_swift() {
     fi
 }
 
-# Stops where shared libraries of the toolchain are missing, and names them with the packages that have them.
+# Stops if shared libraries of the toolchain are missing, and names them and the packages to install.
 require_swift_libraries() {
     local folder tool missing
     folder=$(dirname "$(readlink -f "$(command -v swift)")")
@@ -83,18 +99,8 @@ On Debian 12 install what it needs, and run this again:
     sudo apt-get install ${SWIFT_PACKAGES[*]}"
 }
 
-# Builds with the given arguments; progress goes to the terminal as it comes, warnings and errors too.
+# Runs swift build with the given arguments; its output goes to the terminal.
 build() {
     (cd "$ROOT" && swift build --explicit-target-dependency-import-check error "$@") \
         || fail "the build failed; see above"
-}
-
-# Builds a release with Swift's libraries inside: it runs where there is no Swift, and a call costs less
-# (docs/performance.md).
-build_release() {
-    # SwiftPM does not link the gateway again for a new order of its code alone.
-    if [[ " $* " == *" herald "* && "$ROOT/Deploy/herald.order" -nt "$ROOT/.build/release/herald" ]]; then
-        rm -f "$ROOT/.build/release/herald"
-    fi
-    build -c release --static-swift-stdlib "$@"
 }

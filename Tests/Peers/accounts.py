@@ -3,8 +3,8 @@
 import collections
 import json
 
-from mix import first
-from tally import say
+from .mix import first
+from .tally import say
 
 # How each kind ends: the word of its last event, its call_outcome, and what else stands in that event's meta.
 ENDS = {

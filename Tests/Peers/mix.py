@@ -2,9 +2,9 @@
 """A mix of answered, busy and cancelled calls, and whether carrier, PBX and ledger tell the same of every one."""
 import collections
 
-from gateway import CARRIER, GATEWAY, PBX
-from sipp import Sipp
-from tally import say
+from heraldtest.gateway import CARRIER, GATEWAY, PBX
+from heraldtest.sipp import Sipp
+from .tally import say
 
 # What an endpoint's word is in the ledger. A busy line is REJECTED when its 180 was seen before and BUSY when that was
 # lost, since phones answer 486 when their reject key is pressed.

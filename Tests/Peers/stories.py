@@ -3,9 +3,10 @@
 import os
 from typing import NamedTuple
 
-from gateway import CARRIER, GATEWAY, PBX, Failed
-from sipp import Sipp
-from tally import say
+from heraldtest.child import Failed
+from heraldtest.gateway import CARRIER, GATEWAY, PBX
+from heraldtest.sipp import Sipp
+from .tally import say
 
 # What the called number shows the PBX of each kind; see scenarios/story-pbx.xml.
 KINDS = {

@@ -2,8 +2,7 @@
 """Counts what a step found, prints a line for each, and ends the step with "N passed, N failed"."""
 import sys
 
-from gateway import Failed
-from loopback import end_on_signals
+from heraldtest.child import Failed, end_on_signals
 
 
 class Tally:

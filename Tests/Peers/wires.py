@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 
-from gateway import Child, Failed, wait_until
+from heraldtest.child import Child, Failed, wait_until
 
 HERE = os.environ.get("NETNS", "")
 CARRIER, TOWARDS_CARRIER = "10.71.1.1", "10.71.1.2"

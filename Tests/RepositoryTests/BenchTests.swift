@@ -4,11 +4,12 @@ import ChildPrograms
 import Foundation
 import Testing
 
-@Suite("Bench")
+@Suite("Test programs in Python")
 struct BenchTests {
-    @Test func `what the bench works out itself is right`() async throws {
-        let test = Repository.root.appendingPathComponent("Deploy/bench.d/test_bench.py").path
-        let python = try await ChildProgram.run("python3", [test])
+    @Test(arguments: ["Bench.test_bench", "heraldtest.test_heraldtest"])
+    func `the test programs calculate and count correctly`(module: String) async throws {
+        let packages = "PYTHONPATH=" + Repository.root.appendingPathComponent("Tests").path
+        let python = try await ChildProgram.run("env", [packages, "python3", "-B", "-m", "unittest", module])
         #expect(python.code == 0, "\(python.errors)")
         #expect(python.errors.contains("\nOK"), "\(python.errors)")
     }

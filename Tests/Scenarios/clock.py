@@ -7,9 +7,10 @@ import struct
 import subprocess
 import time
 
-from loopback import SCENARIOS, Failed, wait_until
+from heraldtest.call import SCENARIOS
+from heraldtest.child import Failed, wait_until
+from .situations import CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
-from situations import CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 # Seconds in which what is over must have reached the directory.
 IN_TIME = 20
@@ -44,15 +45,15 @@ class WallClock:
 
 
 @contextlib.contextmanager
-def gateway(house, clock):
+def gateway(testbed, clock):
     """The usual gateway with a clock that can be set."""
-    house.gateway.stop()
-    house.start_gateway(under=clock.command)
+    testbed.gateway.stop()
+    testbed.start_gateway(under=clock.command)
     try:
         yield
     finally:
-        house.gateway.stop()
-        house.start_gateway()
+        testbed.gateway.stop()
+        testbed.start_gateway()
 
 
 def is_answered(call):
@@ -61,22 +62,22 @@ def is_answered(call):
         way == "sent" and text.startswith("ACK ") for way, text in call.sides[-1].sent_and_received())
 
 
-def events_in_time(house, number, expected):
+def events_in_time(testbed, number, expected):
     """Waits a short time for the stories of a number; the events must be there, and no more."""
     def recorded():
-        return sorted(event.story for event in house.events() if event.number == number)
+        return sorted(event.story for event in testbed.events() if event.number == number)
     try:
         wait_until(lambda: len(recorded()) >= len(expected), IN_TIME, "")
     except Failed:
         pass
     if recorded() != sorted(expected):
         raise Failed(f"events for {number} after {IN_TIME} s: expected {sorted(expected)}, recorded {recorded()}\n"
-                     + house.gateway.tail())
+                     + testbed.gateway.tail())
 
 
-def check_rows(house, number):
+def check_rows(testbed, number):
     """What the ledger has of the calls of a number: nothing open, nothing twice, true durations."""
-    rows = [row for row in house.calls() if row.get("caller") == number]
+    rows = [row for row in testbed.calls() if row.get("caller") == number]
     story = sorted((row["outcome"], row.get("callseconds")) for row in rows)
     outcomes = [outcome for outcome, _ in story]
     if outcomes != ["ANSWERED", "ANSWERED", "MISSED"]:
@@ -92,17 +93,17 @@ def check_rows(house, number):
 def set_under_calls(seconds, line, subscriber):
     """The situation of a clock set by so many seconds, with a caller and a subscriber of its own."""
 
-    def situation(house, folder, run):
+    def situation(testbed, folder, run):
         clock = WallClock(folder)
         number = brand(line)
-        with gateway(house, clock):
+        with gateway(testbed, clock):
             run.place(both("missed", reason=CAUSE_16, called=subscriber), number, os.path.join(folder, "missed"))
             long = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), number, os.path.join(folder, "long"))
             try:
                 wait_until(lambda: is_answered(long), 60, "the call is not answered")
                 clock.set(seconds)
                 time.sleep(1)
-                age = house.metric("herald_recorder_age_seconds")
+                age = testbed.metric("herald_recorder_age_seconds")
                 if age is None or age > 5:
                     raise Failed(f"the recorder has finished no round for {age} s after the clock was set")
                 if not long.finish():
@@ -110,12 +111,12 @@ def set_under_calls(seconds, line, subscriber):
             finally:
                 long.stop()
             run.place(answered(), number, os.path.join(folder, "after"))
-            events_in_time(house, number, GAVE_UP + SEEN + SEEN)
+            events_in_time(testbed, number, GAVE_UP + SEEN + SEEN)
             run.place(step("return-call/pbx.xml", "return-call/carrier.xml", name="Front Desk", called=number,
                            caller=subscriber), number, os.path.join(folder, "return"))
-            events_in_time(house, number, GAVE_UP + SEEN + SEEN + ("returned",))
-            check_rows(house, number)
-        house.gateway.must_run()
+            events_in_time(testbed, number, GAVE_UP + SEEN + SEEN + ("returned",))
+            check_rows(testbed, number)
+        testbed.gateway.must_run()
 
     return situation
 

@@ -6,20 +6,22 @@ import os
 import signal
 import subprocess
 
-from loopback import HOST, Failed, read_json, wait_until
+from heraldtest.addresses import HOST
+from heraldtest.child import Failed, wait_until
+from heraldtest.records import read_json
+from .situations import CAUSE_16, GAVE_UP, SEEN, answered, both, brand
 
-from situations import CAUSE_16, GAVE_UP, SEEN, answered, both, brand
 
 
 class Follower:
     """`herald calls --follow --json` of one number, until it is interrupted."""
 
-    def __init__(self, house, number, folder):
+    def __init__(self, testbed, number, folder):
         self.path = os.path.join(folder, "followed.jsonl")
         with open(self.path, "wb") as output:
             # SIGINT as in a terminal, whatever started this run made of it.
             self.process = subprocess.Popen(
-                [house.herald_binary, "calls", "--follow", "--json", "--number", number, "--config", house.config],
+                [testbed.herald_binary, "calls", "--follow", "--json", "--number", number, "--config", testbed.config],
                 stdout=output, stdin=subprocess.DEVNULL,
                 preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
@@ -42,12 +44,12 @@ def expect(what, found, expected):
         raise Failed(f"{what}: expected {expected}, found {found}")
 
 
-def accounts(house, folder, run):
+def accounts(testbed, folder, run):
     """Filters, shapes and the story of a call; follow lists what ends meanwhile; events say what became of them."""
     number = brand(1056)
     run.place(answered(), number, os.path.join(folder, "before"))
-    wait_until(lambda: outcomes(house, "--number", number) == ["ANSWERED"], 60, "the first call is not in the ledger")
-    follower = Follower(house, number, folder)
+    wait_until(lambda: outcomes(testbed, "--number", number) == ["ANSWERED"], 60, "the first call is not in the ledger")
+    follower = Follower(testbed, number, folder)
     try:
         wait_until(lambda: follower.outcomes() == ["ANSWERED"], 60, "follow does not list what was there")
         run.place(both("missed", reason=CAUSE_16), number, os.path.join(folder, "missed"))
@@ -57,59 +59,59 @@ def accounts(house, folder, run):
         expect("exit status of follow after Ctrl-C", follower.interrupt(), 0)
     finally:
         follower.stop()
-    run.expect_events(house, number, SEEN * 2 + GAVE_UP)
-    filters(house, number)
-    shapes(house, number)
-    events(house, number)
+    run.expect_events(testbed, number, SEEN * 2 + GAVE_UP)
+    filters(testbed, number)
+    shapes(testbed, number)
+    events(testbed, number)
 
 
-def outcomes(house, *options):
-    return [call.get("outcome") for call in listed(house, "calls", "--json", *options)]
+def outcomes(testbed, *options):
+    return [call.get("outcome") for call in listed(testbed, "calls", "--json", *options)]
 
 
-def listed(house, command, *options):
-    return read_json(house.command(house.herald_binary, command, *options, "--config", house.config))
+def listed(testbed, command, *options):
+    return read_json(testbed.command(testbed.herald_binary, command, *options, "--config", testbed.config))
 
 
-def filters(house, number):
+def filters(testbed, number):
     own = ("--number", number)
     for options, expected in (
             (("--outcome", "missed"), ["MISSED"]), (("--outcome", "answered", "--limit", "1"), ["ANSWERED"]),
             (("--outcome", "open"), []), (("--trunk", "carrier"), ["ANSWERED", "MISSED", "ANSWERED"]),
             (("--trunk", "open"), []), (("--no-branded",), []), (("--branded",), ["ANSWERED", "MISSED", "ANSWERED"]),
             (("--since", "2099-01-01"), []), (("--until", "2000-01-01T00:00:00Z"), [])):
-        expect(f"herald calls {' '.join(options)}", outcomes(house, *own, *options), expected)
+        expect(f"herald calls {' '.join(options)}", outcomes(testbed, *own, *options), expected)
 
 
-def shapes(house, number):
-    calls = ("calls", "--number", number, "--config", house.config)
-    rows = list(csv.DictReader(house.command(house.herald_binary, *calls, "--csv").splitlines()))
+def shapes(testbed, number):
+    calls = ("calls", "--number", number, "--config", testbed.config)
+    rows = list(csv.DictReader(testbed.command(testbed.herald_binary, *calls, "--csv").splitlines()))
     expect("outcomes in CSV", [row["outcome"] for row in rows], ["ANSWERED", "MISSED", "ANSWERED"])
     expect("events in CSV", rows[1]["events"], "displayed=delivered missed=delivered")
     call = rows[0]["sip_call_id"]
     for name in (call, rows[0]["call_id"]):
-        story = house.command(house.herald_binary, "calls", "--show", name, "--config", house.config)
+        story = testbed.command(testbed.herald_binary, "calls", "--show", name, "--config", testbed.config)
         for line in (call, "180, the phone rings", "ended: ANSWERED", "event displayed: delivered and counted"):
             if line not in story:
                 raise Failed(f"the story of {name} does not tell '{line}':\n{story}")
-    told = json.loads(house.command(house.herald_binary, "calls", "--show", call, "--json", "--config", house.config))
+    told = json.loads(testbed.command(testbed.herald_binary, "calls", "--show", call, "--json", "--config", testbed.config))
     expect("moments of the story", told["timeline"][0]["what"], "INVITE sent on with the brand")
-    refused(house, "calls", "--show", "nobody@" + HOST, word="there is no call nobody@" + HOST)
+    refused(testbed, "calls", "--show", "nobody@" + HOST, word="there is no call nobody@" + HOST)
 
 
-def events(house, number):
-    own = [event for event in listed(house, "events", "--json", "--limit", "1000") if event["number"] == number]
+def events(testbed, number):
+    own = [event for event in listed(testbed, "events", "--json", "--limit", "1000") if event["number"] == number]
     expect("events", sorted(event["outcome"] for event in own), [
         "call_seen", "call_seen", "displayed", "displayed", "displayed", "missed"])
     expect("states of the events", {event["state"] for event in own}, {"delivered"})
-    expect("waiting events", listed(house, "events", "--json", "--state", "waiting"), [])
-    refused(house, "events", "--retry", own[0]["key"], word="there is no refused event")
+    expect("waiting events", listed(testbed, "events", "--json", "--state", "waiting"), [])
+    refused(testbed, "events", "--retry", own[0]["key"], word="there is no refused event")
 
 
-def refused(house, *arguments, word):
+def refused(testbed, *arguments, word):
     """A command that must fail and say why."""
     done = subprocess.run(
-        [house.herald_binary, *arguments, "--config", house.config], capture_output=True, text=True, timeout=60,
+        [testbed.herald_binary, *arguments, "--config", testbed.config], capture_output=True, text=True, timeout=60,
         check=False)
     if done.returncode == 0 or word not in done.stderr:
         raise Failed(f"herald {' '.join(arguments)} ended with {done.returncode}:\n{done.stderr}")

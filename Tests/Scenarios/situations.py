@@ -6,7 +6,7 @@ events are told apart by number.
 """
 from dataclasses import dataclass, field
 
-from loopback import UNTRUSTED_TRUNK
+from heraldtest.addresses import UNTRUSTED_TRUNK
 
 ALL_BRANDED = "Harbour Dental"
 NO_BRAND = "WIRELESS CALLER"

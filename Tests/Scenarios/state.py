@@ -5,74 +5,74 @@ import os
 import shutil
 import subprocess
 
-from loopback import Failed, wait_until
+from heraldtest.child import Failed, wait_until
+from .situations import SEEN, answered, brand, step
 
-from situations import SEEN, answered, brand, step
 
 # Seconds in which the gateway must notice something of its files.
 PATIENCE = 60
 
 
-def expect_metric(house, name, value):
-    wait_until(lambda: house.metric(name) == value, PATIENCE, f"{name} is {house.metric(name)}, expected {value}\n"
-               + house.gateway.tail())
+def expect_metric(testbed, name, value):
+    wait_until(lambda: testbed.metric(name) == value, PATIENCE, f"{name} is {testbed.metric(name)}, expected {value}\n"
+               + testbed.gateway.tail())
 
 
-def damaged_ledger(house, folder, run):
+def damaged_ledger(testbed, folder, run):
     """A ledger that is no database is kept under another name; calls are branded and told by a new one."""
-    house.gateway.stop()
-    ledger = os.path.join(house.gateway_state, "herald.sqlite")
+    testbed.gateway.stop()
+    ledger = os.path.join(testbed.gateway_state, "herald.sqlite")
     for path in (ledger + "-wal", ledger + "-shm"):
         if os.path.exists(path):
             os.remove(path)
     with open(ledger, "wb") as file:
         file.write(b"A" * 8192)
-    house.start_gateway()
+    testbed.start_gateway()
     run.place(answered(), brand(1072), folder)
-    run.expect_events(house, brand(1072), SEEN)
-    expect_metric(house, "herald_ledger_refuses", 0.0)
-    expect_metric(house, "herald_state_problems", 1.0)
+    run.expect_events(testbed, brand(1072), SEEN)
+    expect_metric(testbed, "herald_ledger_refuses", 0.0)
+    expect_metric(testbed, "herald_state_problems", 1.0)
     kept = glob.glob(ledger + ".damaged-*")
-    if not kept or "kept as " + kept[0] not in house.gateway.tail(60):
-        raise Failed(f"expected the damaged ledger under another name, found {kept}:\n" + house.gateway.tail(30))
-    house.gateway.stop()
-    house.start_gateway()
-    expect_metric(house, "herald_state_problems", 0.0)
+    if not kept or "kept as " + kept[0] not in testbed.gateway.tail(60):
+        raise Failed(f"expected the damaged ledger under another name, found {kept}:\n" + testbed.gateway.tail(30))
+    testbed.gateway.stop()
+    testbed.start_gateway()
+    expect_metric(testbed, "herald_state_problems", 0.0)
 
 
-def read_only_folder(house, folder, run):
+def read_only_folder(testbed, folder, run):
     """With nothing to write to, neither state nor runtime folder, calls are branded from what is there."""
     hidden = ("unshare", "-rm", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"',
-              house.gateway_state)
+              testbed.gateway_state)
     if subprocess.run([*hidden, "true"], capture_output=True, check=False).returncode != 0:
         raise Failed("no folder can be made read-only for one process here: it takes user namespaces, or root")
-    house.gateway.stop()
-    house.start_gateway(wait_for_sync=False, under=hidden)
+    testbed.gateway.stop()
+    testbed.start_gateway(wait_for_sync=False, under=hidden)
     try:
         run.place(answered(), brand(1073), folder)
-        expect_metric(house, "herald_ledger_refuses", 1.0)
-        if "Read-only file system" not in house.gateway.tail(60):
-            raise Failed("the log does not say what is wrong:\n" + house.gateway.tail(30))
-        house.gateway.must_run()
+        expect_metric(testbed, "herald_ledger_refuses", 1.0)
+        if "Read-only file system" not in testbed.gateway.tail(60):
+            raise Failed("the log does not say what is wrong:\n" + testbed.gateway.tail(30))
+        testbed.gateway.must_run()
     finally:
-        house.gateway.stop()
-        house.start_gateway()
+        testbed.gateway.stop()
+        testbed.start_gateway()
 
 
-def removed_folder(house, folder, run):
+def removed_folder(testbed, folder, run):
     """The folder removed under a call is noticed; the call is told by a new ledger."""
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1074), os.path.join(folder, "long"))
     try:
-        wait_until(lambda: house.metric("herald_calls_in_progress") >= 1, 60, "the call did not begin")
-        shutil.rmtree(house.gateway_state)
-        expect_metric(house, "herald_state_problems", 1.0)
+        wait_until(lambda: testbed.metric("herald_calls_in_progress") >= 1, 60, "the call did not begin")
+        shutil.rmtree(testbed.gateway_state)
+        expect_metric(testbed, "herald_state_problems", 1.0)
         if not call.finish():
             raise Failed("the call in progress suffered\n" + call.trouble())
     finally:
         call.stop()
-    run.expect_events(house, brand(1074), SEEN)
-    house.gateway.stop()
-    house.start_gateway()
+    run.expect_events(testbed, brand(1074), SEEN)
+    testbed.gateway.stop()
+    testbed.start_gateway()
 
 
 STATES = (

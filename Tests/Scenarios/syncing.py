@@ -6,9 +6,11 @@ import os
 import subprocess
 import threading
 
-from loopback import HOST, Failed, read_json, wait_until
+from heraldtest.addresses import HOST
+from heraldtest.child import Failed, wait_until
+from heraldtest.records import read_json
+from .situations import ALL_BRANDED, SEEN, answered, brand, unbranded
 
-from situations import ALL_BRANDED, SEEN, answered, brand, unbranded
 
 # Callers that brands.csv does not have.
 NEW = brand(1060)
@@ -57,38 +59,38 @@ class FixedDirectory:
         self.server.server_close()
 
 
-def sync_now(house, *options):
+def sync_now(testbed, *options):
     """`herald sync --now`: its exit status, and what it printed on both outputs."""
     done = subprocess.run(
-        [house.herald_binary, "sync", "--now", *options, "--config", house.config], capture_output=True, text=True,
+        [testbed.herald_binary, "sync", "--now", *options, "--config", testbed.config], capture_output=True, text=True,
         timeout=60, check=False)
     return done.returncode, done.stdout + done.stderr
 
 
-def expect_sync(house, status, words, *options):
-    found, text = sync_now(house, *options)
+def expect_sync(testbed, status, words, *options):
+    found, text = sync_now(testbed, *options)
     if found != status or words not in text:
         raise Failed(f"herald sync --now {' '.join(options)}: expected {status} and '{words}', found {found}:\n{text}")
 
 
-def ordered(house, folder, run):
+def ordered(testbed, folder, run):
     """A number the directory has just got is branded with the next call after herald sync --now."""
     run.place(unbranded("answered"), NEW, os.path.join(folder, "before"))
-    house.command(
-        house.directory_binary, "number", "set", NEW, "--brand", "harbour-dental", "--state", house.directory_state)
-    expect_sync(house, 0, "1 written, 0 removed")
+    testbed.command(
+        testbed.directory_binary, "number", "set", NEW, "--brand", "harbour-dental", "--state", testbed.directory_state)
+    expect_sync(testbed, 0, "1 written, 0 removed")
     run.place(answered(), NEW, os.path.join(folder, "after"))
-    run.expect_events(house, NEW, SEEN)
-    expect_sync(house, 0, "full sync: nothing has changed", "--full")
-    house.directory.stop()
-    expect_sync(house, 1, "Connection refused")
-    house.start_directory(folder)
-    house.gateway.stop()
-    expect_sync(house, 1, "no gateway runs on this configuration")
-    house.start_gateway()
+    run.expect_events(testbed, NEW, SEEN)
+    expect_sync(testbed, 0, "full sync: nothing has changed", "--full")
+    testbed.directory.stop()
+    expect_sync(testbed, 1, "Connection refused")
+    testbed.start_directory(folder)
+    testbed.gateway.stop()
+    expect_sync(testbed, 1, "no gateway runs on this configuration")
+    testbed.start_gateway()
 
 
-def published(house, folder, run):
+def published(testbed, folder, run):
     """The Android SDK's example brands a call; a firewall's 403 takes no brand away and refuses no event."""
     sync = {
         "branding": [{
@@ -97,24 +99,24 @@ def published(house, folder, run):
             "updated_at": "2026-05-04T10:11:12Z"}],
         "synced_at": "2026-05-04T10:15:00Z",
         "config": {"branding_enabled": True, "voip_dialer_enabled": False, "mode": "live"}}
-    house.directory.stop()
+    testbed.directory.stop()
     fixed = FixedDirectory(run.ports.directory, (200, "application/json", json.dumps(sync)))
     try:
-        expect_sync(house, 0, "1 numbers in use", "--full")
+        expect_sync(testbed, 0, "1 numbers in use", "--full")
         run.place(answered(), PUBLISHED, os.path.join(folder, "published"))
-        wait_until(lambda: set(states(house)) == {"delivered"}, 60, f"its events: {states(house)}")
+        wait_until(lambda: set(states(testbed)) == {"delivered"}, 60, f"its events: {states(testbed)}")
         fixed.sync = (403, "text/html", "<h1>Blocked</h1>")
-        expect_sync(house, 1, "a proxy or firewall sent it")
+        expect_sync(testbed, 1, "a proxy or firewall sent it")
         run.place(answered(), PUBLISHED, os.path.join(folder, "firewall"))
     finally:
         fixed.stop()
-        house.start_directory(folder)
-    expect_sync(house, 0, "full sync: ", "--full")
+        testbed.start_directory(folder)
+    expect_sync(testbed, 0, "full sync: ", "--full")
 
 
-def states(house):
+def states(testbed):
     """The states of the published number's events, none of which is known to count."""
-    text = house.command(house.herald_binary, "events", "--json", "--limit", "1000", "--config", house.config)
+    text = testbed.command(testbed.herald_binary, "events", "--json", "--limit", "1000", "--config", testbed.config)
     own = [event for event in read_json(text) if event["number"] == PUBLISHED]
     if any("counted" in event for event in own):
         raise Failed(f"an event is said to count or not, which the directory did not say: {own}")

@@ -9,7 +9,8 @@ import re
 import socket
 import time
 
-from loopback import HOST, OTHER_TRUNK_HOST, ROOT
+from heraldtest import ROOT
+from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 
 MESSAGES = os.path.join(ROOT, "Tests", "Torture")
 PBX_ANSWER = "480"  # no message here is to be answered so by a proxy

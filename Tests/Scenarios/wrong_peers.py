@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Situations of peers that are wrong, down or hostile: what the operator reads and what the carrier gets.
 
-Each is a function of the house, a folder for its files and the runner; each leaves the usual gateway behind.
+Each is a function of the testbed, a folder for its files and the runner; each leaves the usual gateway behind.
 """
 import contextlib
 import json
@@ -12,19 +12,20 @@ import time
 import urllib.error
 import urllib.request
 
-from loopback import HOST, Failed, tail, wait_until
+from heraldtest.addresses import HOST
+from heraldtest.child import Failed, tail, wait_until
+from .situations import SEEN, STRANGER, brand, step
 
-from situations import SEEN, STRANGER, answered, brand, step
 
 # A port for a target where nobody listens, or nobody responds.
 ABSENT = 15089
 QUICK_PROBES = "  interval: 200ms\n  timeout: 100ms\n  down_after: 2\n  up_after: 1\n"
 
 
-def restart(house, **changes):
-    house.gateway.stop()
-    house.write_config(**changes)
-    house.start_gateway(wait_for_sync=False)
+def restart(testbed, **changes):
+    testbed.gateway.stop()
+    testbed.write_config(**changes)
+    testbed.start_gateway(wait_for_sync=False)
 
 
 @contextlib.contextmanager
@@ -59,18 +60,18 @@ def ask(run, method, call, seconds=20):
                 return int(status.group(1)), time.monotonic() - started, response
 
 
-def page(house, path):
+def page(testbed, path):
     """The status and the text of a page of the admin port."""
     try:
-        with urllib.request.urlopen(f"http://{HOST}:{house.ports.admin}{path}", timeout=10) as response:
+        with urllib.request.urlopen(f"http://{HOST}:{testbed.ports.admin}{path}", timeout=10) as response:
             return response.status, response.read().decode("utf-8")
     except urllib.error.HTTPError as error:
         return error.code, error.read().decode("utf-8")
 
 
-def rejected(house):
+def rejected(testbed):
     """The sender on /status whose messages were rejected last."""
-    return (json.loads(page(house, "/status")[1])["rejected"] or [{"count": 0}])[0]
+    return (json.loads(page(testbed, "/status")[1])["rejected"] or [{"count": 0}])[0]
 
 
 def expect(what, found, wanted):
@@ -78,72 +79,72 @@ def expect(what, found, wanted):
         raise Failed(f"{what}: expected {wanted!r}, found {found!r}")
 
 
-def logged(house, text):
-    return tail(house.gateway.log, 100_000).count(text)
+def logged(testbed, text):
+    return tail(testbed.gateway.log, 100_000).count(text)
 
 
-def unknown_carrier(house, folder, run):
+def unknown_carrier(testbed, folder, run):
     """A carrier whose address is in no sources: one line with the remedy whatever it sends, and its row on /status."""
     line = f"INVITE from {STRANGER}:{run.ports.trunk} rejected (403)"
-    restart(house)
-    before = logged(house, line)
+    restart(testbed)
+    before = logged(testbed, line)
     for number in range(3):
         run.place(step("stranger/carrier.xml", host=STRANGER), brand(1033), os.path.join(folder, str(number)))
-    wait_until(lambda: logged(house, line) > before, 20, "it is not in the log:\n" + house.gateway.tail())
-    wait_until(lambda: rejected(house)["count"] >= 3, 20, "not all are counted")
-    expect("lines in the log", logged(house, line) - before, 1)
-    if not logged(house, "no trunk or pbx lists this address in sources; add it to sources if it is yours"):
-        raise Failed("cause and remedy are missing:\n" + house.gateway.tail())
-    row = rejected(house)
+    wait_until(lambda: logged(testbed, line) > before, 20, "it is not in the log:\n" + testbed.gateway.tail())
+    wait_until(lambda: rejected(testbed)["count"] >= 3, 20, "not all are counted")
+    expect("lines in the log", logged(testbed, line) - before, 1)
+    if not logged(testbed, "no trunk or pbx lists this address in sources; add it to sources if it is yours"):
+        raise Failed("cause and remedy are missing:\n" + testbed.gateway.tail())
+    row = rejected(testbed)
     expect("the row", (row["address"], row["method"], row["status"]), (f"{STRANGER}:{run.ports.trunk}", "INVITE", 403))
 
 
-def absent_pbx(house, folder, run):
+def absent_pbx(testbed, folder, run):
     """Where nothing listens, a call fails over at once; OPTIONS, /readyz and the log say that no PBX is up."""
     pbx = f"    address: {HOST}:{ABSENT}\n"
-    before = logged(house, f"target {HOST}:{ABSENT} of pbx office is down")
-    restart(house, pbx=pbx, more="health:\n" + QUICK_PROBES)
+    before = logged(testbed, f"target {HOST}:{ABSENT} of pbx office is down")
+    restart(testbed, pbx=pbx, more="health:\n" + QUICK_PROBES)
     try:
         status, seconds, response = ask(run, "INVITE", f"absent{os.getpid()}")
         if status != 503 or seconds > 2:
             raise Failed(f"the call got {status} after {seconds:.1f} s:\n{response}")
-        wait_until(lambda: page(house, "/readyz")[0] == 503, 20, "/readyz stays ready without a PBX")
-        reason = page(house, "/readyz")[1]
+        wait_until(lambda: page(testbed, "/readyz")[0] == 503, 20, "/readyz stays ready without a PBX")
+        reason = page(testbed, "/readyz")[1]
         if "no target of pbx office is up" not in reason:
             raise Failed("/readyz does not say why: " + reason)
         expect("OPTIONS without a PBX", ask(run, "OPTIONS", f"down{os.getpid()}")[0], 503)
-        wait_until(lambda: logged(house, f"target {HOST}:{ABSENT} of pbx office is down") > before, 20, "not in the log")
-        if not logged(house, "no other target of pbx office is up: calls are rejected with 503 until one responds"):
-            raise Failed("the log does not say what becomes of calls:\n" + house.gateway.tail())
-        target = [row for row in json.loads(page(house, "/status")[1])["targets"] if row["group"] == "pbx office"]
+        wait_until(lambda: logged(testbed, f"target {HOST}:{ABSENT} of pbx office is down") > before, 20, "not in the log")
+        if not logged(testbed, "no other target of pbx office is up: calls are rejected with 503 until one responds"):
+            raise Failed("the log does not say what becomes of calls:\n" + testbed.gateway.tail())
+        target = [row for row in json.loads(page(testbed, "/status")[1])["targets"] if row["group"] == "pbx office"]
         expect("the target on /status", [(row["address"], row["state"]) for row in target],
                [(f"{HOST}:{ABSENT}", "down")])
-        restart(house, pbx=pbx, more="health:\n  report_pbx: false\n" + QUICK_PROBES)
-        wait_until(lambda: logged(house, f"target {HOST}:{ABSENT} of pbx office is down") > before + 1, 20, "not in the log")
-        expect("/readyz of the gateway alone", page(house, "/readyz")[0], 200)
+        restart(testbed, pbx=pbx, more="health:\n  report_pbx: false\n" + QUICK_PROBES)
+        wait_until(lambda: logged(testbed, f"target {HOST}:{ABSENT} of pbx office is down") > before + 1, 20, "not in the log")
+        expect("/readyz of the gateway alone", page(testbed, "/readyz")[0], 200)
         expect("OPTIONS of the gateway alone", ask(run, "OPTIONS", f"alone{os.getpid()}")[0], 200)
     finally:
-        restart(house)
+        restart(testbed)
 
 
-def silent_pbx(house, folder, run):
+def silent_pbx(testbed, folder, run):
     """The only target is silent: the call gets 503 within health.patience, not after 32 s."""
     with silence():
-        restart(house, pbx=f"    address: {HOST}:{ABSENT}\n", more="health:\n  patience: 1s\n")
+        restart(testbed, pbx=f"    address: {HOST}:{ABSENT}\n", more="health:\n  patience: 1s\n")
         try:
             status, seconds, response = ask(run, "INVITE", f"silent{os.getpid()}")
             expect("the response", (status, "Retry-After" in response), (503, False))
             if not 0.9 < seconds < 10:
                 raise Failed(f"the call failed after {seconds:.1f} s with health.patience: 1s")
         finally:
-            restart(house)
+            restart(testbed)
 
 
-def pbx_comes_back(house, folder, run):
+def pbx_comes_back(testbed, folder, run):
     """A PBX that was down has calls again with its first response to OPTIONS."""
-    restart(house, pbx=f"    address: {HOST}:{ABSENT}\n", more="health:\n" + QUICK_PROBES)
+    restart(testbed, pbx=f"    address: {HOST}:{ABSENT}\n", more="health:\n" + QUICK_PROBES)
     try:
-        wait_until(lambda: page(house, "/readyz")[0] == 503, 20, "/readyz stays ready without a PBX")
+        wait_until(lambda: page(testbed, "/readyz")[0] == 503, 20, "/readyz stays ready without a PBX")
         with silence() as pbx:
             pbx.settimeout(20)
             for _ in range(4):
@@ -151,14 +152,14 @@ def pbx_comes_back(house, folder, run):
                 lines = request.decode().split("\r\n")
                 kept = [line for line in lines if line.split(":")[0] in ("Via", "From", "To", "Call-ID", "CSeq")]
                 pbx.sendto(("SIP/2.0 200 OK\r\n" + "\r\n".join(kept) + "\r\nContent-Length: 0\r\n\r\n").encode(), source)
-            wait_until(lambda: page(house, "/readyz")[0] == 200, 20, "/readyz stays down with a PBX")
-            if not logged(house, f"target {HOST}:{ABSENT} of pbx office is up again"):
-                raise Failed("not in the log:\n" + house.gateway.tail())
+            wait_until(lambda: page(testbed, "/readyz")[0] == 200, 20, "/readyz stays down with a PBX")
+            if not logged(testbed, f"target {HOST}:{ABSENT} of pbx office is up again"):
+                raise Failed("not in the log:\n" + testbed.gateway.tail())
     finally:
-        restart(house)
+        restart(testbed)
 
 
-def restart_in_a_call(house, folder, run):
+def restart_in_a_call(testbed, folder, run):
     """Without a drain the gateway is back at once, and the call in progress ends as if nothing had been."""
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1058), os.path.join(folder, "long"))
     try:
@@ -167,19 +168,19 @@ def restart_in_a_call(house, folder, run):
             lambda: os.path.exists(call.sides[-1].messages) and any(
                 way == "sent" and text.startswith("ACK ") for way, text in call.sides[-1].sent_and_received()),
             60, "the call is not answered")
-        started, before = time.monotonic(), logged(house, "draining")
-        house.gateway.process.terminate()
-        if house.gateway.process.wait(30) != 0 or logged(house, "draining") > before:
-            raise Failed("the gateway did not just end:\n" + house.gateway.tail())
+        started, before = time.monotonic(), logged(testbed, "draining")
+        testbed.gateway.process.terminate()
+        if testbed.gateway.process.wait(30) != 0 or logged(testbed, "draining") > before:
+            raise Failed("the gateway did not just end:\n" + testbed.gateway.tail())
         stopped = time.monotonic() - started
-        house.start_gateway(wait_for_sync=False)
+        testbed.start_gateway(wait_for_sync=False)
         if not call.finish():
             raise Failed("the call did not survive\n" + call.trouble())
         if stopped > 10:
             raise Failed(f"the gateway took {stopped:.1f} s to end")
     finally:
         call.stop()
-    run.expect_events(house, brand(1058), SEEN)
+    run.expect_events(testbed, brand(1058), SEEN)
 
 
 WRONG_PEERS = (

@@ -1,0 +1,258 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the directory carries: each scenario prints what it measured, and checks the counts.
+
+full    full answers of every number: one and eight at a time, plain and gzip
+polls   200 gateways with keys of their own ask for changes, each every 2 s, while numbers change
+events  single events at the rate, then in batches of 100; one in 20 is sent again with its key
+both    polls and single events at the same time
+mixed   both, and full answers one after the other
+crash   the directory is killed while events come
+
+Its load is on the same machine. A database with the numbers is made once, and kept in the cache.
+"""
+import argparse
+import json
+import os
+import threading
+import time
+
+from heraldtest.child import Failed
+from . import machine, report
+from .directory_answers import FullSync, FullSyncs
+from .directory_measured import BRANDS, GATEWAYS, Cost, MeasuredDirectory, Sender
+from .meanwhile import Meanwhile
+
+SCENARIOS = ("full", "polls", "events", "both", "mixed", "crash")
+# Numbers that change at a time.
+CHANGED = 100
+# The options that shape the load, told with its results.
+SHAPE = ("only", "numbers", "seconds", "rate", "interval")
+
+
+class Changes(Meanwhile):
+    """A hundred numbers get a name they never had, by the operator's command, every two seconds."""
+
+    made = 0
+
+    def __init__(self, directory):
+        super().__init__(patience=120)
+        self.directory, self.trouble = directory, None
+        # When each round stood in the directory.
+        self.done = []
+
+    def run(self):
+        while not self.over.wait(2):
+            Changes.made += 1
+            first = 7_000_000_000 + 1000 * (len(self.done) + 1)
+            try:
+                self.directory.put([
+                    (f"+44{first + n:010}", f"Changed {Changes.made}", "", f"Round {n}") for n in range(CHANGED)])
+            except (Failed, OSError) as trouble:
+                self.trouble = trouble
+                return
+            self.done.append(time.monotonic())
+
+    def due(self, ends, interval):
+        """Entries that all gateways together must have got, asking every `interval` seconds until it `ends`."""
+        return sum(moment < ends - interval - 1 for moment in self.done) * CHANGED * GATEWAYS
+
+
+class Bench:
+    """The scenarios by their names, what they measured, and which of their checks failed."""
+
+    def __init__(self, options, directory):
+        self.options, self.directory = options, directory
+        self.results, self.failures, self.runs = {}, [], 0
+        self.sender = os.path.join(options.cache, "directory_sender")
+        self.answered = os.path.join(options.cache, "directory_answered.txt")
+
+    def check(self, name, is_true, otherwise):
+        if not is_true:
+            self.failures.append(f"{name}: {otherwise}")
+            print(f"  FAIL {name}: {otherwise}", flush=True)
+
+    def keep(self, name, **values):
+        self.results[name] = values
+        print(f"{name}\n  " + "  ".join(f"{key} {value}" for key, value in values.items()), flush=True)
+
+    def full(self):
+        for gzip in (False, True):
+            for count in (1, 8):
+                cost = Cost(self.directory)
+                syncs = [FullSync(self.directory.first_key, gzip) for _ in range(count)]
+                for sync in syncs:
+                    sync.start()
+                for sync in syncs:
+                    sync.join()
+                self.keep(f"full, {count} at a time{', gzip' if gzip else ''}", **self.judged(syncs), **cost.end())
+
+    def judged(self, syncs):
+        for sync in syncs:
+            self.check("a full answer", sync.trouble is None and sync.records == self.directory.numbers,
+                       sync.trouble or f"{sync.records} records")
+        whole = [sync for sync in syncs if sync.seconds]
+        return {"answers": len(whole), "bytes": max((sync.bytes for sync in whole), default=0),
+                "first_byte_ms": round(max((sync.first for sync in whole), default=0) * 1000, 1),
+                "longest_s": round(max((sync.seconds for sync in whole), default=0), 2)}
+
+    def cursor(self):
+        sync = FullSync(self.directory.first_key, gzip=False)
+        sync.run()
+        self.check("the first sync", sync.cursor is not None, sync.trouble)
+        return sync.cursor
+
+    def polls(self):
+        cursor, cost = self.cursor(), Cost(self.directory)
+        with Changes(self.directory) as changes:
+            ends = time.monotonic() + self.options.seconds
+            sender = Sender.polls(self.sender, self.directory, self.options.seconds, self.options.interval, cursor)
+            found = sender.result()
+        self.keep("polls", **self.judged_polls(found, changes, ends), **cost.end(),
+                  **self.each(found["answered"], cost, "request"))
+
+    def judged_polls(self, found, changes, ends):
+        self.check("changes", changes.trouble is None, str(changes.trouble))
+        self.check("polls are answered 200 or 304", set(found["statuses"]) <= {"200", "304"} and not found["lost"],
+                   json.dumps(found))
+        self.check("every poll is answered", found["answered"] == found["asked"], json.dumps(found))
+        due = changes.due(ends, self.options.interval)
+        self.check("every gateway gets every change", found["entries"] >= due > 0, f"{found['entries']} of {due}")
+        return {"changes": len(changes.done) * CHANGED, **chosen(found, "entries")}
+
+    def each(self, count, cost, name):
+        used = cost.end()
+        values = {f"cpu_us_per_{name}": round(used["server_cpu_s"] * 1e6 / max(count, 1))}
+        if name == "event":
+            values["bytes_per_event"] = round(used["written_mb"] * 1e6 / max(count, 1))
+        return values
+
+    def events(self):
+        for batch in (1, 100):
+            rate = self.options.rate if batch == 1 else self.options.rate * 5
+            name = "events, single" if batch == 1 else f"events, batches of {batch}"
+            cost = Cost(self.directory)
+            found = self.send_events(self.options.seconds, rate, batch)
+            self.keep(name, rate=rate, **self.judged_events(found), **cost.end(),
+                      **self.each(found["stored"], cost, "event"))
+
+    def send_events(self, seconds, rate, batch):
+        self.runs += 1
+        self.prefix = f"{self.runs:04d}"
+        return Sender.events(self.sender, self.directory, seconds, rate, batch, self.prefix, self.answered).result()
+
+    def judged_events(self, found):
+        """Every key that was answered 200 stands in the ledger once, and no other does."""
+        self.check("events are answered 200", set(found["statuses"]) == {"200"} and not found["lost"],
+                   json.dumps(found))
+        self.check("a key has one event", found["contradictions"] == 0, f"{found['contradictions']} have two")
+        keys, missing = self.ledger()
+        self.check("events in the ledger", not missing and len(keys) == found["stored"],
+                   f"{len(keys)} keys, {found['stored']} answered, of these missing {missing[:3]}")
+        return chosen(found, "stored", "repeated")
+
+    def ledger(self):
+        """The last run's event keys in the ledger, and those that were answered and are not there.
+
+        None may be there twice, and the counters of the month and of the days must fit all events.
+        """
+        counted, usage, days = self.directory.query("""
+            SELECT count(*), (SELECT coalesce(sum(counted), 0) FROM month_usage),
+                (SELECT coalesce(sum(events), 0) FROM day_outcome WHERE reason = '')
+            FROM event WHERE counted = 1""")[0]
+        self.check("the month and the days", counted == usage == days, f"{counted}, {usage}, {days}")
+        events = [row[0] for row in self.directory.query(
+            f"SELECT event_key FROM event WHERE event_key LIKE '{self.prefix}-%'")]
+        keys = set(events)
+        self.check("a key is there once", len(keys) == len(events), f"{len(events)} events, {len(keys)} keys")
+        with open(self.answered, encoding="ascii") as answered:
+            return keys, sorted(set(answered.read().split()) - keys)
+
+    def crash(self):
+        """Killed while events come: what was answered 200 is there, and nothing is there twice or by half."""
+        killer = threading.Timer(min(5, self.options.seconds / 2), self.directory.child.kill)
+        killer.start()
+        found = self.send_events(self.options.seconds, self.options.rate, 1)
+        killer.join()
+        self.directory.start()
+        keys, missing = self.ledger()
+        self.check("events after a kill", found["stored"] > 0 and not missing,
+                   f"of {found['stored']} answered are missing {len(missing)}: {missing[:3]}")
+        self.keep("crash", stored=found["stored"], in_ledger=len(keys), missing=len(missing), statuses=found["statuses"])
+
+    def both(self):
+        self.together("both", self.options.seconds, None)
+
+    def mixed(self):
+        self.together("mixed", self.options.seconds * 2, FullSyncs)
+
+    def together(self, name, seconds, full):
+        cursor, cost = self.cursor(), Cost(self.directory)
+        with Changes(self.directory) as changes:
+            ends = time.monotonic() + seconds
+            polls = Sender.polls(self.sender, self.directory, seconds, self.options.interval, cursor)
+            if full:
+                with full(self.directory) as syncs:
+                    events = self.send_events(seconds, self.options.rate, 1)
+                # The last one may still run when the events are through, so the server's cost is all of it.
+                self.keep(f"{name}: full answers", **self.judged(syncs.done))
+            else:
+                events = self.send_events(seconds, self.options.rate, 1)
+            found = polls.result()
+        used = cost.end()
+        self.keep(f"{name}: polls", **self.judged_polls(found, changes, ends))
+        self.keep(f"{name}: events", rate=self.options.rate, **self.judged_events(events))
+        self.keep(f"{name}: server", **used, cores=round(used["server_cpu_s"] / used["seconds"], 2))
+
+
+def chosen(found, *more):
+    names = ("asked", "answered", "statuses", "p50_ms", "p90_ms", "p99_ms", "p999_ms", "max_ms", *more, "sender_cpu_s")
+    return {name: found[name] for name in names}
+
+
+def scenarios(text):
+    names = text.split(",")
+    if unknown := set(names) - set(SCENARIOS):
+        raise argparse.ArgumentTypeError(
+            f"there is no scenario {', '.join(sorted(unknown))}; there are {', '.join(SCENARIOS)}")
+    return names
+
+
+def add_options(words):
+    words.add_argument("--only", type=scenarios, default=SCENARIOS, metavar="LIST", help="scenarios, with commas")
+    words.add_argument("--numbers", type=int, default=1_000_000, help="(%(default)s)")
+    words.add_argument("--seconds", type=int, default=20, help="how long polls and events go on (%(default)s)")
+    words.add_argument("--rate", type=int, default=2000,
+                       help="single events a second; batches have five times as many (%(default)s)")
+    words.add_argument("--interval", type=float, default=2, help="seconds between two polls of a gateway (%(default)s)")
+    words.add_argument("--json", metavar="FILE", help="the results there, too")
+
+
+def run(options):
+    directory = MeasuredDirectory(os.path.join(options.cache, "directory"), options.numbers)
+    bench = Bench(options, directory)
+    try:
+        directory.prepare()
+        directory.start()
+        for name in options.only:
+            getattr(bench, name)()
+            time.sleep(1)
+    except Failed as trouble:
+        bench.check("the bench went to its end", False, str(trouble))
+    finally:
+        directory.stop()
+    results = {"options": {name: getattr(options, name) for name in SHAPE}, "results": bench.results,
+               "failures": bench.failures}
+    if options.json:
+        with open(options.json, "w", encoding="utf-8") as file:
+            json.dump(results, file, indent=1)
+    report.write(options, "directory", {"machine": machine.description(), **results}, [
+        (f"The directory with {options.numbers:,} numbers of {BRANDS:,} brands", table(bench.results))])
+    print(f"{len(bench.failures)} failures")
+    if bench.failures:
+        raise SystemExit(1)
+
+
+def table(results):
+    """A row for each figure of each scenario."""
+    return [["", "measured"], *(
+        [f"{name}: {key}", json.dumps(value)] for name, values in results.items() for key, value in values.items())]

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions of a call in user space, in the whole process, counted under emulation by QEMU: slow, but repeatable."""
+import os
+import time
+
+from heraldtest.child import Failed
+from . import code_order
+from .executed import OFTEN, PAGE, Executed, less
+from .load import Load
+from .proof import prove
+from .subjects import Herald
+
+# The emulated program loads its numbers thirty times slower; what a call takes does not depend on how many there are.
+NUMBERS = 20_000
+# Messages sent again by a call, above which its work is no longer what it should be.
+TOO_MANY_AGAIN = 0.05
+IDLE_SECONDS, SETTLE_SECONDS = 10, 36
+
+
+def measure(name, binary, options, data):
+    path = os.path.join(options.cache, "instructions.table")
+    with open(path, "wb"):
+        pass
+    herald = Herald(name, options.cache, binary, data)
+    herald.under = ("env", f"BENCH_INSTRUCTIONS={path}", "qemu-x86_64", "-cpu", "max", "-plugin",
+                    os.path.join(options.cache, "instructions.so"))
+    folder = os.path.join(options.cache, "sipp")
+    herald.start()
+    try:
+        prove(herald)
+        extent = code_order.mapped(max(herald.processes(), key=lambda one: one.cpu_seconds()).pid, herald.binary)
+        with Load(folder, data, options.rate, options.calls) as load:
+            load.wait()
+        time.sleep(SETTLE_SECONDS)
+        resting = Executed.read(path)
+        time.sleep(IDLE_SECONDS)
+        before, began = Executed.read(path), time.monotonic()
+        with Load(folder, data, options.rate, options.calls) as load:
+            load.wait()
+        time.sleep(SETTLE_SECONDS)
+        seconds = time.monotonic() - began
+        now = Executed.read(path)
+        idle = before.since(resting, share=seconds / IDLE_SECONDS)
+        used = less(now.since(before), idle)
+        counts = load.counts()
+        if counts["failed"] or counts["retransmissions"] > counts["ended"] * TOO_MANY_AGAIN:
+            raise Failed(f"{name}: {counts['failed']} calls failed, {counts['retransmissions']} messages were sent "
+                         "again; take a lower --rate")
+        # The thread that handles messages does by far the most; the outcome side, a commit for nearly each signal at
+        # this rate, comes next.
+        calls = counts["ended"]
+        work = [now.work(runs) / calls for runs in used]
+        busiest, second = sorted(range(len(work)), key=work.__getitem__, reverse=True)[:2]
+        often = calls * OFTEN
+        if options.order:
+            places = [place for thread in (busiest, second) for place in now.places(used[thread], often)]
+            code_order.write(options.order, code_order.names(places, extent, code_order.Functions.of(binary)))
+        return {"name": name, "calls": calls, "instructions": sum(work), "call_thread": work[busiest],
+                "recorder": work[second], "call_thread_code": now.code(used[busiest], often),
+                "call_thread_pages": now.code(used[busiest], often, PAGE) // PAGE,
+                "idle": sum(map(before.work, idle)) / seconds, "again": counts["retransmissions"]}
+    finally:
+        herald.stop()
+        os.remove(path)
+
+
+def rows(results):
+    found = [["", "instructions a call", "busiest thread: messages", "its code", "in pages of 4 kB", "next: outcomes",
+              "calls counted", "messages sent again"]]
+    return found + [[
+        one["name"], f"{one['instructions']:,.0f}", f"{one['call_thread']:,.0f}",
+        f"{one['call_thread_code'] / 1024:.0f} kB", str(one["call_thread_pages"]), f"{one['recorder']:,.0f}",
+        str(one["calls"]), str(one["again"])] for one in results]

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is measured: programs between the carrier at port 5060 and the PBX at port 5080 that receive at port 5070."""
+import os
+import shutil
+import signal
+import time
+
+from heraldtest import probes
+from heraldtest.child import Child
+from heraldtest.processes import Process, session_of, total
+
+HOST = "127.0.0.1"
+CARRIER, SUBJECT, PBX = 5060, 5070, 5080
+ADMIN = f"{HOST}:9470"
+TRUSTED = """\
+    region: US
+    trusted: true
+    policy: standard
+    limits: {calls_per_second: 100000, calls: 1000000}"""
+
+
+class Subject:
+    """One program with all processes it starts; its session is its own."""
+
+    brands = True
+    # Commands to start it under, such as taskset.
+    under = ()
+
+    def __init__(self, name, folder):
+        self.name = name
+        self.folder = os.path.join(folder, "run", name)
+        self.child = None
+        self.started = 0.0
+
+    def command(self):
+        raise NotImplementedError
+
+    def start(self, fresh=True):
+        """`fresh`: with nothing left of an earlier run."""
+        if fresh:
+            shutil.rmtree(self.folder, ignore_errors=True)
+            os.makedirs(self.folder)
+        command = [*self.under, *self.command()]
+        self.started = time.monotonic()
+        self.child = Child(self.name, command, self.folder, outlives_us=True)
+
+    def stop(self, patience=8):
+        """Ends all its processes; after `patience` seconds by force."""
+        if not self.child:
+            return
+        before = {process.pid for process in self.processes()}
+        self.child.stop(patience)
+        for process in self.processes():
+            if process.pid in before:
+                os.kill(process.pid, signal.SIGKILL)
+        self.child = None
+
+    def crash(self):
+        """Ends it with no chance to tidy up."""
+        self.child.kill()
+        self.child = None
+
+    def processes(self):
+        return session_of(self.child.pid)
+
+    def cpu_seconds(self):
+        return total(Process.cpu_seconds, self.processes())
+
+    def memory(self):
+        """Bytes in memory; a page that several of them share counts once."""
+        return total(Process.share, self.processes())
+
+    def written(self):
+        """Bytes they had sent to the disk."""
+        return total(Process.written, self.processes())
+
+
+class Herald(Subject):
+    """The gateway with everything on: privacy, policy, durable outcomes, metrics, limits."""
+
+    def __init__(self, name, folder, binary, data, workers=1, environment=()):
+        super().__init__(name, folder)
+        self.binary, self.data, self.workers = os.path.abspath(binary), data, workers
+        # As documented, the ring is in memory and the ledger on a disk.
+        self.runtime = os.path.join("/dev/shm", f"herald-bench-{os.getpid()}")
+        if environment:
+            self.under = ("env", *environment)
+
+    def source(self):
+        """Where brands come from, as a section of the configuration."""
+        return f"brands: {{file: {self.data.brands}}}"
+
+    def command(self):
+        config = os.path.join(self.folder, "herald.yaml")
+        with open(config, "w", encoding="utf-8") as file:
+            file.write(f"""\
+gateway: {{state: {self.folder}, runtime: {self.runtime}, workers: {self.workers}, drain: 0s}}
+listen:
+  - {{name: sip, address: "{HOST}:{SUBJECT}"}}
+  - {{name: stream, address: "{HOST}:{SUBJECT}", transport: tcp}}
+trunks:
+  - name: carrier
+    sources: ["{HOST}:{CARRIER}"]
+    next_hop: {HOST}:{CARRIER}
+{TRUSTED}
+  - name: stream-carrier
+    listen: stream
+    sources: [127.0.0.2]
+{TRUSTED}
+pbx:
+  - {{name: office, address: "{HOST}:{PBX}", sources: ["{HOST}:{PBX}"], probe: false}}
+{self.source()}
+admin: {{listen: "{ADMIN}"}}
+limits: {{max_transactions: 1000000}}
+log: {{level: notice}}
+""")
+        return [self.binary, "run", "--config", config]
+
+    def stop(self):
+        super().stop()
+        shutil.rmtree(self.runtime, ignore_errors=True)
+
+    def wait_until_up(self):
+        self.child.must_answer(ADMIN, seconds=60)
+
+    def metrics(self):
+        """{family: sum over its series}"""
+        return probes.families(probes.metrics(ADMIN, 10))
+
+
+class Kamailio(Subject):
+    """Kamailio with `proxy.cfg`, its faster allocator, and the defines of one variant."""
+
+    def __init__(self, name, folder, data, defines=()):
+        super().__init__(name, folder)
+        self.data, self.defines = data, defines
+
+    def command(self):
+        config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "proxy.cfg")
+        # Private memory is large only since loading takes the whole table as one result.
+        command = ["kamailio", "-DD", "-E", "-f", config, "-x", "fm", "-X", "fm", "-m", "4096", "-M", "1024",
+                   "-b", "4194304", "-Y", self.folder, "-w", self.folder]
+        for define in (f'BRANDS="sqlite:///{self.data.database}"', *self.defines):
+            command += ["-A", define]
+        return command
+
+
+class Relay(Subject):
+    """Datagrams from one side to the other, unread: what the kernel takes for a call."""
+
+    brands = False
+
+    def __init__(self, name, folder, binary):
+        super().__init__(name, folder)
+        self.binary = binary
+
+    def command(self):
+        return [self.binary, str(SUBJECT), str(CARRIER), str(PBX)]

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the bench works out itself. Run it in Tests by `python3 -m unittest Bench.test_bench`."""
+import array
+import contextlib
+import io
+import os
+import sqlite3
+import tempfile
+import types
+import unittest
+from xml.dom import minidom
+
+from heraldtest import probes
+from heraldtest.child import Failed
+from heraldtest.processes import Process, session_of, total
+from . import (
+    allocations, code_order, compare, dataset, delay, directory_load, executed, index, overload, parts, plot,
+    report, stolen)
+
+
+def executed_by_second_thread(*blocks):
+    """A table of blocks (start, instructions, bytes, runs by the second thread)."""
+    words = array.array("Q")
+    for start, instructions, size, runs in blocks:
+        words.extend([start, instructions, size, 0, runs] + [0] * (executed.THREADS - 2))
+    return executed.Executed(words)
+
+
+class Emulation(unittest.TestCase):
+    def test_instructions_and_code_of_a_thread_are_those_it_ran_meanwhile(self):
+        before = executed_by_second_thread((0x1000, 4, 10, 7), (0x5000, 9, 30, 3))
+        now = executed_by_second_thread((0x1000, 4, 10, 17), (0x5000, 9, 30, 3), (0x1030, 2, 64, 5))
+        first, second, *_ = now.since(before)
+        self.assertEqual((now.work(first), now.work(second)), (0, 10 * 4 + 5 * 2))
+        # 0x1000 to 0x1009 is in the line of 0x1000, 0x1030 to 0x106f in that and the next.
+        self.assertEqual(now.code(second, often=1), 2 * 64)
+        self.assertEqual(now.code(second, often=6), 64)
+        self.assertEqual(now.code(second, often=1, unit=executed.PAGE), 4096)
+
+    def test_functions_are_ordered_by_when_a_call_first_runs_them(self):
+        executed_now = executed_by_second_thread(
+            (0x7010, 1, 4, 20), (0x5034, 1, 4, 9), (0x5020, 1, 4, 20), (0x7014, 1, 4, 20), (0x5000, 1, 4, 20))
+        places = executed_now.places(executed_now.runs[1], often=10)
+        # The program lies at 0x5000; what is at 0x7000 belongs to a library.
+        functions = code_order.Functions(
+            "0000000000000010 0000000000000004 t before\n0000000000000020 0000000000000010 T last\n"
+            "0000000000000030 0000000000000008 r data\n0000000000000038 t mark\n"
+            "0000000000000040 0000000000000008 W weak\n")
+        self.assertEqual(code_order.names(places, (0x5000, 0x6000), functions), ["last"])
+        self.assertEqual(code_order.names([0x5044, 0x5024, 0x5011, 0x5014, 0x5038, 0x5021], (0x5000, 0x6000), functions),
+                         ["weak", "last", "before"])
+
+    def test_a_program_without_names_leaves_the_order_as_it_was(self):
+        with tempfile.NamedTemporaryFile("w+", encoding="utf-8") as file:
+            file.write("kept\n")
+            file.flush()
+            with self.assertRaises(Failed):
+                code_order.write(file.name, [])
+            file.seek(0)
+            self.assertEqual(file.read(), "kept\n")
+            code_order.write(file.name, ["first", "second"])
+            file.seek(0)
+            self.assertEqual(file.read(), code_order.HEADER + "first\nsecond\n")
+
+    def test_what_an_idle_program_runs_is_taken_off(self):
+        resting = executed_by_second_thread((0x1000, 4, 10, 0))
+        before = executed_by_second_thread((0x1000, 4, 10, 2), (0x2000, 1, 1, 1))
+        now = executed_by_second_thread((0x1000, 4, 10, 30), (0x2000, 1, 1, 11), (0x3000, 1, 1, 1))
+        used = executed.less(now.since(before), before.since(resting, share=4))
+        self.assertEqual(used[1], [30 - 2 - 2 * 4, 11 - 1 - 1 * 4, 1])
+
+
+class Figures(unittest.TestCase):
+    def test_a_median_is_told_with_the_span_of_its_rounds(self):
+        rows = [{"subject": "a", "what": "cost", "rate": 500, "microseconds": value} for value in (9.0, 1.0, 4.0)]
+        rows += [{"subject": "b", "what": "cost", "rate": 500, "microseconds": 100.0}, {"subject": "a", "what": "end"}]
+        self.assertEqual(compare.medians(rows, "a", "cost", "microseconds", rate=500), (4.0, 1.0, 9.0))
+        self.assertIsNone(compare.medians(rows, "a", "cost", "microseconds", rate=1000))
+
+    def test_a_ratio_needs_kamailio_in_the_same_run(self):
+        one = {"subject": "herald", "cost": {"500": (100.0, 90.0, 110.0)}}
+        other = {"subject": "kamailio", "cost": {"500": (400.0, 1.0, 2.0)}}
+        self.assertEqual(compare.ratio(one, [one, other], "500"), "0.25")
+        self.assertEqual(compare.ratio(one, [one], "500"), "–")
+
+    def test_recovery_counts_from_the_last_steps_beginning_to_the_first_second_without_refusals(self):
+        last = len(overload.SHARES) - 1
+        lines = [{"step": step, "second": second, "refused": refused} for step, second, refused in (
+            (last - 1, 9.9, 50), (last, 10.0, 40), (last, 10.1, 3), (last, 10.2, 0), (last, 11.3, 7))]
+        self.assertAlmostEqual(overload.recovery_seconds({"lines": lines}), 0.2)
+
+    def test_threads_that_began_in_between_count_from_nothing(self):
+        found = allocations.difference({1: (5, 4, 100, 0)}, {1: (7, 4, 150, 1), 2: (3, 1, 8, 0)})
+        self.assertEqual(found, {1: [2, 0, 50, 1], 2: [3, 1, 8, 0]})
+
+    def test_a_micro_benchmarks_distribution_gives_its_lowest_and_its_median(self):
+        text = ("Debug results for index: an INVITE:\n\nTime (wall clock):\n   Value  Percentile\n"
+                "  900000.000 0.000000000000  1  1.00\n 1000000.000 0.500000000000  9  2.00\n"
+                " 2000000.000 1.000000000000  9\nThroughput (# / s):\n 7.000 0.500000000000 1 2.00\n")
+        self.assertEqual(parts.distributions(text), {"index: an INVITE": (900.0, 1000.0)})
+        whole = text.replace("index: an INVITE", "brand index: load, 10 numbers")
+        self.assertEqual(parts.distributions(whole), {"brand index: load, 10 numbers": (900e3, 1000e3)})
+        self.assertEqual((parts.told(52.4), parts.told(1.69e8)), ("52 ns", "169 ms"))
+
+    def test_a_percentile_is_one_of_the_values(self):
+        self.assertEqual([delay.percentile([3, 1, 2], share) for share in (0, 0.5, 0.99, 1)], [1, 2, 3, 3])
+        self.assertIsNone(delay.percentile([], 0.5))
+
+    def test_a_stall_of_the_machine_and_cores_the_host_took_do_not_make_the_p99_of_calm_windows(self):
+        found = delay.Delays()
+        # A hundred calls a second, slow in the fourth second and from the ninth on.
+        found.taken = [(place / 100, 900 if place // 100 == 3 or place >= 800 else 7) for place in range(1200)]
+        host = stolen.Stolen()
+        host.moments = [second / 10 for second in range(121)]
+        host.taken = [max(0, second / 10 - 8) for second in range(121)]
+        self.assertEqual(delay.percentile(found.microseconds(0, 8), 0.99), 900)
+        self.assertAlmostEqual(host.between(9, 11), 2)
+        figures = index.summary(found, host, 0, 12)
+        self.assertEqual((figures["calm p99"], figures["calm seconds"], figures["max"]), (7, 8, 900))
+        self.assertEqual(figures["host took, cores"], 0.333)
+        self.assertIsNone(index.summary(found, host, 0, 0.5)["calm p99"])
+
+    def test_the_tables_of_index_and_directory_have_a_row_for_each_figure(self):
+        results = {10: {"start, s": {"best": 0.5}, "peak, MB": 7}, 20: {"start, s": {"best": 0.25}}}
+        self.assertEqual(index.table(results), [
+            ["", "10", "20"], ["start, s, best", "0.500", "0.250"], ["peak, MB", "7", "–"]])
+        self.assertEqual(directory_load.table({"polls": {"asked": 3}}), [["", "measured"], ["polls: asked", "3"]])
+
+    def test_allocations_have_a_row_for_each_thread_and_one_for_all(self):
+        result = {"name": "herald", "calls": 2, "failed": 0, "threads": {"a": [1, 2, 3, 4], "b": [5, 6, 7, 8]}}
+        self.assertEqual(allocations.rows([result])[1:], [
+            ["herald, b", "5.00", "6.00", "7", "8.00", "2", "0"], ["herald, a", "1.00", "2.00", "3", "4.00", "2", "0"],
+            ["herald, all", "6.00", "8.00", "10", "12.00", "2", "0"]])
+
+
+class EventsOfARun(unittest.TestCase):
+    """What the ledger of a directory must hold of a run whose keys begin with 0001."""
+
+    def judge(self, events, answered, counted=None):
+        """(keys, missing, failures)"""
+        database = sqlite3.connect(":memory:")
+        database.executescript("""
+            CREATE TABLE event (event_key TEXT, counted INT);
+            CREATE TABLE month_usage (counted INT);
+            CREATE TABLE day_outcome (events INT, reason TEXT)""")
+        database.executemany("INSERT INTO event VALUES (?, 1)", [(key,) for key in events])
+        for table in ("month_usage VALUES (?)", "day_outcome VALUES (?, '')"):
+            database.execute(f"INSERT INTO {table}", (len(events) if counted is None else counted,))
+        directory = types.SimpleNamespace(query=lambda sql: database.execute(sql).fetchall())
+        with tempfile.TemporaryDirectory() as cache:
+            bench = directory_load.Bench(types.SimpleNamespace(cache=cache), directory)
+            bench.prefix = "0001"
+            with open(bench.answered, "w", encoding="ascii") as file:
+                file.write("".join(f"{key}\n" for key in answered))
+            with contextlib.redirect_stdout(io.StringIO()):
+                return *bench.ledger(), len(bench.failures)
+
+    def test_a_key_that_was_answered_and_is_not_there_is_named_though_the_number_fits(self):
+        self.assertEqual(self.judge(["0001-a", "0001-c"], ["0001-a", "0001-b"]),
+                         ({"0001-a", "0001-c"}, ["0001-b"], 0))
+
+    def test_events_of_other_runs_are_none_of_this_one(self):
+        self.assertEqual(self.judge(["0001-a", "0000-b"], ["0001-a"]), ({"0001-a"}, [], 0))
+
+    def test_a_key_that_is_there_twice_is_a_failure(self):
+        self.assertEqual(self.judge(["0001-a", "0001-a"], ["0001-a"])[2], 1)
+
+    def test_counters_that_do_not_fit_are_a_failure(self):
+        self.assertEqual(self.judge(["0001-a"], ["0001-a"], counted=2)[2], 1)
+
+
+class Programs(unittest.TestCase):
+    def test_the_figures_of_this_very_process(self):
+        own = Process(os.getpid())
+        self.assertGreater(own.cpu_seconds(), 0)
+        self.assertGreaterEqual(own.highest(), own.resident())
+        self.assertGreater(own.resident(), own.anonymous())
+        self.assertGreater(own.share(), 0)
+        self.assertGreater(own.open_files(), 0)
+        self.assertGreaterEqual(own.written(), 0)
+        self.assertIn(os.getpid(), own.thread_names())
+        self.assertIn(os.getpid(), [process.pid for process in session_of(os.getsid(0))])
+
+    def test_a_process_that_has_ended_is_an_error_alone_and_nothing_in_a_sum(self):
+        child = os.fork()
+        if not child:
+            os._exit(0)
+        os.waitpid(child, 0)
+        for figure in (Process.cpu_seconds, Process.resident, Process.share, Process.written, Process.open_files):
+            with self.assertRaises(OSError):
+                figure(Process(child))
+            self.assertGreaterEqual(total(figure, [Process(child), Process(os.getpid())]), 0)
+
+    def test_metrics_are_read_by_series_and_by_family(self):
+        values = probes.parsed('# TYPE a counter\na{x="1 2"} 3\na{x="4"} 4.5\nb 0\n')
+        self.assertEqual(values, {'a{x="1 2"}': 3.0, 'a{x="4"}': 4.5, "b": 0.0})
+        self.assertEqual(probes.families(values), {"a": 7.5, "b": 0.0})
+
+
+class Numbers(unittest.TestCase):
+    def test_no_number_comes_twice(self):
+        numbers = {dataset.number(place) for place in range(200_000)}
+        self.assertEqual(len(numbers), 200_000)
+        self.assertTrue(all(len(number) == 12 and number.startswith("+1") for number in numbers))
+
+
+class Pictures(unittest.TestCase):
+    def test_scales_end_above_the_highest_value_in_round_steps(self):
+        for highest, last in ((343, 400), (0.19, 0.2), (10_472, 12_500), (1, 1)):
+            self.assertAlmostEqual(plot.ticks(highest)[-1], last)
+
+    def test_a_page_is_well_formed_whatever_stands_in_names(self):
+        panels = [plot.bars("a & b", "<µs>", ["x"], [("herald", [1.5]), ("other", [None])]),
+                  plot.curves("c", "y", "x", [("line", [(0, 0), (10, 5)])])]
+        document = minidom.parseString(plot.page('"q" <t>', "note", panels))
+        self.assertEqual(document.documentElement.tagName, "svg")
+
+    def test_markdown_has_a_cell_for_each_column(self):
+        lines = list(report.markdown_table([["", "a"], ["x", "1"]]))
+        self.assertEqual(lines, ["|  | a |", "|---|--:|", "| x | 1 |"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The gateway of one step: started, killed, asked for its metrics and its ledger, inside the step's namespace."""
+import os
+import subprocess
+
+from . import probes
+from .child import Child, Failed, wait_until
+from .records import read_json
+
+CARRIER, GATEWAY, PBX = "127.0.0.10", "127.0.0.20", "127.0.0.30"
+CALLER, BRAND = "+4989123456", "Acme Bank"
+LOGO = "https://logos.example/acme.png"
+ADMIN = "127.0.0.1:9470"
+
+
+class Gateway:
+    """Herald between one trusted carrier and one PBX, with one brand."""
+
+    def __init__(self, folder, carrier=CARRIER, pbx=PBX, listen=(GATEWAY,), strangers="refuse", directory=None,
+                 admin=ADMIN, outcomes="retry_window: 0s", state=None):
+        """`listen`: the address towards the carrier and, when it is another one, the address towards the PBX.
+
+        `directory`: that section of the configuration; without it the brand comes from a file.
+        `outcomes`: that section; one number calls all the time, so a call after a failed one is no other attempt.
+        `state`: where databases are, if not in the folder.
+        """
+        self.folder = folder
+        self.admin = admin
+        self.config = os.path.join(folder, "herald.yaml")
+        self.child = None
+        os.makedirs(folder, exist_ok=True)
+        source = f"directory: {directory}"
+        if not directory:
+            brands = os.path.join(folder, "brands.psv")
+            source = f"brands: {{file: {brands}}}"
+            with open(brands, "w", encoding="utf-8") as file:
+                file.write(f"{CALLER}|{BRAND}|{LOGO}|Your appointment\n")
+        entries = "\n".join(f'  - {{name: side{n}, address: "{address}:5060"}}' for n, address in enumerate(listen))
+        with open(self.config, "w", encoding="utf-8") as file:
+            file.write(f"""\
+gateway: {{state: {state or folder}, runtime: {folder}}}
+listen:
+{entries}
+trunks:
+  - {{name: carrier, sources: ["{carrier}"], next_hop: "{carrier}:5060", region: DE, trusted: true, listen: side0}}
+pbx:
+  - {{name: office, address: "{pbx}:5060", sources: ["{pbx}"], listen: side{len(listen) - 1}, probe: false}}
+{source}
+outcomes: {{{outcomes}}}
+strangers: {strangers}
+admin: {{listen: "{admin}"}}
+log: {{level: notice}}
+""")
+
+    def start(self):
+        self.child = Child("herald", [os.environ["HERALD"], "run", "--config", self.config], self.folder)
+        self.child.must_answer(self.admin)
+
+    def stop(self):
+        if self.child:
+            self.child.stop()
+
+    def metric(self, name, **labels):
+        """The sum of a family's series that carry the labels."""
+        wanted = [f'{key}="{value}"' for key, value in labels.items()]
+        return int(sum(
+            value for series, value in probes.metrics(self.admin).items()
+            if probes.family_of(series) == name and all(label in series for label in wanted)))
+
+    def calls(self):
+        """Every call of the ledger, oldest first."""
+        done = subprocess.run(
+            [os.environ["HERALD"], "calls", "--json", "--limit", "1000000", "--config", self.config],
+            capture_output=True, text=True, timeout=120, check=False)
+        if done.returncode:
+            raise Failed(f"herald calls ended with {done.returncode}: {done.stderr.strip()}")
+        return read_json(done.stdout)
+
+    def resident_kilobytes(self):
+        """(all, only what is mapped to no file) of its resident memory."""
+        figures = self.child.figures
+        return figures.resident() // 1024, figures.anonymous() // 1024
+
+    def highest_resident_kilobytes(self):
+        """The most it has ever had resident."""
+        return self.child.figures.highest() // 1024
+
+    def cpu_seconds(self):
+        """User and system time since its start."""
+        return self.child.figures.cpu_seconds()
+
+    def open_files(self):
+        return self.child.figures.open_files()
+
+    def quiet_within(self, seconds):
+        """True once no transaction and no call is open any more."""
+        try:
+            wait_until(self.is_quiet, seconds, "")
+            return True
+        except Failed:
+            return False
+
+    def is_quiet(self):
+        return self.metric("herald_transactions") == 0 and self.metric("herald_open_calls") == 0
