@@ -69,13 +69,13 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "GatewayApp", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewayAdmin",
-                "ConfigurationFiles", "LogoScaling", "CMalloc", "CSQLite", log, signals, arguments,
+                "ConfigurationFiles", "LogoScaling", "CLinux", "CSQLite", log, signals, arguments,
             ],
             swiftSettings: strict),
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "SystemReasons", "LogText", "CSQLite",
+                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "HostSystem", "LogText", "CSQLite",
                 log,
                 lifecycle, signals, arguments,
             ],
@@ -86,7 +86,7 @@ let package = Package(
             name: "GatewayApp",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "SystemReasons", "LogText", log, lifecycle, signals,
+                "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", log, lifecycle, signals,
             ],
             swiftSettings: strict),
 
@@ -94,32 +94,31 @@ let package = Package(
         .target(
             name: "SIPTransport",
             dependencies: [
-                "SIPCore", "SystemReasons", "TLSReasons", "CDatagram", "CMalloc", "CResolver", nio, nioPosix, nioTLS,
-                nioSSL, x509, asn1,
+                "SIPCore", "HostSystem", "TLSReasons", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1,
             ],
             swiftSettings: strict),
         .target(
             name: "GatewayStore",
-            dependencies: ["Gateway", "SIPCore", "Branding", "SystemReasons", "WallClock", grdb, sqlite, log],
+            dependencies: ["Gateway", "SIPCore", "Branding", "HostSystem", grdb, sqlite, log],
             swiftSettings: strict),
         .target(
             name: "GatewaySync",
             dependencies: [
-                "Gateway", "Branding", "BrandingAPI", "SystemReasons", "TLSReasons", "WallClock", "CConfinement",
-                httpClient, nio, nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
+                "Gateway", "Branding", "BrandingAPI", "HostSystem", "TLSReasons", "CLinux", httpClient, nio, nioPosix,
+                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
             dependencies: [
-                "Gateway", "Branding", "SystemReasons", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
+                "Gateway", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
                 lifecycle, log,
             ],
             swiftSettings: strict),
         .target(
             name: "Directory",
             dependencies: [
-                "Branding", "BrandingAPI", "SystemReasons", "WallClock", "CZlib", hummingbird, hummingbirdCore,
+                "Branding", "BrandingAPI", "HostSystem", "CZlib", hummingbird, hummingbirdCore,
                 httpTypes, nio, nioHTTP, nioHTTPTypes, grdb, crypto, lifecycle, log,
             ],
             path: "Sources",
@@ -133,7 +132,7 @@ let package = Package(
                 .embedInCode("DirectoryServer/openapi.yaml"), .embedInCode("DirectoryServer/openapi-admin.yaml"),
             ],
             swiftSettings: strict),
-        .target(name: "ConfigurationFiles", dependencies: ["Branding", "SystemReasons", yams], swiftSettings: strict),
+        .target(name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], swiftSettings: strict),
 
         // The story of one call, and the roles it needs others to play.
         .target(name: "Gateway", dependencies: ["SIPCore", "Branding", atomics], swiftSettings: strict),
@@ -142,27 +141,25 @@ let package = Package(
         // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
         .target(name: "SIPCore", dependencies: ["COsip2", "CVector"], swiftSettings: strict),
         .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
-        // Why the system refuses, in words for an operator; for every edge and both programs.
-        .target(name: "SystemReasons", swiftSettings: strict),
+        // Errors and limits of the operating system, and steps of its clock; for every edge and both programs.
+        .target(name: "HostSystem", swiftSettings: strict),
         // Why TLS failed, for the two edges that speak it.
         .target(name: "TLSReasons", dependencies: [nioSSL], swiftSettings: strict),
         // Log lines for people and for the journal; for both programs.
         .target(name: "LogText", dependencies: [log], swiftSettings: strict),
-        // When the time of day was set; for what goes by it on either side.
-        .target(name: "WallClock", swiftSettings: strict),
         // Pictures made square; runs in a short-lived process of its own, never in the gateway's.
-        .target(name: "LogoScaling", dependencies: ["Branding", "CGD", "CConfinement"], swiftSettings: strict),
+        .target(name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], swiftSettings: strict),
 
         // Doors to C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
         // Without pkg-config, whose flags of gdlib SwiftPM refuses; header and library stand where every compiler looks.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
-        .target(name: "CConfinement"),
-        .target(name: "CMalloc"),
+        // System calls of Linux that Swift's C library module lacks.
+        .target(name: "CLinux"),
+        // Apart from CLinux: SIPCore imports it, and must not see sockets or threads.
         .systemLibrary(name: "CVector"),
         .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CDatagram"),
         .target(name: "CResolver", linkerSettings: [.linkedLibrary("resolv")]),
         .target(
             name: "CPhoneNumber",
@@ -186,13 +183,13 @@ let package = Package(
         .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
-                "GatewayStore", "Gateway", "SIPCore", "Branding", "RepeatableChance", "WallClock", grdb, log,
+                "GatewayStore", "Gateway", "SIPCore", "Branding", "RepeatableChance", "HostSystem", grdb, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "CConfinement", "Directory",
+                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "CLinux", "Directory",
                 httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),
@@ -200,7 +197,7 @@ let package = Package(
             name: "GatewayAdminTests",
             dependencies: ["GatewayAdmin", "Gateway", "Branding", "LogText", lifecycle, log],
             swiftSettings: strict),
-        .testTarget(name: "SystemReasonsTests", dependencies: ["SystemReasons"], swiftSettings: strict),
+        .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
         .testTarget(
             name: "HeraldTests",
             dependencies: ["herald", "ChildPrograms", grdb],
@@ -214,10 +211,9 @@ let package = Package(
             name: "DirectoryTests",
             dependencies: [
                 "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", "RepeatableChance",
-                "WallClock", grdb, crypto, lifecycle, log, nio, nioEmbedded, nioHTTPTypes, httpTypes,
+                "HostSystem", grdb, crypto, lifecycle, log, nio, nioEmbedded, nioHTTPTypes, httpTypes,
             ],
             swiftSettings: strict),
-        .testTarget(name: "WallClockTests", dependencies: ["WallClock"], swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),
@@ -233,7 +229,7 @@ if Context.environment["HERALD_BENCHMARKS"] != nil {
         .executableTarget(
             name: "CallPath",
             dependencies: [
-                "SIPCore", "Branding", "Gateway", "GatewayStore", "CSQLite", "WallClock",
+                "SIPCore", "Branding", "Gateway", "GatewayStore", "CSQLite", "HostSystem",
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Tests/Benchmarks/CallPath",

@@ -3,11 +3,11 @@
 import BrandingAPI
 import Foundation
 import HTTPTypes
+import HostSystem
 import Hummingbird
 package import Logging
 import NIOCore
 import ServiceLifecycle
-import SystemReasons
 
 /// The directory's HTTP server: the contract below `/` and `/api/`, logos, and a health check.
 package final class DirectoryServer: Service {

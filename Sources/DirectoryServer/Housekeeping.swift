@@ -2,10 +2,10 @@
 
 import BrandingAPI
 import GRDB
+import HostSystem
 import Logging
 import ServiceLifecycle
 import Synchronization
-import WallClock
 
 /// What the server does beside answering: once a minute, in small bites, never while a request waits for it.
 ///

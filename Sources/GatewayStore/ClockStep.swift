@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import HostSystem
 import Logging
 import Synchronization
-import WallClock
 
 /// A wall clock that was set.
 struct ClockStep {

@@ -3,8 +3,8 @@
 import Dispatch
 import Foundation
 package import GRDB
+import HostSystem
 import Synchronization
-import SystemReasons
 
 /// The gateway's two SQLite files in its state folder, opened and brought up to date.
 ///

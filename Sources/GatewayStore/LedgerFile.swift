@@ -2,8 +2,8 @@
 
 import Foundation
 import GRDB
+import HostSystem
 import Synchronization
-import WallClock
 
 /// The ledger's file in the state folder: open, or not there for a reason that an operator can mend.
 ///

@@ -3,9 +3,9 @@
 package import Branding
 import GRDB
 package import Gateway
+package import HostSystem
 package import Logging
 import Synchronization
-package import WallClock
 
 /// Turns the signals of the ring into stored calls and events; the only writer of both.
 ///

@@ -3,9 +3,9 @@
 import Dispatch
 import GRDB
 import Gateway
+import HostSystem
 import Logging
 import Synchronization
-import WallClock
 
 /// What the recorder does when: keeps signals every round, makes rows of them once a `storing`, looks at the ledger's
 /// size every minute and at the age of its rows every hour.

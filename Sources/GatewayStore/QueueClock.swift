@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HostSystem
 import Synchronization
-import WallClock
 
 /// Tells a queue whose rows wait by the wall clock how far that was set back: each wait must last as long as it was meant.
 ///

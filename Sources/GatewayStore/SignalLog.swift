@@ -3,7 +3,7 @@
 import Branding
 import Gateway
 import Glibc
-import SystemReasons
+import HostSystem
 
 /// The signals taken from the ring and not yet made rows of: a file of fixed size beside the ledger.
 ///

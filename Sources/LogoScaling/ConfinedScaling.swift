@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
-import CConfinement
+import CLinux
 import Glibc
 
 /// The work of the short-lived process: a picture from standard input, a square to standard output.

@@ -5,10 +5,10 @@ import CSQLite
 import ConfigurationFiles
 import Directory
 import Foundation
+import HostSystem
 import LogText
 import Logging
 import ServiceLifecycle
-import SystemReasons
 import UnixSignals
 
 /// `herald-directory run`: the server, in the foreground until SIGTERM or SIGINT.

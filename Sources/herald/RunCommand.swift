@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import CMalloc
+import CLinux
 import CSQLite
 import ConfigurationFiles
 import Foundation

@@ -3,10 +3,10 @@
 import BrandingAPI
 import Foundation
 import GRDB
+import HostSystem
 import Logging
 import Synchronization
 import Testing
-import WallClock
 
 @testable import Directory
 

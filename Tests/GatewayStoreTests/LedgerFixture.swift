@@ -5,8 +5,8 @@ import Foundation
 import GRDB
 import Gateway
 import GatewayStore
+import HostSystem
 import Synchronization
-import WallClock
 
 /// A gateway's outcome side in a folder of its own, with a clock the test moves.
 ///

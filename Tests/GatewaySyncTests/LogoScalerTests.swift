@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import CConfinement
+import CLinux
 import Foundation
 import GatewaySync
 import Glibc

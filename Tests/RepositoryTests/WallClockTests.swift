@@ -9,12 +9,12 @@ struct WallClockTests {
         (#"\bDispatchSemaphore\b|\.wait\(timeout:"#, []),
         (#"\bwallDeadline\b|\bDispatchWallTime\b"#, []),
         (#"\bNSCondition\b|\bNSConditionLock\b|\bThread\.sleep\(until"#, []),
-        (#"\bpthread_cond_timedwait\b"#, ["Sources/WallClock/SteadyBell.swift"]),
+        (#"\bpthread_cond_timedwait\b"#, ["Sources/HostSystem/SteadyBell.swift"]),
         (#"\bsem_timedwait\b|\bpthread_mutex_timedlock\b|\bmq_timed"#, []),
         // Who reads the time of day by himself: the stamp of a message, and the look for steps.
         (
             #"\bCLOCK_REALTIME\b"#,
-            ["Sources/SIPTransport/Datagram/TransportWorker.swift", "Sources/WallClock/WallClockSteps.swift"]
+            ["Sources/SIPTransport/Datagram/TransportWorker.swift", "Sources/HostSystem/WallClockSteps.swift"]
         ),
     ])
     func `no source waits for a time of day`(_ pattern: String, _ allowed: [String]) throws {

@@ -45,7 +45,7 @@ struct CallThreadPriorityTests {
             (false, false, Self.ordinary),
         ]
         for (isAsked, isBusy, policy) in steps {
-            worker.goFirst(isAsked)
+            worker.setRealTime(isAsked)
             thread.isBusy.store(isBusy, ordering: .relaxed)
             #expect(try await thread.comes(to: policy), "asked: \(isAsked), busy: \(isBusy)")
             #expect(try thread.stat()[18] == "\(granted.niceness)")

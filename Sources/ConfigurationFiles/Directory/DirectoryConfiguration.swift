@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SystemReasons
+import HostSystem
 
 /// Everything `herald-directory.yaml` says, checked; each key is explained in `Config/herald-directory.yaml`.
 package struct DirectoryConfiguration: Sendable {

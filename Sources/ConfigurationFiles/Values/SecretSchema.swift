@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SystemReasons
+import HostSystem
 
 /// Reads a secret by file or environment, never from the configuration itself.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SystemReasons
+import HostSystem
 import Yams
 
 /// A YAML file on its way to become a configuration.

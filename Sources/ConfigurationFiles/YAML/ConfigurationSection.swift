@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import SystemReasons
+import HostSystem
 import Yams
 
 /// One mapping of a configuration file: hands out values by key, and notes what is wrong with them.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
-import SystemReasons
+import HostSystem
 
 /// Bytes of a file or of memory, one by one, read in pieces of 256 KiB.
 struct ByteSource {

@@ -3,7 +3,7 @@
 import Dispatch
 import Foundation
 import GRDB
-import SystemReasons
+import HostSystem
 
 /// The directory's one SQLite file, `directory.sqlite` in the state folder: accounts, keys, brands, events, devices.
 ///

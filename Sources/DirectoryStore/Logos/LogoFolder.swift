@@ -3,7 +3,7 @@
 import Crypto
 import Foundation
 import Glibc
-import SystemReasons
+import HostSystem
 
 /// The operator's folder of logo files (`logos:` in the configuration).
 struct LogoFolder: Sendable {

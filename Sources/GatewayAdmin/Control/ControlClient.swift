@@ -2,7 +2,7 @@
 
 import Foundation
 package import Gateway
-import SystemReasons
+import HostSystem
 
 /// Why a command did not reach a gateway, with the remedy.
 package struct ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {

@@ -2,12 +2,12 @@
 
 import Foundation
 package import Gateway
+import HostSystem
 import Hummingbird
 import HummingbirdCore
 package import Logging
 import NIOCore
 import ServiceLifecycle
-import SystemReasons
 
 /// Serves an operator's commands on a Unix-domain socket in the runtime folder.
 ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HostSystem
 import Hummingbird
 import Logging
 import NIOCore
-import SystemReasons
 
 /// Where one of the gateway's HTTP servers listens, and who is told when it does.
 package struct HTTPListener: Sendable {

@@ -27,8 +27,8 @@ struct GatewayWorkers: Sendable {
     }
 
     /// Puts all threads before all ordinary ones of the machine, or back among them.
-    func goFirst(_ isSo: Bool) {
-        for worker in workers { worker.goFirst(isSo) }
+    func setRealTime(_ enabled: Bool) {
+        for worker in workers { worker.setRealTime(enabled) }
     }
 
     /// What the system allows the threads, which is the same for all, once one runs.

@@ -7,11 +7,11 @@ import Gateway
 package import GatewayAdmin
 import GatewayStore
 import GatewaySync
+import HostSystem
 package import Logging
 import SIPCore
 import SIPTransport
 import ServiceLifecycle
-import SystemReasons
 package import UnixSignals
 
 /// All parts of a running gateway, built in the order they need each other.
@@ -73,7 +73,7 @@ package struct RunningGateway {
         let gate = StartGate()
         let link = try DirectoryLink(
             configuration, database, brands, logos: logos, gate: gate, troubles: troubles, logger: logger,
-            whileSyncing: workers.goFirst)
+            whileSyncing: workers.setRealTime)
         services = [
             RecorderService(recorder: recorder), RecorderWatchService(recorder: recorder),
             StateWatchService(claims: claims, secret: secret, troubles: troubles),

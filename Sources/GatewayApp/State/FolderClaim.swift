@@ -2,7 +2,7 @@
 
 import Foundation
 import GatewayStore
-import SystemReasons
+import HostSystem
 
 /// A folder that no other gateway uses while this lives; the end of the process, of whatever kind, gives it back.
 ///

@@ -2,8 +2,8 @@
 
 import Branding
 import Foundation
+import HostSystem
 import SIPCore
-import SystemReasons
 
 /// The secret of branches, dialog notes and call names: 16 bytes in the state folder.
 ///

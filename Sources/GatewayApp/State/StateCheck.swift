@@ -3,7 +3,7 @@
 package import ConfigurationFiles
 import Foundation
 import GatewayStore
-import SystemReasons
+import HostSystem
 
 /// What a start would find wrong with the folders and files of the gateway: nothing of it stops calls, all of it wants mending.
 package struct StateCheck {

@@ -2,8 +2,8 @@
 
 import Branding
 import Foundation
+import HostSystem
 import SIPCore
-import SystemReasons
 
 /// The gateway's folders: made, and kept from every other gateway.
 enum StateFolder {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
+import HostSystem
 import Logging
 import SIPCore
 import SIPTransport
-import SystemReasons
 
 // How targets are, and how much memory their calls may take, for the status page and the log.
 

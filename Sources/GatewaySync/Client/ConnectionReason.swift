@@ -2,10 +2,10 @@
 
 import AsyncHTTPClient
 import Foundation
+import HostSystem
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import SystemReasons
 import TLSReasons
 
 /// Why a connection to the directory failed, in words for an operator instead of the libraries' own errors.

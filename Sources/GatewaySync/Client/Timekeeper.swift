@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import WallClock
+import HostSystem
 
 /// Where the sync side takes time, waiting and chance from; a test puts its own in place.
 package struct Timekeeper: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
-import CConfinement
+import CLinux
 import Dispatch
 import Glibc
 

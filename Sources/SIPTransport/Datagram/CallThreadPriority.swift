@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CDatagram
+import CLinux
 import Glibc
 
 /// How the scheduler treats a call thread: with a niceness, and before all ordinary threads while that is asked for.
@@ -40,8 +40,8 @@ package struct CallThreadPriority: ~Copyable {
     /// - Parameter share: the part of its time, 0 to 1, from which on a thread at work is ordinary; with 0 it always is.
     package init(share: Double) {
         let niceness = herald_begin_call_thread("herald-calls", Self.wantedNiceness)
-        let isAllowed = share > 0 && herald_go_first(1, niceness) == 0
-        if isAllowed { _ = herald_go_first(0, niceness) }
+        let isAllowed = share > 0 && herald_set_realtime(1, niceness) == 0
+        if isAllowed { _ = herald_set_realtime(0, niceness) }
         granted = Granted(niceness: niceness, isRealTime: isAllowed)
         self.share = share
     }
@@ -72,7 +72,7 @@ package struct CallThreadPriority: ~Copyable {
     }
 
     private mutating func goFirst(_ next: Bool) {
-        if next != isFirst, herald_go_first(next ? 1 : 0, granted.niceness) == 0 { isFirst = next }
+        if next != isFirst, herald_set_realtime(next ? 1 : 0, granted.niceness) == 0 { isFirst = next }
     }
 
     /// Whether it goes first from now on; a fifth below `share` before it does so again, so that it does not waver.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CDatagram
+import CLinux
 import Glibc
 import SIPCore
 

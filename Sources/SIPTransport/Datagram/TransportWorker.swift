@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CDatagram
-import CMalloc
+import CLinux
 import Glibc
 package import SIPCore
 import Synchronization
@@ -21,7 +20,7 @@ package final class TransportWorker: Sendable {
     private let stopping = Atomic<Bool>(false)
     private let finished = Atomic<Bool>(false)
     private let realTimeShare: Double
-    private let goesFirst = Atomic<Bool>(false)
+    private let realTimeWanted = Atomic<Bool>(false)
     private let granted = Mutex<CallThreadPriority.Granted?>(nil)
 
     /// Prepares a worker for its sockets; position in `sockets` is what elements send by.
@@ -53,7 +52,7 @@ package final class TransportWorker: Sendable {
         let body = ThreadBody {
             let priority = CallThreadPriority(share: self.realTimeShare)
             self.granted.withLock { $0 = priority.granted }
-            herald_widen_heap()
+            herald_preallocate_heap()
             let element = makeElement()
             self.run(element, priority)
             self.finished.store(true, ordering: .releasing)
@@ -68,7 +67,7 @@ package final class TransportWorker: Sendable {
     /// Puts the thread before all ordinary ones, where the system allows it, or back among them; any thread.
     ///
     /// For the time in which this program itself keeps the cores busy. The thread does so within 0.1 s while messages come.
-    package func goFirst(_ isSo: Bool) { goesFirst.store(isSo, ordering: .relaxed) }
+    package func setRealTime(_ enabled: Bool) { realTimeWanted.store(enabled, ordering: .relaxed) }
 
     /// Asks the thread to end after its present round; any thread.
     package func stop() {
@@ -96,7 +95,7 @@ package final class TransportWorker: Sendable {
         while !stopping.load(ordering: .acquiring) {
             priority.beginsToWait()
             let ready = poll(&waiting, nfds_t(waiting.count), backlog.isEmpty ? timeout(until: deadline) : 0)
-            priority.hasWaited(isAsked: goesFirst.load(ordering: .relaxed))
+            priority.hasWaited(isAsked: realTimeWanted.load(ordering: .relaxed))
             let now = Moment.now()
             if ready > 0 {
                 for position in sockets.indices where waiting[position].revents != 0 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CDatagram
+import CLinux
 import Glibc
+import HostSystem
 package import SIPCore
-import SystemReasons
 
 /// A bound, non-blocking UDP socket; closed when released.
 package final class UDPSocket: Sendable {

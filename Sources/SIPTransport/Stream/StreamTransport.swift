@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HostSystem
 import NIOCore
 import NIOPosix
 package import SIPCore
-import SystemReasons
 
 /// A local address for TCP, or for TLS when it has an identity.
 package struct StreamListener: Sendable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HostSystem
 import NIOCore
 package import SIPCore
-import SystemReasons
 import TLSReasons
 
 /// A connection that did not come about, in words for an operator.

@@ -6,7 +6,7 @@ import CSQLite
 import Foundation
 import Gateway
 import GatewayStore
-import WallClock
+import HostSystem
 
 /// What an answered call costs from the ring to its rows.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define _GNU_SOURCE
-#include "CConfinement.h"
+#include "herald_confinement.h"
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -25,8 +25,8 @@
 #define ALLOW(name) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_##name, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
 
-/* Memory, reading and writing what is open, ending. Everything else fails with EPERM: a library that asks for a locale
- * or the time zone must go on without. */
+/* Permits memory, reading and writing of open files, and exiting. Every other call fails with EPERM, so a library that
+ * asks for a locale or the time zone continues without it. */
 static struct sock_filter filter[] = {
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch)),
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, NATIVE_ARCHITECTURE, 1, 0),
@@ -45,7 +45,7 @@ static int limit(int resource, unsigned long value) {
     return setrlimit(resource, &both) == 0 ? 0 : errno;
 }
 
-/* Bytes of address space this process has now; 0 when the system does not say. */
+/* Returns the bytes of address space of this process; 0 if the system does not report them. */
 static unsigned long address_space(void) {
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL) return 0;
@@ -63,7 +63,7 @@ int herald_confine(unsigned long memory, unsigned int seconds, unsigned long out
     if ((code = limit(RLIMIT_AS, held + memory)) != 0) return code;
     if ((code = limit(RLIMIT_CPU, seconds)) != 0) return code;
     if ((code = limit(RLIMIT_FSIZE, output)) != 0) return code;
-    alarm(seconds * 2); /* its signal ends the process: waiting counts too, not only computing */
+    alarm(seconds * 2); /* SIGALRM ends the process: the limit covers waiting too */
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return errno;
     const struct sock_fprog program = {.len = sizeof filter / sizeof filter[0], .filter = filter};
     if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) return errno;

@@ -3,7 +3,7 @@
 import Synchronization
 import Testing
 
-@testable import WallClock
+@testable import HostSystem
 
 @Suite("A wall clock that was set")
 struct WallClockStepsTests {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SystemReasons
+import HostSystem
 import Testing
 
 @Suite("What the system refuses, in an operator's words")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// recvmmsg and sendmmsg, which Swift's C library module does not offer.
+// recvmmsg and sendmmsg: Swift's C library module does not offer them.
 #define _GNU_SOURCE
-#include "CDatagram.h"
+#include "herald_datagrams.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,14 +10,9 @@
 #include <linux/icmpv6.h>
 #include <linux/sock_diag.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 static socklen_t fill_address(struct sockaddr_storage *storage, const uint8_t address[16], int is_ipv6, uint16_t port) {
@@ -55,19 +50,19 @@ struct herald_inbox {
     struct mmsghdr messages[HERALD_DATAGRAM_BATCH];
     struct iovec vectors[HERALD_DATAGRAM_BATCH];
     struct sockaddr_storage addresses[HERALD_DATAGRAM_BATCH];
-    uint8_t *room;
+    uint8_t *buffer;
 };
 
 struct herald_inbox *herald_make_inbox(size_t capacity) {
     struct herald_inbox *inbox = calloc(1, sizeof *inbox);
     if (inbox == NULL) return NULL;
-    inbox->room = malloc(capacity * HERALD_DATAGRAM_BATCH);
-    if (inbox->room == NULL) {
+    inbox->buffer = malloc(capacity * HERALD_DATAGRAM_BATCH);
+    if (inbox->buffer == NULL) {
         free(inbox);
         return NULL;
     }
     for (int i = 0; i < HERALD_DATAGRAM_BATCH; i++) {
-        inbox->vectors[i] = (struct iovec){.iov_base = inbox->room + (size_t)i * capacity, .iov_len = capacity};
+        inbox->vectors[i] = (struct iovec){.iov_base = inbox->buffer + (size_t)i * capacity, .iov_len = capacity};
         inbox->messages[i].msg_hdr = (struct msghdr){
             .msg_name = &inbox->addresses[i],
             .msg_namelen = sizeof inbox->addresses[i],
@@ -79,14 +74,14 @@ struct herald_inbox *herald_make_inbox(size_t capacity) {
 }
 
 void herald_free_inbox(struct herald_inbox *inbox) {
-    free(inbox->room);
+    free(inbox->buffer);
     free(inbox);
 }
 
 int herald_receive_datagrams(int socket, struct herald_inbox *inbox) {
     int received = recvmmsg(socket, inbox->messages, HERALD_DATAGRAM_BATCH, MSG_DONTWAIT, NULL);
     if (received < 0) return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR ? 0 : -errno;
-    // The kernel has written how long each address is; the next one may be longer.
+    // The kernel has written the length of each address. The next address may be longer.
     for (int i = 0; i < received; i++) inbox->messages[i].msg_hdr.msg_namelen = sizeof inbox->addresses[i];
     return received;
 }
@@ -101,7 +96,7 @@ struct herald_datagram herald_received(const struct herald_inbox *inbox, int ind
     return datagram;
 }
 
-/* An ICMP message about an earlier datagram makes the next call on its socket fail once, whomever that one is for. */
+/* An ICMP message about an earlier datagram makes the next call on its socket fail once, whatever its destination. */
 static int is_about_another(int sent) { return sent < 0 && (errno == ECONNREFUSED || errno == EPROTO); }
 
 static int send_once(int socket, const struct herald_datagram *datagrams, int count) {
@@ -109,7 +104,7 @@ static int send_once(int socket, const struct herald_datagram *datagrams, int co
     struct iovec vectors[HERALD_DATAGRAM_BATCH];
     struct sockaddr_storage addresses[HERALD_DATAGRAM_BATCH];
     if (count == 1) {
-        // Nearly always; the vector costs a tenth more of each.
+        // The usual case. sendmmsg costs a tenth more for one datagram.
         socklen_t length = fill_address(&addresses[0], datagrams->address, datagrams->is_ipv6, datagrams->port);
         ssize_t sent = sendto(socket, datagrams->data, datagrams->length, MSG_DONTWAIT,
                               (struct sockaddr *)&addresses[0], length);
@@ -136,12 +131,12 @@ int herald_send_datagrams(int socket, const struct herald_datagram *datagrams, i
     return sent < 0 ? -errno : sent;
 }
 
-int herald_receive_returned(int socket, uint8_t *room, size_t capacity) {
-    struct iovec vector = {.iov_base = room, .iov_len = capacity};
+int herald_receive_returned(int socket, uint8_t *buffer, size_t capacity) {
+    struct iovec vector = {.iov_base = buffer, .iov_len = capacity};
     struct sockaddr_storage destination;
     union {
         struct cmsghdr header;
-        char room[512];
+        char bytes[512];
     } control;
     struct msghdr message = {
         .msg_name = &destination,
@@ -159,7 +154,7 @@ int herald_receive_returned(int socket, uint8_t *room, size_t capacity) {
         if (!is_four && !is_six) continue;
         struct sock_extended_err error;
         memcpy(&error, CMSG_DATA(part), sizeof error);
-        /* What is too large is sent again in fragments; TTL exceeded is to be ignored. */
+        /* "Fragmentation needed" and "TTL exceeded" are no failures here: the kernel fragments the next datagram. */
         int is_gone = (error.ee_origin == SO_EE_ORIGIN_ICMP && error.ee_type == ICMP_DEST_UNREACH
                        && error.ee_code != ICMP_FRAG_NEEDED)
                       || (error.ee_origin == SO_EE_ORIGIN_ICMP6 && error.ee_type == ICMPV6_DEST_UNREACH);
@@ -172,14 +167,14 @@ int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t
                                 int buffer_bytes) {
     int descriptor = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return -errno;
-    // Best effort: without CAP_NET_ADMIN the kernel caps these at net.core.rmem_max and wmem_max.
+    // Best effort: without CAP_NET_ADMIN the kernel limits both to net.core.rmem_max and wmem_max.
     if (setsockopt(descriptor, SOL_SOCKET, SO_RCVBUFFORCE, &buffer_bytes, sizeof buffer_bytes) != 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer_bytes, sizeof buffer_bytes);
     setsockopt(descriptor, SOL_SOCKET, SO_SNDBUF, &buffer_bytes, sizeof buffer_bytes);
     int on = 1;
     if (shares_port) setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on);
     if (is_ipv6) setsockopt(descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
-    // Word of datagrams that could not be delivered, which a socket without a fixed far end has no other way to get.
+    // ICMP errors: an unconnected socket receives them only through its error queue.
     if (is_ipv6)
         setsockopt(descriptor, IPPROTO_IPV6, IPV6_RECVERR, &on, sizeof on);
     else
@@ -195,18 +190,18 @@ int herald_open_datagram_socket(const uint8_t address[16], int is_ipv6, uint16_t
 }
 
 int herald_receive_buffer(int socket) {
-    int room = 0;
-    socklen_t length = sizeof room;
-    if (getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &room, &length) != 0) return -errno;
-    return room / 2;  // the kernel doubles what is asked for, for its own overhead
+    int granted = 0;
+    socklen_t length = sizeof granted;
+    if (getsockopt(socket, SOL_SOCKET, SO_RCVBUF, &granted, &length) != 0) return -errno;
+    return granted / 2;  // the kernel doubles the requested size for its own overhead
 }
 
 int herald_receive_filling(int socket) {
     uint32_t memory[SK_MEMINFO_VARS] = {0};
     socklen_t length = sizeof memory;
     if (getsockopt(socket, SOL_SOCKET, SO_MEMINFO, memory, &length) != 0) return 0;
-    uint32_t room = memory[SK_MEMINFO_RCVBUF];
-    return room == 0 ? 0 : (int)((uint64_t)memory[SK_MEMINFO_RMEM_ALLOC] * 1000 / room);
+    uint32_t capacity = memory[SK_MEMINFO_RCVBUF];
+    return capacity == 0 ? 0 : (int)((uint64_t)memory[SK_MEMINFO_RMEM_ALLOC] * 1000 / capacity);
 }
 
 int herald_bound_port(int socket) {
@@ -215,45 +210,4 @@ int herald_bound_port(int socket) {
     if (getsockname(socket, (struct sockaddr *)&storage, &length) != 0) return -errno;
     return storage.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&storage)->sin6_port)
                                          : ntohs(((struct sockaddr_in *)&storage)->sin_port);
-}
-
-int herald_open_wakeup(void) {
-    int descriptor = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    return descriptor < 0 ? -errno : descriptor;
-}
-
-void herald_clear_wakeup(int wakeup) {
-    eventfd_t count;
-    (void)!eventfd_read(wakeup, &count);
-}
-
-void herald_wake(int wakeup) {
-    // A full counter means the thread is about to wake anyway.
-    (void)!eventfd_write(wakeup, 1);
-}
-
-/* An ordinary thread asks for slices of 0.1 ms, the shortest there are: a thread that wakes goes before one with longer
- * slices at once, not at the end of its slice. Linux from 6.12 on; older ones take the call and do nothing. The structure
- * is that of sched_setattr(2), which glibc 2.36 does not have. */
-int herald_go_first(int first, int niceness) {
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t niceness;
-        uint32_t priority;
-        uint64_t runtime, deadline, period;
-    } wanted = {.size = sizeof wanted, .niceness = niceness};
-    wanted.policy = first ? SCHED_RR : SCHED_OTHER;
-    wanted.priority = first ? 1 : 0;
-    wanted.runtime = first ? 0 : 100000;
-    return syscall(SYS_sched_setattr, 0, &wanted, 0) == 0 ? 0 : -errno;
-}
-
-int herald_begin_call_thread(const char *name, int niceness) {
-    pthread_setname_np(pthread_self(), name);
-    /* On Linux a niceness belongs to a thread; 0 is the one that asks. A refusal shows in what is returned. */
-    (void)setpriority(PRIO_PROCESS, 0, niceness);
-    int granted = getpriority(PRIO_PROCESS, 0);
-    (void)herald_go_first(0, granted);
-    return granted;
 }

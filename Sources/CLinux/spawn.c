@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #define _GNU_SOURCE
-#include "CConfinement.h"
+#include "herald_confinement.h"
 
 #include <errno.h>
 #include <fcntl.h>

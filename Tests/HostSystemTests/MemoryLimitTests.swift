@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import SystemReasons
+@testable import HostSystem
 
 @Suite("Memory a process may use, cgroups(7)")
 final class MemoryLimitTests {

@@ -3,7 +3,7 @@
 import Dispatch
 import Testing
 
-@testable import WallClock
+@testable import HostSystem
 
 @Suite("A bell that waits by the monotonic clock", .timeLimit(.minutes(2)))
 struct SteadyBellTests {

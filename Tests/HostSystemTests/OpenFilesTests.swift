@@ -3,7 +3,7 @@
 import Foundation
 import Testing
 
-@testable import SystemReasons
+@testable import HostSystem
 
 @Suite("Files and sockets a process may have open")
 struct OpenFilesTests {
