@@ -82,10 +82,7 @@ let package = Package(
         // Programs: build the parts and run them. They alone see everything, and hold no logic.
         .executableTarget(
             name: "herald",
-            dependencies: [
-                "GatewayApp", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewayAdmin",
-                "ConfigurationFiles", "LogoScaling", "CMalloc", "CSQLite", log, signals, arguments,
-            ],
+            dependencies: ["GatewayApp", "ConfigurationFiles", "Branding", "LogoScaling", arguments],
             swiftSettings: strict, linkerSettings: callPathTogether),
         .executableTarget(
             name: "herald-directory",
@@ -101,7 +98,8 @@ let package = Package(
             name: "GatewayApp",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "SystemReasons", "LogText", log, lifecycle, signals,
+                "GatewayAdmin", "ConfigurationFiles", "SystemReasons", "LogText", "CMalloc", "CSQLite", log, lifecycle,
+                signals,
             ],
             swiftSettings: strict),
 
