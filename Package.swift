@@ -67,10 +67,7 @@ let package = Package(
         // Programs: build the parts and run them. They alone see everything, and hold no logic.
         .executableTarget(
             name: "herald",
-            dependencies: [
-                "GatewayApp", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewayAdmin",
-                "ConfigurationFiles", "LogoScaling", "CLinux", "CSQLite", log, signals, arguments,
-            ],
+            dependencies: ["GatewayApp", "ConfigurationFiles", "Branding", "LogoScaling", arguments],
             swiftSettings: strict),
         .executableTarget(
             name: "herald-directory",
@@ -86,7 +83,8 @@ let package = Package(
             name: "GatewayApp",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", log, lifecycle, signals,
+                "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", "CSQLite", log, lifecycle,
+                signals,
             ],
             swiftSettings: strict),
 

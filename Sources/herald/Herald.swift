@@ -5,20 +5,20 @@ import Dispatch
 import GatewayApp
 import Glibc
 
-/// Where the program begins.
+/// The entry point of the program.
 @main
 enum HeraldProgram {
-    /// Runs the command; the decoder of pictures without any other thread.
+    /// Runs the command; `scale-logo` on the main thread alone, all others in a task.
     ///
-    /// It gives up its rights for all threads. Those that asynchronous code brings are still being set up then, and where
-    /// the system refuses one of their calls libdispatch ends the process.
+    /// `scale-logo` gives up its rights for all threads. If the system denies a call to a thread that is just being set up,
+    /// libdispatch ends the process. So the command starts before any other thread exists.
     static func main() {
-        // libdispatch asks for a niceness below 0 for its timer thread, and writes a line to syslog where it may not have it.
-        // Nothing depends on it. An operator who sets the variable gets its lines.
+        // libdispatch asks for a niceness below 0 for its timer thread and logs a refusal to syslog. Nothing depends on it.
+        // An operator who sets the variable gets the lines.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         let words = CommandLine.arguments.dropFirst()
         if words.first == ScaleLogoCommand.configuration.commandName { ScaleLogoCommand.main(Array(words.dropFirst())) }
-        // Otherwise a task of the main thread is "user initiated", and its threads go before ordinary programs.
+        // A task of the main thread would be "user initiated", and its threads would go before ordinary programs.
         Task(priority: .medium) {
             await Herald.main()
             Herald.exit()
@@ -27,11 +27,11 @@ enum HeraldProgram {
     }
 }
 
-/// The gateway and the operator's commands around it.
+/// The gateway and the operator's commands.
 struct Herald: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "herald",
-        abstract: "Announces who calls: a name, a logo and a reason for calls from a trunk to a PBX.",
+        abstract: "A SIP proxy that adds the caller's brand to calls: a name, a logo and a reason.",
         discussion: """
             Example:
               herald check-config --config /etc/herald/herald.yaml

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import BrandingAPI
 import ConfigurationFiles
-import Foundation
 import GatewayApp
 
-/// What every operator's command takes.
+/// The options that every operator's command has.
 struct OperatorOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("The configuration file.", valueName: "file"))
     var config = "/etc/herald/herald.yaml"
@@ -14,13 +12,16 @@ struct OperatorOptions: ParsableArguments {
     @Flag(help: "One JSON object a line instead of text.")
     var json = false
 
-    /// The configuration without its secrets, which an operator may not be allowed to read.
+    /// The configuration without its secrets, which the operator may not be permitted to read.
     func configuration() throws -> HeraldConfiguration {
         try CommandFailure.reported { try HeraldConfiguration.load(path: config, secrets: .ignored) }
     }
-}
 
-extension OperatorOptions {
-    /// The gateway's state folder, for commands that need nothing else.
+    /// The gateway's state folder.
     func stateFolder() throws -> String { try configuration().state }
+
+    /// Checks the `--limit` of a list.
+    func check(limit: Int) throws {
+        guard (1...1_000_000).contains(limit) else { throw ValidationError("--limit must be 1 to 1000000") }
+    }
 }

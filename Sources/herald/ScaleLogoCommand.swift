@@ -4,10 +4,10 @@ import ArgumentParser
 import Branding
 import LogoScaling
 
-/// `herald scale-logo`: the short-lived process that decodes one picture; the gateway starts it, people need not.
+/// `herald scale-logo`: decodes one picture in a short-lived process; started by the gateway only.
 struct ScaleLogoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "scale-logo", abstract: "Make a square of the picture on standard input.", shouldDisplay: false)
+        commandName: "scale-logo", abstract: "Scale the picture on standard input to a square.", shouldDisplay: false)
 
     @Option var size: Int
     @Option var format: String

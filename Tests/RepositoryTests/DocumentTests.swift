@@ -54,7 +54,7 @@ struct DocumentTests {
 
     @Test func `the page on records has every field, and CSV has those of JSON`() throws {
         let page = try Repository.text("docs/records.md")
-        let source = try Repository.text("Sources/GatewayApp/Operator/CallsOutput.swift")
+        let source = try Repository.text("Sources/GatewayApp/CallRecords/CallRecordFields.swift")
         let fields = source.matches(of: /"([a-z0-9_]+)": (?:\.|JSONValue)/).map { String($0.1) }
         let list = try #require(source.firstMatch(of: /csvTitles = \[([^\]]*)\]/))
         let titles = list.1.matches(of: /"([a-z0-9_]+)"/).map { String($0.1) }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import ConfigurationFiles
+import ConfigurationFiles
 import Foundation
 import Gateway
 import GatewayAdmin
-package import GatewayStore
+import GatewayStore
 import GatewaySync
 import Logging
 import ServiceLifecycle
 
-/// All that has to do with the gateway's own copies of logos, built from the configuration.
+/// The parts that fetch, keep and serve the gateway's own copies of logos.
 struct LogoHouse: Sendable {
     let store: LogoStore
     let traffic = LogoTraffic()
@@ -21,7 +21,9 @@ struct LogoHouse: Sendable {
         store = LogoStore(database, stateFolder: stateFolder, settings: configuration.storeSettings)
     }
 
-    /// The service that fetches; `publish` builds the index and puts it in front of the calls.
+    /// The service that fetches logos.
+    ///
+    /// - Parameter publish: rebuilds the index and hands it to the call path.
     func keeper(_ current: CurrentBranding, publish: @escaping @Sendable () async throws -> Void) -> LogoService {
         let scaler = LogoScaler(maxPixels: configuration.maxPixels, maxFile: configuration.maxFile)
         return LogoService(
@@ -32,6 +34,7 @@ struct LogoHouse: Sendable {
             publish: publish, logger: Logger(label: "herald.logos"))
     }
 
+    /// The server of the copies, and the service that fetches them where there is one.
     func services(_ keeper: LogoService?, gate: StartGate) -> [any Service] {
         let server = LogoServer(
             HTTPListener(configuration.listen, key: "logos.listen", onListening: gate.expectServer()), cache: store,
@@ -40,6 +43,7 @@ struct LogoHouse: Sendable {
         return keeper.map { services + [$0] } ?? services
     }
 
+    /// Totals for the status page; nil while the store cannot be read.
     func status() async -> GatewayStatus.Logos? {
         guard let totals = try? await store.totals() else { return nil }
         return .init(
@@ -47,11 +51,12 @@ struct LogoHouse: Sendable {
             served: traffic.served)
     }
 
+    /// Gauges of known, ready and failed logos; empty while the store cannot be read.
     func gauges() async -> [GaugeSample] {
         guard let totals = try? await store.totals() else { return [] }
         return [
             GaugeSample(
-                name: "herald_logos_known", help: "Different logos the brands name", value: Double(totals.known)),
+                name: "herald_logos_known", help: "Distinct logos that brands refer to", value: Double(totals.known)),
             GaugeSample(
                 name: "herald_logos_ready", help: "Logos with a copy that is served", value: Double(totals.ready)),
             GaugeSample(
@@ -66,15 +71,15 @@ struct LogoHouse: Sendable {
 }
 
 extension HTTPListener {
-    /// Listens where the configuration says.
+    /// A listener on a configured address; errors name `key`.
     init(_ address: EndpointAddress, key: String, onListening: @escaping @Sendable (_ port: Int) -> Void) {
         self.init(host: address.host, port: Int(address.port), key: key, onListening: onListening)
     }
 }
 
 extension HeraldConfiguration.Logos {
-    /// What the store keeps and writes into Call-Info.
-    package var storeSettings: LogoStore.Settings {
+    /// Sizes, formats and limits of the store, and the URL for Call-Info.
+    var storeSettings: LogoStore.Settings {
         var settings = LogoStore.Settings(
             forms: forms, publicURL: publicURL, missing: missing == .original ? .original : .none)
         settings.maxTotal = maxTotal
@@ -82,7 +87,7 @@ extension HeraldConfiguration.Logos {
         return settings
     }
 
-    /// How logos are fetched.
+    /// Hosts, limits and intervals of fetches.
     fileprivate var fetchSettings: LogoSettings {
         var settings = LogoSettings(hosts: Set(hosts), forms: forms, version: HeraldVersion.current)
         settings.allowsPrivate = allowsPrivate

@@ -2,26 +2,25 @@
 
 import ConfigurationFiles
 import Foundation
-import Logging
 import SIPCore
 import SIPTransport
-import ServiceLifecycle
 
-/// The local addresses of a gateway and the threads that serve them.
+/// The open sockets of a gateway and the threads that serve them.
 struct OpenTransport {
-    /// In the order of `listen`; ports that the kernel chose are known after `start`.
+    /// The addresses in the order of `listen`; complete after `start`.
     private(set) var bound: [PeerAddress]
     let workers: [TransportWorker]
-    /// Nil where no address speaks TCP or TLS.
+    /// Nil where no address uses TCP or TLS.
     let streams: StreamTransport?
-    /// What each TLS address shows to peers.
+    /// The certificate of each TLS address.
     let identities: [ListenerIdentity]
 
-    /// Opens every UDP address and reads the files of every TLS address; throws at the first that cannot be used.
+    /// Opens every UDP address and reads the files of every TLS address.
     ///
     /// - Parameters:
-    ///   - streamConnections: how many connections of TCP and TLS the system has room for.
-    ///   - onTrouble: hears of connections that do not come about; must not wait.
+    ///   - streamConnections: limit of TCP and TLS connections, from the limit of open files.
+    ///   - onTrouble: receives connections that failed; must not wait.
+    /// - Throws: at the first address or file that cannot be used.
     init(
         _ configuration: HeraldConfiguration, streamConnections: Int,
         onTrouble: @escaping @Sendable (StreamTrouble) -> Void
@@ -31,13 +30,7 @@ struct OpenTransport {
             guard listener.transport == .udp else { return nil }
             return try UDPSocket.shared(address: try listener.address.peer(), by: count)
         }
-        // All of them together leave half of the machine to what stores outcomes.
-        let share = 0.5 * min(1, Double(ProcessInfo.processInfo.activeProcessorCount) / Double(count))
-        let workers = (0..<count).map { number in
-            TransportWorker(
-                sockets: sockets.map { $0?[number] }, longestWait: count == 1 ? 1000 : 20, realTimeShare: share)
-        }
-        self.workers = workers
+        workers = Self.workers(count, sockets)
         bound = try zip(configuration.listen, sockets).map { listener, sockets in
             try sockets?.first?.address ?? listener.address.peer()
         }
@@ -56,7 +49,18 @@ struct OpenTransport {
         self.streams = streams
     }
 
+    private static func workers(_ count: Int, _ sockets: [[UDPSocket]?]) -> [TransportWorker] {
+        // Half of the machine remains for the recorder.
+        let share = 0.5 * min(1, Double(ProcessInfo.processInfo.activeProcessorCount) / Double(count))
+        return (0..<count).map { number in
+            TransportWorker(
+                sockets: sockets.map { $0?[number] }, longestWait: count == 1 ? 1000 : 20, realTimeShare: share)
+        }
+    }
+
     /// Listens on every TCP and TLS address.
+    ///
+    /// - Throws: at the first address that cannot be used.
     mutating func start() async throws {
         guard let streams else { return }
         let addresses = try await streams.start()
@@ -64,7 +68,7 @@ struct OpenTransport {
     }
 }
 
-/// The identity of a listen entry that speaks TLS.
+/// The certificate of a listen entry.
 struct ListenerIdentity: Sendable {
     let name: String
     let identity: TLSIdentity
@@ -81,6 +85,7 @@ extension HeraldConfiguration {
 }
 
 extension TLSIdentity.Files {
+    /// The files as the configuration names them.
     init(_ files: HeraldConfiguration.TLSFiles) {
         self.init(
             certificate: files.certificate, key: files.key, roots: files.roots,
@@ -96,28 +101,5 @@ extension StreamLimits {
         idle = configuration.streams.idle
         unfinished = configuration.streams.unfinished
         largestMessage = configuration.limits.maxMessage
-    }
-}
-
-extension NextHopResolver {
-    /// Keeps the names of a configuration resolved, and the settings with them.
-    convenience init(_ configuration: HeraldConfiguration, settings: LiveSettings, logger: Logger) {
-        let servers = configuration.nameServers.compactMap { try? $0.peer() }
-        self.init(
-            names: configuration.nextHopNames, lookup: SystemNameLookup(settings: .init(servers: servers)),
-            settings: .init(
-                resolution: .init(families: configuration.addressFamilies),
-                path: configuration.state + "/next-hops.json"),
-            time: .init(clock: ContinuousClock(), wallSeconds: { Int64(Date().timeIntervalSince1970) }),
-            onChange: { settings.use($0) }, onNotice: { logger.warning("\($0)") })
-    }
-}
-
-/// Refreshes the addresses of next hops that are names.
-struct ResolverService: Service {
-    let resolver: NextHopResolver
-
-    func run() async throws {
-        await cancelWhenGracefulShutdown { await resolver.run() }
     }
 }

@@ -1,58 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import GatewayAdmin
+import ConfigurationFiles
 import GatewayStore
 import GatewaySync
 import Logging
 import ServiceLifecycle
 
-/// Takes ended calls to the operator's own systems: a file of call records, a webhook, or both.
+/// Sends ended calls to the operator's own systems: a file of call records, a webhook, or both.
 ///
-/// Each goes out at least once and leaves the queue afterwards. What cannot go out waits; the log says so when it begins and
-/// when something goes out again.
+/// Each call is sent at least once and leaves the queue afterwards. The log reports when an output starts to fail and when it
+/// works again.
 struct CallOutputService: Service {
-    let queue: CallOutputStore
-    let file: (records: CallRecordFile, isCSV: Bool)?
-    let webhook: CallWebhook?
+    let outputs: [any CallRecordOutput]
     let logger: Logger
+    let time: Timekeeper
+
+    /// Nil where the configuration names no output.
+    init?(_ outcomes: HeraldConfiguration.Outcomes, _ database: HeraldDatabase, logger: Logger) {
+        let queue = CallOutputStore(database)
+        var outputs: [any CallRecordOutput] = []
+        if let path = outcomes.recordFile {
+            outputs.append(CallFileOutput(queue, path: path, format: outcomes.recordFormat))
+        }
+        if let webhook = outcomes.webhook {
+            outputs.append(
+                CallWebhookOutput(queue, CallWebhook(url: webhook.url, secret: webhook.secret.reveal())))
+        }
+        guard !outputs.isEmpty else { return nil }
+        self.init(outputs, logger: logger)
+    }
+
+    init(_ outputs: [any CallRecordOutput], logger: Logger, time: Timekeeper = .system) {
+        self.outputs = outputs
+        self.logger = logger
+        self.time = time
+    }
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
-                if let file {
-                    group.addTask {
-                        var out: [Int64] = []
-                        await repeated { try write(to: file.records, isCSV: file.isCSV, &out) }
-                    }
-                }
-                if let webhook {
-                    group.addTask {
-                        var out: [Int64] = []
-                        await repeated { try await send(by: webhook, &out) }
-                    }
-                }
+                for output in outputs { group.addTask { await repeatRounds(of: output) } }
             }
         }
-        await webhook?.shutdown()
+        for output in outputs { await output.shutdown() }
     }
 
-    /// What one look into the queue has brought.
-    private struct Round {
-        /// Calls that went out; none where none was due.
-        var sent = 0
-        /// More may be due at once.
-        var hasMore = false
-    }
-
-    /// Does a step over and over, each second and at once while there is more, until shutdown.
-    private func repeated(_ step: () async throws -> Round) async {
+    /// Runs a round each second, and the next one at once while more calls are due.
+    private func repeatRounds(of output: any CallRecordOutput) async {
+        var output = output
         var hasProblem = false
         while !Task.isCancelled {
-            var round = Round()
+            var round = CallOutputRound()
             do {
-                round = try await step()
-                // While what failed waits for its next try nothing is due, which is no news.
+                round = try await output.round(at: time.now())
+                // A round without a due call says nothing about a failed output.
                 if hasProblem, round.sent > 0 {
                     logger.notice("call records go out again")
                     hasProblem = false
@@ -61,82 +62,27 @@ struct CallOutputService: Service {
                 if !hasProblem { logger.error("\(error)") }
                 hasProblem = true
             }
-            if !round.hasMore { try? await Task.sleep(for: .seconds(1)) }
+            if !round.hasMore { try? await time.sleep(.seconds(1)) }
         }
     }
+}
 
-    /// Appends what is due.
+/// An output of ended calls; one task runs its rounds.
+protocol CallRecordOutput: Sendable {
+    /// Sends the calls that are due.
     ///
-    /// - Parameter out: what has gone out and, for a full disk under the ledger, is still in the queue.
-    private func write(to records: CallRecordFile, isCSV: Bool, _ out: inout [Int64]) throws -> Round {
-        try settle(&out)
-        let due = try queue.due(.file, limit: 500, now: now)
-        guard !due.isEmpty else { return Round() }
-        let lines = try due.map { isCSV ? CSVText.row($0.call.cdrCells) : try Output.line(json: $0.call.cdr) }
-        try records.append(lines.joined())
-        out = due.map(\.id)
-        try settle(&out)
-        return Round(sent: due.count, hasMore: due.count == 500)
-    }
+    /// - Parameter now: seconds since 1970.
+    /// - Throws: when no call could be sent, or an error of the queue.
+    mutating func round(at now: Int64) async throws -> CallOutputRound
 
-    private func settle(_ out: inout [Int64]) throws {
-        guard !out.isEmpty else { return }
-        try queue.done(out)
-        out = []
-    }
+    /// Closes connections; no round follows.
+    func shutdown() async
+}
 
-    /// Calls the webhook is sent at the same time.
-    private static let webhookConcurrency = 8
-
-    /// Sends what is due, a few at a time; when none of these few is taken the round ends, for the receiver is away then.
-    ///
-    /// - Parameter out: as `write` has it.
-    /// - Throws: what the receiver or the network said, when nothing at all was taken; errors of the queue.
-    private func send(by webhook: CallWebhook, _ out: inout [Int64]) async throws -> Round {
-        try settle(&out)
-        let due = try queue.due(.webhook, limit: 10 * Self.webhookConcurrency, now: now)
-        var rest = due[...]
-        var round = Round(hasMore: due.count == 10 * Self.webhookConcurrency)
-        while !rest.isEmpty, !Task.isCancelled {
-            let some = rest.prefix(Self.webhookConcurrency)
-            rest = rest.dropFirst(some.count)
-            let problems = await send(some, by: webhook)
-            out = some.filter { problems[$0.id] == nil }.map(\.id)
-            let isAway = out.isEmpty
-            round.sent += out.count
-            try settle(&out)
-            for output in some where problems[output.id] != nil {
-                // 2 s, 4 s and so on, up to an hour.
-                try queue.postpone(output.id, until: now + min(3600, 2 << Int64(min(output.attempts, 11))))
-            }
-            guard isAway, let problem = problems.values.first else { continue }
-            if round.sent == 0 { throw problem }
-            break
-        }
-        return round
-    }
-
-    /// Sends some calls at the same time; what was not taken, by its place in the queue.
-    private func send(
-        _ outputs: ArraySlice<PendingCallOutput>, by webhook: CallWebhook
-    ) async -> [Int64: any Error] {
-        await withTaskGroup(of: (Int64, (any Error)?).self) { group in
-            for output in outputs {
-                group.addTask {
-                    do {
-                        let body = Data(try Output.line(json: output.call.cdr).utf8)
-                        try await webhook.send(body, callID: output.call.callID, now: now)
-                        return (output.id, nil)
-                    } catch {
-                        return (output.id, error)
-                    }
-                }
-            }
-            var problems: [Int64: any Error] = [:]
-            for await (id, problem) in group { problems[id] = problem }
-            return problems
-        }
-    }
-
-    private var now: Int64 { Int64(Date().timeIntervalSince1970) }
+/// The result of one round of an output.
+struct CallOutputRound: Hashable, Sendable {
+    /// Calls that were sent.
+    var sent = 0
+    /// Whether more calls may be due at once.
+    var hasMore = false
 }

@@ -8,12 +8,12 @@ import GatewayAdmin
 import Logging
 import Synchronization
 
-/// One line of the log for each call that has ended: who may look for a call by its Call-ID finds what became of it.
+/// Logs a line for each ended call, with its Call-ID and its outcome.
 ///
-/// Written on a queue of its own: the recorder waits for no terminal and no journal. Where lines come faster than they are
-/// written, some are left out and counted.
+/// A queue writes the lines, so the recorder waits for no terminal and no journal. Lines that arrive faster than they are
+/// written are left out and counted.
 final class EndedCallLog: Sendable {
-    /// Lines that wait at the most.
+    /// Largest number of lines that wait.
     static let most = 10_000
 
     private struct Waiting {
@@ -26,15 +26,15 @@ final class EndedCallLog: Sendable {
     private let queue = DispatchQueue(label: "herald.calls")
     private let waiting = Mutex(Waiting())
 
-    /// Nil where the configuration wants no such lines.
+    /// Nil where `log.calls` or `log.level` excludes the lines.
     init?(_ settings: LogSettings, logger: Logger = Logger(label: "herald.calls")) {
         guard settings.hasCalls, logger.logLevel <= .info else { return nil }
         self.logger = logger
         numbers = settings.numbers
     }
 
-    /// Takes calls that have ended; any thread, waits for nothing.
-    func note(_ calls: [CallRecord]) {
+    /// Adds ended calls; any thread, does not wait.
+    func append(_ calls: [CallRecord]) {
         guard !calls.isEmpty else { return }
         let taken = waiting.withLock { waiting in
             let taken = min(calls.count, Self.most - waiting.lines)
@@ -59,7 +59,7 @@ final class EndedCallLog: Sendable {
             metadata: ["calls": "\(leftOut)"])
     }
 
-    /// What a line says; names of trunks and words are the configuration's, everything else is escaped.
+    /// The fields of a line; text from the network is escaped.
     static func metadata(_ call: CallRecord, _ numbers: LogSettings.Numbers) -> Logger.Metadata {
         var line: Logger.Metadata = [
             "call_id": "\(TerminalText.visible(call.sipCallID))",
@@ -77,16 +77,16 @@ final class EndedCallLog: Sendable {
     }
 
     private static func from(_ call: CallRecord, _ numbers: LogSettings.Numbers) -> String? {
-        // A withheld caller's number is in no record; that it is withheld may be said.
+        // The record of a withheld caller has no number; the line has the word.
         if call.reason == .privacy { return "withheld" }
         return shown(call.caller?.description ?? call.callerReceived ?? "", numbers)
     }
 
-    /// A number as the configuration wants it; nil where it is to be left out.
+    /// A number in the form of `log.numbers`; nil where it is left out.
     static func shown(_ number: String, _ numbers: LogSettings.Numbers) -> String? {
         guard !number.isEmpty, numbers != .none else { return nil }
         let digits = number.count { $0.isNumber }
-        // An extension or a user's name is nobody's telephone number.
+        // Extensions and user names are shown in full.
         guard numbers == .masked, digits >= 7 else { return number }
         let kept = number.hasPrefix("+") ? 3 : 2
         let hidden = String(repeating: "*", count: max(0, number.count - kept - 3))

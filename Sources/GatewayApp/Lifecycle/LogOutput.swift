@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConfigurationFiles
+import ConfigurationFiles
 import Foundation
-package import GatewayAdmin
+import GatewayAdmin
 import LogText
 import Logging
 
-/// Where the gateway's log goes: standard error, as text or as JSON.
-package enum LogOutput {
-    /// Sets the log up for the whole program; once, before the first line.
+/// The destination of the gateway's log: standard error, as text or as JSON.
+enum LogOutput {
+    /// Sets up the log of the whole process; once, before the first line.
     ///
-    /// - Returns: the last lines in memory.
-    package static func start(_ settings: LogSettings) -> RecentLog {
+    /// - Returns: the last lines, kept in memory.
+    static func start(_ settings: LogSettings) -> RecentLog {
         let level = Logger.Level(rawValue: settings.level.rawValue) ?? .info
         let recent = RecentLog()
         LoggingSystem.bootstrap { label in

@@ -3,7 +3,7 @@
 import GatewayStore
 import ServiceLifecycle
 
-/// Drains the signal ring into the ledger.
+/// Moves call updates from the ring into the ledger.
 struct RecorderService: Service {
     let recorder: OutcomeRecorder
 
@@ -12,7 +12,7 @@ struct RecorderService: Service {
     }
 }
 
-/// Looks every few seconds whether the recorder still ends its rounds.
+/// Checks every five seconds that the recorder still completes its rounds.
 struct RecorderWatchService: Service {
     let recorder: OutcomeRecorder
 

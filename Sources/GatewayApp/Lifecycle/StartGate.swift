@@ -3,20 +3,20 @@
 import ServiceLifecycle
 import Synchronization
 
-/// Lets calls in when every HTTP server of the gateway listens, so that a taken port ends the start before the first call.
+/// Holds calls back until every HTTP server of the gateway listens, so that a taken port ends the start before the first call.
 final class StartGate: Sendable {
     private let servers = Mutex(0)
     private let listening: AsyncStream<Void>
-    private let told: AsyncStream<Void>.Continuation
+    private let opened: AsyncStream<Void>.Continuation
 
-    init() { (listening, told) = AsyncStream.makeStream() }
+    init() { (listening, opened) = AsyncStream.makeStream() }
 
-    /// Counts a server that calls have to wait for.
+    /// Counts a server that calls wait for.
     ///
-    /// - Returns: what it calls when it listens.
+    /// - Returns: the callback that the server calls once it listens.
     func expectServer() -> @Sendable (_ port: Int) -> Void {
         servers.withLock { $0 += 1 }
-        return { [told] _ in told.yield() }
+        return { [opened] _ in opened.yield() }
     }
 
     /// Waits for all servers.

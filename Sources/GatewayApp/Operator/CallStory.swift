@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BrandingAPI
+import BrandingAPI
 import GatewayAdmin
-package import GatewayStore
+import GatewayStore
 
-/// One call told from beginning to end: who and what, what happened when, and what the directory was told.
-package struct CallStory {
+/// The facts of one call, its timeline and its events for the directory, as text.
+struct CallStory {
     private let call: LedgerCallRow
 
-    package init(_ call: LedgerCallRow) { self.call = call }
+    init(_ call: LedgerCallRow) { self.call = call }
 
-    package var text: String {
+    var text: String {
         var text = "call \(call.callID)\n"
         for (name, value) in facts {
             guard let value, !value.isEmpty else { continue }
@@ -41,8 +41,8 @@ package struct CallStory {
 }
 
 extension LedgerCallRow {
-    /// The timeline as `--json` shows it.
-    package var timelineJSON: JSONValue {
+    /// The timeline for `--json`.
+    var timelineJSON: JSONValue {
         .array(
             timeline.map { moment in
                 .object(["at": JSONValue(microseconds: moment.at) ?? .null, "what": .string(moment.what)])
@@ -60,7 +60,7 @@ extension LedgerCallRow.Moment {
 }
 
 extension LedgerEventRow {
-    /// What became of it, in a few words.
+    /// The state of the event in a few words.
     fileprivate var fate: String {
         let tries = attempts == 1 ? "1 try" : "\(attempts) tries"
         let why = reason.map { ": " + TerminalText.visible($0) } ?? ""

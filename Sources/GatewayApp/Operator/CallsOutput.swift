@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import BrandingAPI
-import Gateway
+import BrandingAPI
 import GatewayAdmin
-package import GatewayStore
+import GatewayStore
 
-/// The shapes in which `herald calls` shows calls.
+/// The output formats of `herald calls`.
 package enum CallsOutput: CaseIterable {
+    /// Text in columns, comma-separated values, one JSON object a line.
     case table, csv, json
 
-    /// The calls in this shape, with titles where the shape has any and they are wanted.
-    package func write(_ calls: [LedgerCallRow], titles: Bool) throws {
+    /// Writes calls to standard output; `titles` puts column titles first, except in JSON.
+    func write(_ calls: [LedgerCallRow], titles: Bool) throws {
         switch self {
         case .json:
             for call in calls { try Output.write(json: call.json) }
@@ -42,69 +42,18 @@ package enum CallsOutput: CaseIterable {
 }
 
 extension LedgerCallRow {
-    /// The caller's number, what the carrier sent where that is none, or that it is withheld.
+    /// The caller's number, the text of an unclear one, or `withheld`.
     var callerShown: String? {
         if caller == nil, decision == PassThroughReason.privacy.description { return "withheld" }
         return caller ?? callerReceived.map { "\($0) (unclear)" }
     }
 
-    /// The outcome, with what makes it special.
+    /// The outcome with its answerer, forwarding and number of attempts.
     var outcomeShown: String {
         var words = [outcome ?? "open"]
         if let answeredBy { words.append("by \(answeredBy)") }
         if isForwarded { words.append("forwarded") }
         if attempts > 1 { words.append("\(attempts) attempts") }
         return words.joined(separator: ", ")
-    }
-
-    /// The call as records for other systems have it: without events, which are not settled when it ends.
-    var cdr: [String: JSONValue?] { json.filter { $0.key != "events" } }
-
-    static let cdrTitles = Array(csvTitles.dropLast())
-    var cdrCells: [String?] { Array(csvCells.dropLast()) }
-
-    /// The fields of `json` in the order of a line; docs/records.md tells what each is.
-    static let csvTitles = [
-        "call_id", "sip_call_id", "latest_sip_call_id", "direction", "trunk", "caller", "destination", "subscriber",
-        "brand_id", "brand_name", "carrier_name", "decision", "invite_at", "progress_at", "ringing_at", "answered_at",
-        "cancelled_at", "ended_at", "returned_at", "sip_status", "q850_cause", "attempts", "forwarded", "answered_by",
-        "outcome", "ring_seconds", "call_seconds", "caller_received", "events",
-    ]
-
-    /// The same as `json`, each event as its outcome and its state.
-    var csvCells: [String?] {
-        let json = json
-        return Self.csvTitles.map { title in
-            guard title != "events" else {
-                return events.map { "\($0.outcome)=\($0.state.word)" }.joined(separator: " ")
-            }
-            switch json[title] ?? nil {
-            case .string(let text): return text
-            case .int(let number): return "\(number)"
-            case .bool(let isSo): return "\(isSo)"
-            default: return nil
-            }
-        }
-    }
-
-    /// The call as `--json` shows it.
-    package var json: [String: JSONValue?] {
-        [
-            "call_id": .string(callID), "sip_call_id": .string(sipCallID), "direction": .string(direction),
-            "trunk": JSONValue(trunk), "caller": JSONValue(caller), "caller_received": JSONValue(callerReceived),
-            "destination": JSONValue(destination),
-            "subscriber": JSONValue(subscriber), "brand_id": JSONValue(brandID), "brand_name": JSONValue(brandName),
-            "carrier_name": JSONValue(carrierName),
-            "decision": .string(decision), "invite_at": JSONValue(microseconds: inviteAt),
-            "progress_at": JSONValue(microseconds: progressAt), "ringing_at": JSONValue(microseconds: ringingAt),
-            "answered_at": JSONValue(microseconds: answeredAt), "cancelled_at": JSONValue(microseconds: cancelledAt),
-            "ended_at": JSONValue(microseconds: endedAt), "returned_at": JSONValue(microseconds: returnedAt),
-            "sip_status": JSONValue(status), "q850_cause": JSONValue(q850Cause), "attempts": .int(attempts),
-            "latest_sip_call_id": JSONValue(latestSIPCallID), "forwarded": .bool(isForwarded),
-            "answered_by": JSONValue(answeredBy),
-            "outcome": JSONValue(outcome), "ring_seconds": JSONValue(ringSeconds),
-            "call_seconds": JSONValue(callSeconds),
-            "events": .array(events.map { .object($0.json.compactMapValues { $0 }) }),
-        ]
     }
 }

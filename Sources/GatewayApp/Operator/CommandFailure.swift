@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a command ends with exit code 1; printed as one line to standard error.
+/// The reason why a command ends with exit code 1, as one line for standard error.
 package struct CommandFailure: Error, CustomStringConvertible {
+    /// The line.
     package let description: String
 
+    /// A failure with a reason and, where there is one, a remedy.
     package init(_ description: String) { self.description = description }
 
-    /// Runs a piece of work and turns whatever it throws into a failure of the command.
+    /// Runs `work` and turns every error into a failure of the command.
     package static func reported<Value>(_ work: () throws -> Value) throws(CommandFailure) -> Value {
         do {
             return try work()

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BrandingAPI
+import BrandingAPI
 import Foundation
-package import GatewayStore
+import GatewayStore
 
 extension LedgerEventRow.State {
-    /// The state as commands spell it.
-    package var word: String {
+    /// The state as commands and records spell it.
+    var word: String {
         switch self {
         case .waiting: "waiting"
         case .delivered: "delivered"
@@ -17,7 +17,7 @@ extension LedgerEventRow.State {
 
 extension LedgerEventRow {
     /// The event as `--json` shows it; `meta` is the object that is sent.
-    package var json: [String: JSONValue?] {
+    var json: [String: JSONValue?] {
         let sent = try? JSONDecoder().decode(JSONValue.self, from: Data(meta.utf8))
         return [
             "key": .string(key), "call_id": .string(callID), "number": .string(number), "outcome": .string(outcome),

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import BrandingAPI
+import BrandingAPI
 
 extension JSONValue {
-    package init?(_ text: String?) {
+    /// Nil for nil.
+    init?(_ text: String?) {
         guard let text else { return nil }
         self = .string(text)
     }
 
-    package init?(_ number: Int?) {
+    /// Nil for nil.
+    init?(_ number: Int?) {
         guard let number else { return nil }
         self = .int(number)
     }
 
-    package init?(_ flag: Bool?) {
+    /// Nil for nil.
+    init?(_ flag: Bool?) {
         guard let flag else { return nil }
         self = .bool(flag)
     }
 
     /// Microseconds since 1970 as ISO 8601 with milliseconds.
-    package init?(microseconds: Int64?) {
+    init?(microseconds: Int64?) {
         guard let microseconds else { return nil }
         let milliseconds = String(microseconds / 1000 % 1000)
         let fraction = String(repeating: "0", count: 3 - milliseconds.count) + milliseconds
@@ -27,7 +30,7 @@ extension JSONValue {
     }
 
     /// Seconds since 1970 as ISO 8601.
-    package init?(seconds: Int64?) {
+    init?(seconds: Int64?) {
         guard let seconds else { return nil }
         self = .string(Timestamp.string(from: seconds))
     }

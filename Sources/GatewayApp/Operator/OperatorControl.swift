@@ -4,7 +4,7 @@ import Branding
 import Gateway
 import GatewaySync
 
-/// The running gateway as commands on its control socket see it.
+/// Carries out the orders of the control socket.
 struct OperatorControl: GatewayControl {
     /// Nil where no directory is configured.
     let sync: SyncService?
@@ -31,9 +31,9 @@ struct OperatorControl: GatewayControl {
             switch error {
             case .running:
                 return ControlledSync(
-                    .busy, error: "a sync runs already and brings what has changed; wait for its end and try again")
+                    .busy, error: "a sync runs already; wait for its end and try again")
             case .stopping:
-                return ControlledSync(.unavailable, error: "the gateway stops and begins no sync")
+                return ControlledSync(.unavailable, error: "the gateway is stopping and starts no sync")
             }
         }
     }

@@ -3,9 +3,9 @@
 package import BrandingAPI
 import Foundation
 
-/// Where the results of a command go.
+/// Standard output of a command.
 package enum Output {
-    /// Writes to standard output; a reader that went away ends the command, as SIGPIPE would.
+    /// Writes text; a closed pipe ends the command, as SIGPIPE would.
     package static func write(_ text: String) {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(text.utf8))
@@ -17,7 +17,7 @@ package enum Output {
     /// Writes one JSON object and a line end; keys in alphabetical order, unknown values left out.
     package static func write(json members: [String: JSONValue?]) throws { write(try line(json: members)) }
 
-    /// The same as text.
+    /// One JSON object and a line end as text.
     package static func line(json members: [String: JSONValue?]) throws -> String {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]

@@ -4,20 +4,20 @@ import Foundation
 import GatewayStore
 import HostSystem
 
-/// A folder that no other gateway uses while this lives; the end of the process, of whatever kind, gives it back.
+/// A lock on a folder; released at deinit and at any end of the process.
 ///
-/// Two gateways on one folder would each take the other's calls from the ring and send its events.
+/// Two gateways on one folder would read each other's call updates and send each other's events.
 final class FolderClaim: Sendable {
     let folder: String
-    /// Why nobody is kept out; nil where everybody is.
+    /// Why the folder is not locked, with the remedy; nil where it is.
     let problem: String?
     private let descriptor: Int32
     private let path: String
 
-    /// A lock that cannot be made, for a full or read-only disk, keeps nobody out and stops no call.
+    /// Locks the folder; a full or read-only disk sets `problem` and stops no call.
     ///
-    /// - Parameter key: where the configuration names the folder.
-    /// - Throws: `CommandFailure` when another gateway has it.
+    /// - Parameter key: the configuration key that names the folder.
+    /// - Throws: `CommandFailure` when another gateway holds the lock.
     init(_ folder: String, key: String) throws {
         self.folder = folder
         path = folder + "/lock"
@@ -28,7 +28,7 @@ final class FolderClaim: Sendable {
             return
         }
         problem = nil
-        // A file system without locks keeps nobody out.
+        // A file system without locks gives another error; the gateway starts without a lock.
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
             throw CommandFailure(
                 "another herald uses the folder \(folder); stop it, or give this one a \(key) of its own")
@@ -37,7 +37,7 @@ final class FolderClaim: Sendable {
 
     deinit { if descriptor >= 0 { close(descriptor) } }
 
-    /// False once the folder was removed or replaced: what is written now is gone with the process.
+    /// False once the folder was removed or replaced; files written since then are lost with the process.
     var isInPlace: Bool {
         guard descriptor >= 0 else { return true }
         return FileIdentity(descriptor) == FileIdentity(path)

@@ -5,20 +5,20 @@ import Foundation
 import HostSystem
 import SIPCore
 
-/// The secret of branches, dialog notes and call names: 16 bytes in the state folder.
+/// The secret that keys branches, route cookies and call identifiers: 16 bytes in the state folder.
 ///
-/// A lost secret harms no call: only what was in the air loses its thread. So one that cannot be read or written is replaced by
-/// another, which is kept in a spare folder, or in memory alone.
+/// A secret that cannot be read or written is replaced. The new one is kept in a spare folder or in memory. Calls go on; only
+/// requests in progress lose their transaction.
 struct GatewaySecret {
     private static let size = 16
 
     private let bytes: [UInt8]
     private let path: String
 
-    /// Reads the secret, or makes it at the first start.
+    /// Reads the secret; creates it at the first start.
     ///
-    /// - Parameter spare: where it is kept while the state folder cannot be written.
-    init(in folder: String, spare: String, telling troubles: StateTroubles) {
+    /// - Parameter spare: the folder that holds the secret while the state folder cannot be written.
+    init(in folder: String, spare: String, reporting troubles: StateTroubles) {
         path = folder + "/secret"
         let spareFile = spare + "/secret"
         let found = FileManager.default.contents(atPath: path).map { [UInt8]($0) }
@@ -31,10 +31,10 @@ struct GatewaySecret {
             troubles.add(
                 """
                 the secret \(path) does not hold \(Self.size) bytes and is kept as \(path).damaged; a new one is used, and calls in \
-                progress are passed on without their notes
+                progress are forwarded without their cookies
                 """)
         }
-        // Of an earlier start that could not write the state folder.
+        // An earlier start may have used the spare folder.
         let kept = FileManager.default.contents(atPath: spareFile).map { [UInt8]($0) }
         bytes = kept.flatMap { $0.count == Self.size ? $0 : nil } ?? Self.random()
         guard let reason = write(to: path) else {
@@ -49,22 +49,24 @@ struct GatewaySecret {
             """)
     }
 
-    /// The secret as the call path takes it.
+    /// The secret in the form that the call path uses.
     var secret: Secret {
         func word(_ range: Range<Int>) -> UInt64 { bytes[range].reduce(0) { $0 << 8 | UInt64($1) } }
         return Secret(key0: word(0..<8), key1: word(8..<16))
     }
 
-    /// Writes the secret again where its file is gone with its folder.
+    /// Writes the secret again when its file has disappeared with its folder.
     func restore() {
         guard !FileManager.default.fileExists(atPath: path) else { return }
         _ = write(to: path)
     }
 
-    /// Writes the secret; nil where that went well, else why not.
+    /// Writes the secret.
+    ///
+    /// - Returns: the reason of a failure; nil on success.
     private func write(to path: String) -> String? {
         do throws(FileReplacementError) {
-            // A file cut short by a power failure would be another secret.
+            // Written as a whole: a power failure must not leave a shorter file.
             try FileReplacement.write(bytes, to: path, mode: 0o600)
             return nil
         } catch {

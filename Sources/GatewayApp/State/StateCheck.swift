@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConfigurationFiles
+import ConfigurationFiles
 import Foundation
 import GatewayStore
 import HostSystem
 
-/// What a start would find wrong with the folders and files of the gateway: nothing of it stops calls, all of it wants mending.
-package struct StateCheck {
-    /// One sentence for each problem, with its remedy.
-    package let problems: [String]
+/// Checks the folders, databases and secret of a gateway without changing them, for `herald check-config`.
+struct StateCheck {
+    /// Problems, each a sentence with its remedy; none of them stops calls.
+    let problems: [String]
 
-    package init(_ configuration: HeraldConfiguration) {
+    /// Reads the folders and files that the configuration names.
+    init(_ configuration: HeraldConfiguration) {
         var problems: [String] = []
         for (key, path) in [("gateway.state", configuration.state), ("gateway.runtime", configuration.runtime)] {
             if let reason = Self.reason(againstWriting: path) {
@@ -29,13 +30,13 @@ package struct StateCheck {
         self.problems = problems
     }
 
-    /// The problems as lines; empty where there are none.
-    package var text: String {
+    /// The problems as lines; empty without problems.
+    var text: String {
         problems.map { "problem \($0)\n" }.joined()
             + (problems.isEmpty ? "" : "calls would be carried all the same\n")
     }
 
-    /// Why a folder that is there cannot be written; one that is missing is made at the start.
+    /// Why an existing folder cannot be written; the start creates a missing one.
     private static func reason(againstWriting folder: String) -> String? {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else { return nil }
@@ -52,7 +53,7 @@ package struct StateCheck {
             }
             return nil
         } catch {
-            // The first start makes it; a start brings an older one up to date.
+            // A start creates a missing file and migrates an older one.
             return error.problem == .missing || error.problem == .older ? nil : "\(error)"
         }
     }

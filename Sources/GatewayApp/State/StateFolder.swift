@@ -5,15 +5,15 @@ import Foundation
 import HostSystem
 import SIPCore
 
-/// The gateway's folders: made, and kept from every other gateway.
+/// Creates the gateway's folders and locks them against other gateways.
 enum StateFolder {
-    /// Makes the folders that are missing, and keeps every other gateway out of them.
+    /// Creates missing folders and locks all of them.
     ///
-    /// A folder that cannot be made or locked is a trouble for the operator and no reason to refuse calls.
-    /// - Parameter folders: each with the key that names it; two keys may name one folder.
-    /// - Throws: `CommandFailure` when another gateway has one.
+    /// A folder that cannot be created or locked is reported to `troubles`; calls go on without it.
+    /// - Parameter folders: each with the configuration key that names it; two keys may name one folder.
+    /// - Throws: `CommandFailure` when another gateway holds a lock.
     static func claim(
-        _ folders: [(key: String, path: String)], telling troubles: StateTroubles
+        _ folders: [(key: String, path: String)], reporting troubles: StateTroubles
     ) throws -> [FolderClaim] {
         var claimed: Set<String> = []
         return try folders.compactMap { key, path in
@@ -29,7 +29,9 @@ enum StateFolder {
         }
     }
 
-    /// Makes a folder that only this user can read; one that is there stays as it is.
+    /// Creates a folder for this user and its group; an existing folder keeps its mode.
+    ///
+    /// - Returns: the problem with its remedy; nil on success.
     private static func prepare(_ path: String, key: String) -> String? {
         do {
             try FileManager.default.createDirectory(

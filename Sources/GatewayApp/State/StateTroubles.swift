@@ -5,19 +5,19 @@ import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// What is wrong with the gateway's folders and files, each in a sentence with its remedy; calls go on with all of it.
+/// Problems of the gateway's folders and files, each a sentence with its remedy; none of them stops calls.
 ///
-/// Any thread. Each trouble is logged when it comes, and all of them every ten minutes.
+/// Any thread. Each problem is logged when it appears, and all of them every ten minutes.
 final class StateTroubles: Sendable {
     private let all = Mutex<[String]>([])
     private let logger: Logger
 
     init(logger: Logger) { self.logger = logger }
 
-    /// The troubles there are, in the order they came.
+    /// All problems, oldest first.
     var texts: [String] { all.withLock { $0 } }
 
-    /// Notes a trouble that lasts until the next start, and logs it where it is new.
+    /// Adds a problem that lasts until the next start; logs it if it is new.
     func add(_ text: String) {
         let isNew = all.withLock { all in
             guard !all.contains(text) else { return false }
@@ -27,14 +27,14 @@ final class StateTroubles: Sendable {
         if isNew { logger.error("\(text)") }
     }
 
-    /// Logs all of them again.
+    /// Logs all problems again.
     func remind() { for text in texts { logger.error("\(text)") } }
 
-    /// Notes what a database did at its opening.
+    /// Adds what a database did at its opening.
     func add(_ notice: HeraldDatabase.Notice) {
         switch notice {
         case .brandsSetAside(let file):
-            // Mended by itself: the next sync brings all of them.
+            // No problem for the operator: the next sync brings all records.
             logger.warning(
                 """
                 the brand records were set aside and begun anew; calls go on, branded again with the next sync, which is a \
@@ -49,20 +49,20 @@ final class StateTroubles: Sendable {
         case .ledgerSetAside(let file):
             add(
                 """
-                the ledger was damaged and is kept as \(file.kept); a new one was begun, and accounts go on in it; what it held \
-                of earlier calls can be read with sqlite3 .recover
+                the ledger was damaged and is kept as \(file.kept); a new one was begun, and accounts go on in it; its earlier \
+                calls can be read with sqlite3 .recover
                 """)
         }
     }
 }
 
-/// Looks every few seconds whether the gateway's folders are where they were, and reminds of troubles.
+/// Checks every five seconds that the gateway's folders are in place; repeats the problems every ten minutes.
 struct StateWatchService: Service {
     let claims: [FolderClaim]
     let secret: GatewaySecret
     let troubles: StateTroubles
 
-    /// Looks between two reminders: ten minutes.
+    /// Checks between two reminders: ten minutes.
     private static let reminder = 120
 
     func run() async throws {
@@ -77,13 +77,13 @@ struct StateWatchService: Service {
         }
     }
 
-    /// One look at each folder.
+    /// Checks each folder once.
     func look() {
         for claim in claims where !claim.isInPlace {
             troubles.add(
                 """
-                the folder \(claim.folder) was removed or replaced while herald runs; calls go on, and what another herald would do \
-                there is not noticed; put it back and restart herald
+                the folder \(claim.folder) was removed or replaced while herald runs; calls go on, but another herald on it \
+                would go unnoticed; put it back and restart herald
                 """)
             secret.restore()
         }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import ConfigurationFiles
+import ConfigurationFiles
 import Foundation
 import Logging
 import SIPTransport
 
-/// What the certificates and keys of a configuration are good for, as far as reading them tells.
-package struct CertificateReport {
-    /// Why a start would end; empty where everything can be used.
-    package private(set) var problems: [String] = []
-    /// Certificates that peers refuse, or soon will.
-    package private(set) var remarks: [String] = []
-    /// Each certificate's names and end, a line each.
-    package private(set) var summary: [String] = []
+/// Checks the certificates and keys that a configuration names.
+struct CertificateReport {
+    /// Files that would end a start, with the reason.
+    private(set) var problems: [String] = []
+    /// Certificates that have expired or expire soon.
+    private(set) var remarks: [String] = []
+    /// A line for each certificate: its names and its expiry.
+    private(set) var summary: [String] = []
 
-    /// Reads every file.
+    /// Reads all files.
     ///
     /// - Parameter now: seconds since 1970.
-    package init(_ configuration: HeraldConfiguration, at now: Int64) {
+    init(_ configuration: HeraldConfiguration, at now: Int64) {
         for listener in configuration.listen {
             guard let files = listener.tls else { continue }
             read(TLSIdentity.Files(files), "listen \(listener.name)", now)
@@ -32,7 +32,7 @@ package struct CertificateReport {
         }
     }
 
-    /// Logs what an operator has to renew.
+    /// Logs certificates to renew.
     static func warn(of configuration: HeraldConfiguration, _ logger: Logger) {
         for remark in CertificateReport(configuration, at: Int64(Date().timeIntervalSince1970)).remarks {
             logger.warning("\(remark)")

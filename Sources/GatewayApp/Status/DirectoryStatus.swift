@@ -6,10 +6,8 @@ import Gateway
 import GatewayAdmin
 import GatewaySync
 
-// What status and metrics say of the directory.
-
 extension DirectoryLink {
-    /// Every gate, since when, and why it is closed.
+    /// Every gate with its last change and the reason of its state.
     func gates(_ gates: BrandingGates) async -> [GatewayStatus.Gate] {
         let changedAt = await publisher.changedAt
         return gates.all.map { gate, isOpen in
@@ -30,20 +28,21 @@ extension DirectoryLink {
         case "authorised":
             sync.status.lastError ?? "the directory refused the API key; it opens with the next good sync"
         case "account_status":
-            "the directory says account_status: \(TerminalText.visible(gates.accountStatus)); ask whoever runs it"
-        case "branding_enabled": "the directory says branding_enabled: false"
+            "the directory reports account_status: \(TerminalText.visible(gates.accountStatus)); ask its operator"
+        case "branding_enabled": "the directory has branding_enabled: false"
         case "voip_dialer_enabled":
             """
             the directory has voip_dialer_enabled: false; ask its operator to enable it, or set \
             directory.voip_dialer_enabled: ignore
             """
         case "cap":
-            "\(config.usedThisMonth.map(String.init) ?? "all") events of this month's cap are used; it opens with the next"
+            "\(config.usedThisMonth.map(String.init) ?? "all") events of this month's cap are used; the gate opens next month"
         default:
-            "no sync has succeeded for longer than the records may be used; see sync.last_error"
+            "the last good sync is older than the cache lifetime; see sync.last_error"
         }
     }
 
+    /// Mode, versions and cache lifetime that the directory has set, and the counts of lookups.
     var standing: GatewayStatus.DirectoryStanding {
         let versions = remote.standing
         return GatewayStatus.DirectoryStanding(
@@ -59,6 +58,7 @@ extension DirectoryLink {
             })
     }
 
+    /// One gauge a gate, a due update, and the test mode.
     func gauges(_ gates: BrandingGates) -> [GaugeSample] {
         var gauges = gates.all.map { gate, isOpen in
             GaugeSample(
@@ -67,7 +67,7 @@ extension DirectoryLink {
         }
         gauges.append(
             GaugeSample(
-                name: "herald_update_due", help: "1 when the directory wants a newer herald",
+                name: "herald_update_due", help: "1 when the directory asks for a newer herald",
                 value: remote.standing.isUpdateDue ? 1 : 0))
         gauges.append(
             GaugeSample(
@@ -76,6 +76,7 @@ extension DirectoryLink {
         return gauges
     }
 
+    /// Lookups of callers, by result; empty where they are off.
     var counters: [CounterSample] {
         (standing.lookups ?? [:]).sorted { $0.key < $1.key }.map { result, count in
             CounterSample(

@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Gateway
-import HostSystem
-import Logging
 import SIPCore
 import SIPTransport
 
-// How targets are, and how much memory their calls may take, for the status page and the log.
-
 extension GatewayStatusReport {
-    /// Adds the trunks, the targets, and what is wrong with all of those that calls from trunks could go to.
+    /// Adds trunks, targets, and the problem of PBXs that calls from trunks cannot reach.
     func addPeers(to status: inout GatewayStatus) {
         let now = Moment.now()
         let settings = shards.shared.settings.load()
@@ -36,22 +32,5 @@ extension GatewayStatus.Target {
         self.init(
             group: standing.group, address: standing.address, state: word,
             takesCalls: standing.isUp(at: now.milliseconds), since: wall(since), lastResponse: wall(standing.lastHeard))
-    }
-}
-
-extension TransactionBudget {
-    /// Logs how many transactions are kept at most, and where the number comes from.
-    func announce(_ memory: MemoryLimit, _ logger: Logger) {
-        let there = "\(MemoryLimit.readable(memory.bytes)) (\(memory.source))"
-        let taken = "at most \(most) transactions are kept, which can take \(MemoryLimit.readable(bytes))"
-        if isShort {
-            logger.warning(
-                """
-                \(taken) of the memory of \(there): the system may end the gateway in a flood; give it more memory or lower \
-                limits.max_transactions
-                """)
-        } else {
-            logger.info("\(taken) of the memory of \(there)\(isConfigured ? "; limits.max_transactions says so" : "")")
-        }
     }
 }

@@ -58,7 +58,7 @@ package struct CallThreadPriority: ~Copyable {
     mutating func hasWaited(isAsked: Bool) {
         guard granted.isRealTime, isAsked else {
             watchedSince = nil
-            return goFirst(false)
+            return setRealTime(false)
         }
         let now = Self.nanoseconds()
         guard let since = watchedSince else {
@@ -67,11 +67,11 @@ package struct CallThreadPriority: ~Copyable {
         }
         waited += now - waitBegan
         guard now >= since + Self.interval else { return }
-        goFirst(Self.goesFirst(isFirst, work: 1 - Double(waited) / Double(now - since), share: share))
+        setRealTime(Self.goesFirst(isFirst, work: 1 - Double(waited) / Double(now - since), share: share))
         (watchedSince, waited) = (now, 0)
     }
 
-    private mutating func goFirst(_ next: Bool) {
+    private mutating func setRealTime(_ next: Bool) {
         if next != isFirst, herald_set_realtime(next ? 1 : 0, granted.niceness) == 0 { isFirst = next }
     }
 

@@ -3,16 +3,16 @@
 import ConfigurationFiles
 import GatewaySync
 
-// Turns the `directory` section into what the sync side takes.
-
 extension HeraldConfiguration.DirectoryAccess {
-    /// What the directory client is told.
+    /// Settings of the directory client; reads the files of `directory.tls`.
+    ///
+    /// - Throws: `CommandFailure` or `DirectoryTrustError` that names the key.
     func settings(version: String) throws -> DirectorySettings {
         guard let address = DirectoryAddress(url) else {
-            throw CommandFailure("directory.url \"\(url)\" is no address of a directory")
+            throw CommandFailure("directory.url \"\(url)\" is not an http or https URL of a directory")
         }
         guard let key = APIKey(key.reveal()) else {
-            throw CommandFailure("the key that directory.api_key_file or api_key_env names is no usable API key")
+            throw CommandFailure("directory.api_key_file or directory.api_key_env does not hold a usable API key")
         }
         var settings = DirectorySettings(address: address, key: key, version: version)
         settings.clientType = clientType
@@ -26,7 +26,7 @@ extension HeraldConfiguration.DirectoryAccess {
         return settings
     }
 
-    /// When the sync service does what.
+    /// Intervals of syncs, full refreshes and heartbeats.
     var schedule: SyncSchedule {
         var schedule = SyncSchedule()
         schedule.interval = syncInterval ?? schedule.interval
@@ -39,7 +39,7 @@ extension HeraldConfiguration.DirectoryAccess {
 }
 
 extension HeraldConfiguration.DirectoryTLS {
-    /// Reads the files.
+    /// Reads the roots, the certificate and the key.
     func trust() throws -> DirectoryTrust {
         try DirectoryTrust(
             pins: pins.compactMap(PublicKeyPin.init), roots: roots, certificate: certificate, key: key)

@@ -6,7 +6,9 @@ import Logging
 import SIPCore
 import SIPTransport
 
-/// Logs when calls begin or cease to go to a target, and why a connection with a peer does not come about.
+/// Logs targets that go up or down, connections that fail, and registrars without Path.
+///
+/// Callers are threads of the call path. Lines are written on a queue, so no caller waits for a terminal or a disk.
 struct ReachabilityLog: Sendable {
     private let logger: Logger
 
@@ -14,8 +16,8 @@ struct ReachabilityLog: Sendable {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// Called on a worker's thread, which must not wait for a terminal or a disk: the line is written elsewhere.
-    func tell(
+    /// Logs a target's new state and whether calls have another target.
+    func targetChanged(
         _ board: TargetHealthBoard, _ target: TargetStanding, _ state: TargetHealth.State, _ event: TargetHealth.Event
     ) {
         queue.async {
@@ -25,13 +27,13 @@ struct ReachabilityLog: Sendable {
         }
     }
 
-    /// Called on the event loop of the streams, which must not wait either.
-    func tell(_ trouble: StreamTrouble) {
+    /// Logs why a TCP or TLS connection with a peer failed.
+    func streamFailed(_ trouble: StreamTrouble) {
         queue.async { logger.warning("\(trouble)") }
     }
 
-    /// Called on a worker's thread, as for a target.
-    func tell(_ trunk: String, _ finding: RegistrarStanding.Finding) {
+    /// Logs a trunk whose registrar or PBX does not support Path.
+    func registrarFound(_ trunk: String, _ finding: RegistrarStanding.Finding) {
         queue.async { write(trunk, finding) }
     }
 

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Gateway
+import SIPCore
+import SIPTransport
+import HostSystem
+
+/// The call path with its settings and threads; nothing is received before `WorkerService` starts the threads.
+///
+/// Third phase of a start.
+struct CallPathParts {
+    let foundation: GatewayFoundation
+    let settings: LiveSettings
+    let resolver: NextHopResolver
+    let budget: TransactionBudget
+    let shared: GatewayShared
+    let workers: GatewayWorkers
+
+    /// Builds the parts on the open sockets and the loaded brands.
+    init(_ start: GatewayStart, _ resources: GatewayResources, _ state: StoredState) throws {
+        let configuration = start.configuration
+        let (transport, reachability) = (resources.transport, resources.reachability)
+        budget = TransactionBudget(configured: configuration.limits.maxTransactions, memory: resources.memory.bytes)
+        foundation = GatewayFoundation(
+            bound: transport.bound, secret: resources.secret.secret,
+            health: TargetHealthBoard(onChange: reachability.targetChanged),
+            trunks: TrunkRegister(onRegistrar: reachability.registrarFound), mostTransactions: budget.most)
+        let streams = transport.streams
+        settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
+        resolver = NextHopResolver(configuration, settings: settings, logger: start.logger)
+        shared = GatewayShared(
+            settings: settings.current, branding: state.brands.current, counters: GatewayCounters(),
+            signals: state.ring, probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)),
+            calls: CallsInProgress())
+        workers = GatewayWorkers(shared, threads: transport.workers)
+    }
+}

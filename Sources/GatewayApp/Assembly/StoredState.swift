@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Gateway
+import GatewayStore
+import Logging
+
+/// Databases, brands and the ring of call updates, as an earlier run left them.
+///
+/// Second phase of a start. Damage ends no start: brand records are set aside, the ledger is set aside or waited for, and
+/// the ring moves to memory. `StateTroubles` reports each.
+struct StoredState {
+    let database: HeraldDatabase
+    /// Nil where logos are neither fetched nor served.
+    let logos: LogoHouse?
+    let brands: LoadedBrands
+    let ring: SignalRing
+    let recorder: OutcomeRecorder
+
+    /// Loads everything.
+    ///
+    /// - Throws: an error of the local brand file, of a ring in use by another process, or of the trunk names.
+    init(_ start: GatewayStart, _ resources: GatewayResources) async throws {
+        let loading = BrandLoading(start, resources)
+        (database, logos, brands) = try await loading.run()
+        ring = try Self.ring(start.configuration, resources.troubles)
+        recorder = OutcomeRecorder(
+            database: database, ring: ring, settings: try start.configuration.recorderSettings(),
+            log: Logger(label: "herald.outcome"))
+    }
+
+    /// Opens the ring in its file; falls back to memory where the file cannot be used.
+    private static func ring(_ configuration: HeraldConfiguration, _ troubles: StateTroubles) throws -> SignalRing {
+        let capacity = configuration.outcomes.ringSlots
+        do throws(SignalRingError) {
+            return try SignalRing(path: configuration.runtime + "/signals.ring", capacity: capacity)
+        } catch {
+            guard error.problem != .inUse else { throw error }
+            let ring = try SignalRing(inMemory: capacity)
+            troubles.add(
+                "\(error); the ring is kept in memory, and a kill of herald loses the updates of its last second")
+            return ring
+        }
+    }
+}
+
+/// Opens the database and loads the brands, a second time without the stored records where those are damaged.
+private struct BrandLoading {
+    let start: GatewayStart
+    let resources: GatewayResources
+
+    private var configuration: HeraldConfiguration { start.configuration }
+
+    init(_ start: GatewayStart, _ resources: GatewayResources) {
+        self.start = start
+        self.resources = resources
+    }
+
+    /// Returns the database with logos and brands; the directory still has records that cannot be read here.
+    func run() async throws -> (HeraldDatabase, LogoHouse?, LoadedBrands) {
+        let database = HeraldDatabase(ofGateway: configuration.state, spare: configuration.runtime)
+        do {
+            return try await load(database)
+        } catch {
+            guard let damage = database.damage(shownBy: error) else { throw error }
+            return try await load(database.withoutBrands(because: damage, spare: configuration.runtime))
+        }
+    }
+
+    private func load(_ database: HeraldDatabase) async throws -> (HeraldDatabase, LogoHouse?, LoadedBrands) {
+        for notice in database.notices { resources.troubles.add(notice) }
+        let logos = configuration.logos.map { LogoHouse($0, database, stateFolder: configuration.state) }
+        let brands = try await LoadedBrands(
+            configuration, database, resources.savedIndex, logos: logos, logger: start.logger)
+        return (database, logos, brands)
+    }
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Gateway
+import GatewaySync
+import Logging
+import UnixSignals
+
+/// Lets calls in progress finish before a stop: until the last call, the end of `gateway.drain` or a second signal.
+struct CallDrain: Sendable {
+    private let shared: GatewayShared
+    private let patience: Duration
+    private let logger: Logger
+    private let time: Timekeeper
+    private let secondSignal: @Sendable () async -> Void
+
+    /// Time between two looks at the number of calls.
+    static let interval = Duration.milliseconds(100)
+    /// Time for the response to the last BYE, which may need a retransmission (RFC 3261 §17.1.2.1).
+    static let lastResponse = Duration.seconds(1)
+
+    /// - Parameters:
+    ///   - patience: the longest wait; zero for none.
+    ///   - secondSignal: returns at a SIGTERM or SIGINT that arrives during the drain.
+    init(
+        _ shared: GatewayShared, patience: Duration, logger: Logger, time: Timekeeper = .system,
+        secondSignal: @escaping @Sendable () async -> Void = CallDrain.nextSignal
+    ) {
+        self.shared = shared
+        self.patience = patience
+        self.logger = logger
+        self.time = time
+        self.secondSignal = secondSignal
+    }
+
+    /// Rejects new calls from now on, except emergency calls, and waits for those in progress.
+    func run() async {
+        shared.drain()
+        guard shared.calls.count > 0, patience > .zero else { return }
+        logger.notice(
+            "draining: new calls but emergencies are refused, calls in progress may finish; a second signal ends at once",
+            metadata: ["calls": "\(shared.calls.count)", "longest": "\(patience)"])
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await lastCall() }
+            group.addTask { try? await time.sleep(patience) }
+            group.addTask { await secondSignal() }
+            await group.next()
+            group.cancelAll()
+        }
+        if shared.calls.count > 0 {
+            logger.notice(
+                "calls are still in progress; they go on with the next start",
+                metadata: ["calls": "\(shared.calls.count)"])
+        }
+    }
+
+    /// Waits until no call has been in progress for `lastResponse`.
+    private func lastCall() async {
+        repeat {
+            while shared.calls.count > 0, !Task.isCancelled { try? await time.sleep(Self.interval) }
+            try? await time.sleep(Self.lastResponse)
+        } while shared.calls.count > 0 && !Task.isCancelled
+    }
+
+    /// Waits for a SIGTERM or SIGINT.
+    static let nextSignal: @Sendable () async -> Void = {
+        for await _ in await UnixSignalsSequence(trapping: .sigterm, .sigint) { break }
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+package import ConfigurationFiles
+import Gateway
+import GatewayAdmin
+
+/// Attestations of a caller, as the command line spells them.
+package enum Attestation: String, CaseIterable, Sendable {
+    /// No attestation, or levels A to C of RFC 8588, or a failed check.
+    case none, a = "A", b = "B", c = "C", failed
+
+    fileprivate var verification: Verification {
+        switch self {
+        case .none: .none
+        case .a: .passedA
+        case .b: .passedB
+        case .c: .passedC
+        case .failed: .failed
+        }
+    }
+}
+
+/// `herald lookup`: decides about a number as the gateway would, from the stored copy and without a network.
+package struct BrandLookup {
+    private let number: String
+    private let region: String?
+    private let trunk: String?
+    private let attestation: Attestation
+    private let configuration: HeraldConfiguration
+
+    /// - Parameters:
+    ///   - number: the caller as the trunk would write it.
+    ///   - region: two letters; nil for the trunk's region.
+    ///   - trunk: name of a trunk; nil for the first.
+    package init(
+        _ number: String, region: String?, trunk: String?, attestation: Attestation,
+        _ configuration: HeraldConfiguration
+    ) {
+        self.number = number
+        self.region = region
+        self.trunk = trunk
+        self.attestation = attestation
+        self.configuration = configuration
+    }
+
+    /// Reads the stored brands and decides.
+    ///
+    /// - Throws: `CommandFailure` for an unknown trunk or region, and when the stored brands cannot be read.
+    package func report() throws -> LookupReport {
+        let trunk = try chosenTrunk()
+        let region = try chosenRegion(trunk)
+        let question = LookupAnswer.Question(
+            number: number, normaliser: NumberNormaliser(region: region), trunkTrusted: trunk.isTrusted,
+            verification: attestation.verification,
+            policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
+            host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
+            writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
+        let copy = try CommandFailure.reported { try StoredBrands(configuration, for: question) }
+        let answer = LookupAnswer(question, gates: copy.gates, index: copy.index)
+        return LookupReport(
+            asked: number, answer: answer, trunk: trunk, region: region, copy: copy,
+            isEnabled: configuration.branding.isEnabled,
+            logo: LogoAnswer(
+                named: copy.namedLogo, shown: answer.brand?.logoURL, isOfFile: configuration.brandsFile != nil,
+                writesCallInfo: configuration.branding.writesCallInfo,
+                allowsInsecure: configuration.branding.allowsInsecureLogos, copy: copy.logoCopy))
+    }
+
+    private func chosenTrunk() throws -> HeraldConfiguration.Trunk {
+        guard let found = configuration.trunks.first(where: { trunk == nil || $0.name == trunk }) else {
+            let names = configuration.trunks.map(\.name).joined(separator: ", ")
+            throw CommandFailure("no trunk is named \(TerminalText.visible(trunk ?? "")); there are \(names)")
+        }
+        return found
+    }
+
+    private func chosenRegion(_ trunk: HeraldConfiguration.Trunk) throws -> Region? {
+        guard let region else { return trunk.region }
+        guard let known = Region(region.uppercased()) else {
+            throw CommandFailure(
+                "\(TerminalText.visible(region)) is no country with a numbering plan; write two letters, such as AU or DE"
+            )
+        }
+        return known
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import GatewayAdmin
+import GatewayStore
+import UnixSignals
+
+/// `herald calls`: lists calls of the ledger, follows those that end, or prints the timeline of one call.
+package struct CallListing {
+    private let reader: LedgerReader
+    private let query: CallQuery
+    private let output: CallsOutput
+
+    /// Opens the ledger for reading, beside a running gateway.
+    ///
+    /// - Throws: `CommandFailure` when the ledger cannot be read.
+    package init(stateFolder: String, _ query: CallQuery, _ output: CallsOutput) throws {
+        reader = try CommandFailure.reported { LedgerReader(try HeraldDatabase.ledgerReader(folder: stateFolder)) }
+        self.query = query
+        self.output = output
+    }
+
+    /// Writes the selected calls, the newest last.
+    package func list() throws {
+        let calls = try found()
+        if calls.isEmpty, output == .table { return Output.write("no calls\n") }
+        try output.write(calls, titles: true)
+    }
+
+    /// Writes the selected calls that have ended, then each call when it ends, until SIGINT or SIGTERM.
+    package func follow() async throws {
+        // Opened before the list, so that a call that ends between the two is not missed.
+        let follower = try CommandFailure.reported { try CallFollower(reader, query.filter) }
+        try output.write(try found().filter { $0.outcome != nil }, titles: true)
+        let signals = await UnixSignalsSequence(trapping: .sigint, .sigterm)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await _ in signals { return }
+            }
+            group.addTask { [output] in
+                var follower = follower
+                while true {
+                    try await Task.sleep(for: .milliseconds(500))
+                    let ended = try CommandFailure.reported { try follower.next() }
+                    if !ended.isEmpty { try output.write(ended, titles: false) }
+                }
+            }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// Writes every selected call with its timeline.
+    ///
+    /// - Throws: `CommandFailure` when the ledger has no such call.
+    package func show() throws {
+        let calls = try found()
+        guard !calls.isEmpty else {
+            let id = TerminalText.visible(query.callID ?? "")
+            throw CommandFailure("there is no call \(id) in the ledger; see herald calls")
+        }
+        for call in calls {
+            if output == .json {
+                try Output.write(json: call.json.merging(["timeline": call.timelineJSON]) { own, _ in own })
+            } else {
+                Output.write(CallStory(call).text)
+            }
+        }
+    }
+
+    /// The selected calls, the newest last: next to the prompt.
+    private func found() throws -> [LedgerCallRow] {
+        try CommandFailure.reported { try reader.calls(matching: query.filter, limit: query.limit) }.reversed()
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import Gateway
+import GatewayStore
+
+/// The options of `herald calls` that select calls; nil selects all.
+package struct CallQuery: Hashable, Sendable {
+    /// Number of the caller or the callee in E.164 form, or a caller as the carrier wrote it.
+    package var number: String?
+    /// Name of a trunk.
+    package var trunk: String?
+    /// An outcome, or `open` for calls in progress; upper or lower case.
+    package var outcome: String?
+    /// First day or moment of the INVITE, as `OperatorTime` reads it.
+    package var since: String?
+    /// Last day or moment of the INVITE.
+    package var until: String?
+    /// Whether the call was forwarded with a brand.
+    package var isBranded: Bool?
+    /// SIP Call-ID or call id.
+    package var callID: String?
+    /// Largest number of calls, the latest ones.
+    package var limit = 20
+
+    /// Selects the latest 20 calls.
+    package init() {}
+
+    /// The first invalid option with its remedy; nil where all are valid.
+    package var problem: String? {
+        if !(1...1_000_000).contains(limit) { return "--limit must be 1 to 1000000" }
+        if let number, !(1...64).contains(number.utf8.count) {
+            return "--number must be a number, such as +61255501001, or the text that the carrier sent instead of one"
+        }
+        if let outcome, !Self.outcomes.contains(outcome.uppercased()) {
+            return "--outcome must be one of \(Self.outcomes.joined(separator: ", ").lowercased())"
+        }
+        for (name, text) in [("since", since), ("until", until)] {
+            if let text, OperatorTime.first(text) == nil {
+                return "--\(name) must be a day or a moment in UTC: 2026-01-31 or 2026-01-31T12:00:00Z"
+            }
+        }
+        return nil
+    }
+
+    /// The query in the form of the ledger.
+    var filter: LedgerReader.CallFilter {
+        var filter = LedgerReader.CallFilter()
+        filter.number = number.flatMap { E164Number($0) }
+        filter.received = number
+        filter.trunk = trunk
+        filter.outcome = outcome?.uppercased()
+        filter.since = since.flatMap(OperatorTime.first)
+        filter.until = until.flatMap(OperatorTime.last)
+        filter.isBranded = isBranded
+        filter.callID = callID
+        return filter
+    }
+
+    private static let outcomes = CallOutcome.allCases.map(\.rawValue) + ["OPEN"]
+}

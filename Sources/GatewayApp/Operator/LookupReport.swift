@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+package import BrandingAPI
+import ConfigurationFiles
+import Gateway
+import GatewayAdmin
+
+/// The result of `herald lookup` as text and as JSON.
+package struct LookupReport {
+    let asked: String
+    let answer: LookupAnswer
+    let trunk: HeraldConfiguration.Trunk
+    let region: Region?
+    let copy: StoredBrands
+    /// The value of `branding.enabled`.
+    let isEnabled: Bool
+    let logo: LogoAnswer
+
+    private var decision: String { isEnabled ? answer.decision : PassThroughReason.policy.description }
+    private var brand: LookupAnswer.Brand? { isEnabled ? answer.brand : nil }
+
+    /// The decision with its reason, and the header lines that the phone would get.
+    package var text: String {
+        let conditions = "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
+        var lines = [
+            ("number", answer.number?.description ?? "not certain which number \"\(asked)\" is"),
+            ("trunk", "\(trunk.name): " + conditions + (region.map { "region \($0)" } ?? "no region")),
+            ("brands", copy.origin),
+            (
+                "decision",
+                (brand == nil ? "pass through: " : "show: ") + decision + (isEnabled ? "" : " (branding.enabled)")
+            ),
+        ]
+        if let brand {
+            lines.append(("brand", brand.brandID.isEmpty ? brand.name : "\(brand.name) (\(brand.brandID))"))
+            lines.append(("logo", logo.text))
+        }
+        let facts = lines.map { name, value in
+            name + String(repeating: " ", count: 10 - name.count) + TerminalText.visible(value) + "\n"
+        }
+        let headers = (brand?.headers ?? []).map { TerminalText.visible($0) + "\n" }
+        return facts.joined() + (headers.isEmpty ? "" : "\n" + headers.joined())
+    }
+
+    /// The same for `--json`.
+    package var json: [String: JSONValue?] {
+        [
+            "asked": .string(asked), "number": JSONValue(answer.number?.description), "trunk": .string(trunk.name),
+            "region": JSONValue(region?.description), "decision": .string(decision), "shown": .bool(brand != nil),
+            "brand_name": JSONValue(brand?.name), "brand_id": JSONValue(brand?.brandID),
+            "logo_url": JSONValue(brand?.logoURL), "no_logo_because": brand.flatMap { _ in JSONValue(logo.obstacle) },
+            "headers": brand.map { .array($0.headers.map(JSONValue.string)) },
+        ]
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Gateway
+import SIPCore
+
+/// The parts of the call path that outlive a reload: addresses, the secret, and the state of targets and trunks.
+struct GatewayFoundation: Sendable {
+    /// The addresses of the open sockets, in the order of `listen`.
+    let bound: [PeerAddress]
+    let secret: Secret
+    let health: TargetHealthBoard
+    let trunks: TrunkRegister
+    /// Largest number of transactions held at once.
+    let mostTransactions: Int
+}
+
+extension HeraldConfiguration {
+    /// Builds the settings of the call path.
+    ///
+    /// - Parameters:
+    ///   - old: the topology that is replaced; its peers may still have calls.
+    ///   - now: milliseconds of the monotonic clock.
+    func gatewaySettings(
+        on foundation: GatewayFoundation, _ resolved: ResolvedPeers, succeeding old: GatewayTopology? = nil,
+        at now: UInt64
+    ) throws -> GatewaySettings {
+        let longestCall = UInt64(outcomes.maxCallDuration / .milliseconds(1))
+        var topology = try topology(on: foundation, resolved)
+        if let old { topology = topology.succeeding(old, at: now, longestCall: longestCall) }
+        foundation.health.keep(Set(topology.groups.flatMap(\.targets).map(\.standing.name)))
+        return GatewaySettings(
+            topology: topology, secret: foundation.secret,
+            timers: TransactionTimers(t1: timers.t1, t2: timers.t2, t4: timers.t4, c: timers.c),
+            targetPatience: health.patience, probes: probeRules,
+            longestCall: longestCall,
+            limits: SIPLimits(messageBytes: limits.maxMessage, headerFields: limits.maxHeaders),
+            mostTransactions: foundation.mostTransactions, strangers: strangers == .refuse ? .refuse : .drop,
+            brands: branding.isEnabled, writesCallInfo: branding.writesCallInfo, answerers: outcomes.answerers,
+            reportsPBX: health.reportsPBX)
+    }
+
+    private func topology(on foundation: GatewayFoundation, _ resolved: ResolvedPeers) throws -> GatewayTopology {
+        let sockets = zip(listen, foundation.bound).enumerated().map { position, pair in
+            LocalSocket(
+                position: position, address: pair.1, transport: pair.0.transport.kind,
+                advertisedHost: pair.0.advertise?.host, advertisedPort: pair.0.advertise?.port,
+                names: pair.0.names.map { OwnName(host: $0.host, port: $0.hasPort ? $0.port : nil) })
+        }
+        let pbxs = try pbx.map { try peer($0, on: foundation, resolved) }
+        let trunks = try trunks.map { try peer($0, to: pbxs[$0.pbx], on: foundation, resolved) }
+        return GatewayTopology(sockets: sockets, trunks: trunks, pbxs: pbxs)
+    }
+
+    /// When OPTIONS are sent to targets.
+    var probeRules: TargetProbes.Rules {
+        var rules = TargetProbes.Rules()
+        rules.interval = UInt64(health.interval / .milliseconds(1))
+        rules.timeout = UInt64(health.timeout / .milliseconds(1))
+        return rules
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Gateway
+import GatewayStore
+
+extension HeraldConfiguration {
+    /// Trunk names by the mark that call updates carry.
+    ///
+    /// - Throws: `CommandFailure` when two names have the same mark.
+    func trunkNames() throws -> [UInt16: String] {
+        var names: [UInt16: String] = [:]
+        for trunk in trunks {
+            if let other = names.updateValue(trunk.name, forKey: TrunkPeer.mark(of: trunk.name)) {
+                throw CommandFailure(
+                    "the trunks \(other) and \(trunk.name) have the same mark in the ledger; rename one of them")
+            }
+        }
+        return names
+    }
+
+    /// How the recorder stores calls and which events it creates.
+    func recorderSettings() throws -> OutcomeRecorder.Settings {
+        var settings = OutcomeRecorder.Settings()
+        settings.vocabulary = outcomes.eventVocabulary
+        settings.returns = ReturnPolicy(
+            window: outcomes.returnedWindow.components.seconds,
+            originals: outcomes.returnedOriginals == .any ? .any : .unanswered, groups: outcomes.subscribers)
+        settings.limits = OutcomeMachine.Limits(
+            answered: outcomes.maxCallDuration.components.seconds, timerC: timers.c.components.seconds)
+        settings.limits.redial = Int64(outcomes.retryWindow / .microseconds(1))
+        settings.trunks = try trunkNames()
+        settings.maxBytes = outcomes.maxSize
+        settings.outputs = outcomes.outputs
+        settings.hasDirectory = directory != nil
+        // Retention is in whole days, rounded up.
+        settings.retentionDays = Int((outcomes.retention / .seconds(86_400)).rounded(.up))
+        return settings
+    }
+}
+
+extension HeraldConfiguration.Outcomes {
+    /// The operator's own outputs of ended calls.
+    var outputs: [CallOutputSink] {
+        (recordFile == nil ? [] : [.file]) + (webhook == nil ? [] : [.webhook])
+    }
+
+    /// The words that events use.
+    fileprivate var eventVocabulary: EventVocabulary {
+        var words = EventVocabulary()
+        words.surface = surface
+        words.noMatchShare = noMatchShare
+        words.displayed = vocabulary["displayed"] ?? words.displayed
+        words.callSeen = vocabulary["call_seen"] ?? words.callSeen
+        words.missed = vocabulary["missed"] ?? words.missed
+        words.returned = vocabulary["returned"] ?? words.returned
+        words.brandingDisabled = vocabulary["branding_disabled"] ?? words.brandingDisabled
+        words.error = vocabulary["error"] ?? words.error
+        words.noMatch = vocabulary["no_match"] ?? words.noMatch
+        return words
+    }
+}

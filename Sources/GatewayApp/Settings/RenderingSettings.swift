@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import ConfigurationFiles
+
+extension HeraldConfiguration {
+    /// How brands become header bytes: limits of names and reasons, escapes, permitted logos.
+    var renderingProfile: RenderingProfile {
+        RenderingProfile(
+            maxNameBytes: branding.maxNameBytes, maxReasonCharacters: branding.maxReasonCharacters,
+            percent: branding.percent == .keep ? .keep : .spellOut,
+            quotes: branding.quotes == .typographic ? .typographic : .escape,
+            allowInsecureLogos: branding.allowsInsecureLogos)
+    }
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import ConfigurationFiles
+
+/// The settings that a reload cannot change: addresses, folders, threads, the directory, the way names are written.
+struct RestartOnlySettings: Sendable {
+    /// The configuration of the start.
+    private let running: HeraldConfiguration
+    private let hasStreams: Bool
+
+    /// - Parameter hasStreams: whether an address uses TCP or TLS.
+    init(_ running: HeraldConfiguration, hasStreams: Bool) {
+        self.running = running
+        self.hasStreams = hasStreams
+    }
+
+    /// Puts the running values back into `next` and returns the keys of those that differed.
+    func restore(in next: inout HeraldConfiguration) -> [String] {
+        var changed: [String] = []
+        func keep<Part: Equatable>(_ name: String, _ part: WritableKeyPath<HeraldConfiguration, Part>) {
+            guard next[keyPath: part] != running[keyPath: part] else { return }
+            changed.append(name)
+            next[keyPath: part] = running[keyPath: part]
+        }
+        keep("listen", \.listen)
+        keep("gateway.id", \.id)
+        keep("gateway.state", \.state)
+        keep("gateway.runtime", \.runtime)
+        keep("gateway.workers", \.workers)
+        keep("gateway.drain", \.drain)
+        keep("directory", \.directory)
+        keep("brands", \.brandsFile)
+        keep("logos", \.logos)
+        keep("outcomes", \.outcomes)
+        keep("admin", \.admin)
+        keep("streams", \.streams)
+        keep("timers", \.timers)
+        keep("limits.max_transactions", \.limits.maxTransactions)
+        // Open streams frame messages by the limit of their start.
+        if hasStreams { keep("limits.max_message", \.limits.maxMessage) }
+        keep("dns", \.nameServers)
+        keep("log", \.log)
+        if next.renderingProfile != running.renderingProfile { changed.append("branding (how names are written)") }
+        return changed
+    }
+}
