@@ -20,11 +20,6 @@ package final class BrandIndex: Sendable {
         self.brands = brands
     }
 
-    /// An index without a record, for the time before the first sync.
-    package static func empty(profile: RenderingProfile = .init(), generation: Int64 = 0) -> BrandIndex {
-        BrandIndexBuilder(profile: profile, generation: generation, expectedCount: 0).finish()
-    }
-
     /// How many numbers have a brand.
     package var count: Int { numbers.count }
 

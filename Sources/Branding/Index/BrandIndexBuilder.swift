@@ -68,3 +68,10 @@ package struct BrandIndexBuilder: Sendable {
         }
     }
 }
+
+extension BrandIndex {
+    /// An index without a record, for the time before the first sync.
+    package static func empty(profile: RenderingProfile = .init(), generation: Int64 = 0) -> BrandIndex {
+        BrandIndexBuilder(profile: profile, generation: generation, expectedCount: 0).finish()
+    }
+}

@@ -1,27 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One brand of an index.
-///
-/// Means something only to the index it came from; a few bytes, to be kept for the length of a call.
-package struct BrandEntry: Hashable, Sendable {
-    /// Position among the brands of the index.
-    let brand: UInt32
-}
-
-/// What can be had of a brand; all but the name and the identifier are ready for a header.
-package enum BrandPart: Hashable, Sendable, CaseIterable {
-    /// The display name with quotes and escapes: `"Acme Bank"`.
-    case quotedName
-    /// A Call-Info value with all there is; empty when there is neither logo nor reason.
-    case callInfo
-    /// A Call-Info value with the reason alone; empty when there is none.
-    case callInfoReasonOnly
-    /// The display name as a phone shows it.
-    case name
-    /// The directory's identifier of the brand.
-    case brandID
-}
-
 /// The header bytes of all brands, one after the other.
 ///
 /// Of a brand the arena holds quoted name, logo value, reason parameter, identifier, and the plain name if quoting

@@ -1,25 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of `%` and `${` in names and reasons.
-///
-/// FreeSWITCH decodes `%41` in a display name and expands `${…}`; a directory must not be able to use either.
-package enum PercentPolicy: String, Hashable, Sendable, CaseIterable {
-    /// `%` becomes the word percent, and `${` loses its dollar sign.
-    case spellOut
-    /// Both stay as they are, for PBXs known to take text as text.
-    case keep
-}
-
-/// How `"` and `\` of names and reasons are written.
-///
-/// Asterisk keeps the backslashes of a quoted-string in the caller's name, so that phones show them.
-package enum QuotePolicy: String, Hashable, Sendable, CaseIterable {
-    /// Both are escaped with a backslash (RFC 3261 §25.1).
-    case escape
-    /// Quotes become “ and ”, a backslash becomes a slash; nothing is left to escape.
-    case typographic
-}
-
 /// How brands are turned into header bytes; part of the index, so a change of it means building the index again.
 package struct RenderingProfile: Hashable, Sendable {
     /// The longest display name in bytes of UTF-8, before quoting; 1 to 500 (Asterisk cuts at 80).
