@@ -5,6 +5,42 @@ import Foundation
 // What a configuration allows and an operator hardly means.
 
 extension HeraldConfiguration {
+    /// What is allowed but worth a second look before the gateway runs with it.
+    package var remarks: [String] {
+        var remarks: [String] = []
+        if directory == nil, brandsFile == nil {
+            remarks.append("neither directory nor brands is configured: every call passes unbranded")
+        }
+        if !branding.isEnabled { remarks.append("branding.enabled is false: every call passes unbranded") }
+        if let url = directory.flatMap({ URL(string: $0.url) }), url.scheme == "http",
+            !["127.0.0.1", "::1", "localhost"].contains(url.host() ?? "")
+        {
+            remarks.append("directory.url is http: the key travels unencrypted")
+        }
+        let secrets = [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret]
+        for file in secrets.compactMap({ $0?.openFile }) {
+            remarks.append("\(file) holds a secret and can be read by everyone here: chmod 600 \(file)")
+        }
+        if let admin, !admin.isLoopback {
+            remarks.append("admin.listen is \(admin): the page has no login, keep strangers away from it")
+        }
+        if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
+            remarks.append("logos.listen is \(logos.listen): no phone but those on this machine can fetch logos")
+        }
+        remarks += peerRemarks + unencryptedRemarks + logoRemarks
+        for trunk in trunks where !trunk.isTrusted {
+            remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
+        }
+        for trunk in trunks where trunk.withheldIdentity == .strip {
+            remarks.append(
+                "trunk \(trunk.name) is not told who calls where a number is withheld, but in emergencies: where the "
+                    + "carrier wants to know, say withheld_identity: keep")
+        }
+        return remarks
+    }
+}
+
+extension HeraldConfiguration {
     /// Addresses that lead nowhere, and senders that are believed without reason.
     var peerRemarks: [String] {
         let groups = trunks.map { ("trunk \($0.name)", $0.targets) } + pbx.map { ("pbx \($0.name)", $0.targets) }

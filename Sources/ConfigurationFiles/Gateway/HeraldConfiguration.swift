@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
-import Foundation
 
 /// Everything `herald.yaml` says, checked; each key is explained in `Config/herald.yaml`.
 package struct HeraldConfiguration: Sendable {
@@ -217,75 +216,6 @@ package struct HeraldConfiguration: Sendable {
 
     /// What happens to requests of senders that are neither trunk nor PBX.
     package enum Strangers: String, CaseIterable, Sendable { case refuse, drop }
-}
-
-/// How much is logged, and in which shape; both programs have it.
-package struct LogSettings: Hashable, Sendable {
-    package enum Level: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error }
-    package enum Format: String, CaseIterable, Sendable { case text, json }
-    /// How much of a telephone number a line has.
-    package enum Numbers: String, CaseIterable, Sendable { case masked, full, none }
-
-    package var level = Level.info
-    package var format = Format.text
-    /// Whether each finished call has a line.
-    package var hasCalls = true
-    package var numbers = Numbers.masked
-
-    package init() {}
-}
-
-extension HeraldConfiguration {
-    /// Whether the files and variables that hold secrets are looked at.
-    package enum Secrets: Sendable {
-        case read
-        /// For commands that need none, and may not be allowed to read them.
-        case ignored
-    }
-
-    /// Reads and checks a file; relative paths in it start from its own folder.
-    ///
-    /// - Throws: `ConfigurationError` with every problem found, in the order of the file.
-    package static func load(
-        path: String, secrets: Secrets = .read, environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(ConfigurationError) -> HeraldConfiguration {
-        let file = try ConfigurationFile(path: path, environment: environment)
-        return try file.read { root in HeraldSchema(file: file, root: root, secrets: secrets).read() }
-    }
-
-    /// What is allowed but worth a second look before the gateway runs with it.
-    package var remarks: [String] {
-        var remarks: [String] = []
-        if directory == nil, brandsFile == nil {
-            remarks.append("neither directory nor brands is configured: every call passes unbranded")
-        }
-        if !branding.isEnabled { remarks.append("branding.enabled is false: every call passes unbranded") }
-        if let url = directory.flatMap({ URL(string: $0.url) }), url.scheme == "http",
-            !["127.0.0.1", "::1", "localhost"].contains(url.host() ?? "")
-        {
-            remarks.append("directory.url is http: the key travels unencrypted")
-        }
-        let secrets = [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret]
-        for file in secrets.compactMap({ $0?.openFile }) {
-            remarks.append("\(file) holds a secret and can be read by everyone here: chmod 600 \(file)")
-        }
-        if let admin, !admin.isLoopback {
-            remarks.append("admin.listen is \(admin): the page has no login, keep strangers away from it")
-        }
-        if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
-            remarks.append("logos.listen is \(logos.listen): no phone but those on this machine can fetch logos")
-        }
-        remarks += peerRemarks + unencryptedRemarks + logoRemarks
-        for trunk in trunks where !trunk.isTrusted {
-            remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
-        }
-        for trunk in trunks where trunk.withheldIdentity == .strip {
-            remarks.append(
-                "trunk \(trunk.name) is not told who calls where a number is withheld, but in emergencies: where the "
-                    + "carrier wants to know, say withheld_identity: keep")
-        }
-        return remarks
-    }
 }
 
 extension HeraldConfiguration.PBX {

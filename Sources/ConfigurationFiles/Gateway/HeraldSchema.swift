@@ -137,37 +137,3 @@ struct HeraldSchema {
             suites: section.choice("ciphers", default: HeraldConfiguration.CipherSuites.modern))
     }
 }
-
-/// The forms of words that end up in headers, labels and tables.
-enum WordForm {
-    static let name = "1 to 64 letters, digits, dots, dashes or underscores"
-    static let word = "1 to 64 printable ASCII characters without blanks"
-
-    static func isName(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (97...122).contains(byte | 0x20) || (48...57).contains(byte)
-                    || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
-            }
-    }
-
-    static func isWord(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
-}
-
-/// Reads the `log` section, which both programs have.
-enum LogSchema {
-    /// - Parameter isGateway: false for the directory, which writes text only and sees no calls.
-    static func read(_ root: ConfigurationSection, isGateway: Bool) -> LogSettings {
-        var log = LogSettings()
-        root.within("log") { section in
-            log.level = section.choice("level", default: log.level)
-            guard isGateway else { return }
-            log.format = section.choice("format", default: log.format)
-            log.hasCalls = section.bool("calls", default: log.hasCalls)
-            log.numbers = section.choice("numbers", default: log.numbers)
-        }
-        return log
-    }
-}

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
 // The sections of `herald.yaml` about branding, the directory, outcomes and bounds.
 
 private let day = Duration.seconds(86_400)
@@ -108,16 +106,5 @@ extension HeraldSchema {
             }
         }
         return isEnabled ? address ?? usual : nil
-    }
-}
-
-/// The forms of URLs in configuration.
-enum URLForm {
-    static let text = "an http:// or https:// address with a host, and without user, query and fragment"
-
-    static func isDirectory(_ text: String) -> Bool {
-        guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else { return false }
-        return (parts.scheme == "http" || parts.scheme == "https") && parts.user == nil && parts.password == nil
-            && parts.query == nil && parts.fragment == nil
     }
 }

@@ -115,14 +115,3 @@ extension HeraldSchema {
         return address.hasPort ? "\(host):\(address.port)" : host
     }
 }
-
-extension URLForm {
-    static let header =
-        "an http:// or https:// address of at most 200 characters, which phones can reach, without query"
-
-    /// True for a directory's form of URL that can also stand in a header's angle brackets.
-    static func isFitForHeader(_ text: String) -> Bool {
-        isDirectory(text) && text.utf8.count <= 200
-            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Array("<>\"\\^`{|}".utf8).contains($0) }
-    }
-}

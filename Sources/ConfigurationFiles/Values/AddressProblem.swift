@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Why an address could not be read.
+package enum AddressProblem: Error, Hashable, CustomStringConvertible {
+    case badHost(String)
+    case name(String)
+    case badPort(String)
+    case missingPort
+    /// An IPv6 address whose last group may be a port.
+    case unbracketed(String, port: UInt16)
+    case badPrefix(String, widest: Int)
+    case hostBits(String, length: Int)
+    /// Any other text that does not fit its key, in a sentence of its own.
+    case unfit(String)
+
+    package var description: String {
+        switch self {
+        case .badHost(let text): "\"\(text)\" is no IPv4 or IPv6 address (write 192.0.2.1 or [2001:db8::1])"
+        case .name(let text):
+            "\"\(text)\" is a name; give the address itself, because nothing is resolved while calls wait"
+        case .badPort(let text): "port \"\(text)\" is out of range (1 to 65535)"
+        case .missingPort: "the port is missing (write 192.0.2.1:5060)"
+        case .unbracketed(let text, let port):
+            "\"\(text)\" can be read two ways; write [\(text.dropLast("\(port)".utf8.count + 1))]:\(port) with a port, "
+                + "or [\(text)] without one"
+        case .badPrefix(let text, let widest): "\"/\(text)\" is no prefix length (0 to \(widest))"
+        case .hostBits(let text, let length):
+            "\"\(text)\" has bits set behind the first \(length); write the network's first address, or one address alone"
+        case .unfit(let sentence): sentence
+        }
+    }
+}

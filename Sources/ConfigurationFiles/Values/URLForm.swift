@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+/// The forms of URLs in configuration.
+enum URLForm {
+    static let text = "an http:// or https:// address with a host, and without user, query and fragment"
+
+    static func isDirectory(_ text: String) -> Bool {
+        guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else { return false }
+        return (parts.scheme == "http" || parts.scheme == "https") && parts.user == nil && parts.password == nil
+            && parts.query == nil && parts.fragment == nil
+    }
+
+    static let header =
+        "an http:// or https:// address of at most 200 characters, which phones can reach, without query"
+
+    /// True for a directory's form of URL that can also stand in a header's angle brackets.
+    static func isFitForHeader(_ text: String) -> Bool {
+        isDirectory(text) && text.utf8.count <= 200
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Array("<>\"\\^`{|}".utf8).contains($0) }
+    }
+}
