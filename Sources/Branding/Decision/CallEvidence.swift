@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an INVITE says that bears on showing a brand.
+/// The facts about an INVITE that the branding decision needs.
 package struct CallEvidence: Hashable, Sendable {
-    /// The caller; nil when withheld or not certain.
+    /// The caller's number; nil if withheld or not certain.
     package var number: E164Number?
-    /// The caller asked not to be named (RFC 3323, RFC 3325 §9.3) or calls as anonymous.
+    /// True if the caller requests privacy (RFC 3323, RFC 3325 §9.3) or calls as anonymous.
     package var privacy: Bool
-    /// The trunk's word on its callers is believed.
+    /// True if the trunk's caller identity is trusted.
     package var trunkTrusted: Bool
-    /// What is believed about the caller's right to the number.
+    /// The verified right of the caller to the number.
     package var verification: Verification
-    /// No To tag: the request opens a dialog (RFC 3261 §12.1).
+    /// True without a To tag: the request creates a dialog (RFC 3261 §12.1).
     package var isInitialInvite: Bool
-    /// An emergency call or the call back of one, or it has a Resource-Priority (RFC 5031, RFC 7090, RFC 4412).
+    /// True for an emergency call, its callback, or a request with Resource-Priority (RFC 5031, RFC 7090, RFC 4412).
     package var isEmergency: Bool
-    /// It has been through this gateway before.
+    /// True if this gateway has already forwarded the request.
     package var isSpiral: Bool
-    /// It takes over an existing dialog (RFC 3891).
+    /// True if the INVITE replaces an existing dialog (RFC 3891).
     package var hasReplaces: Bool
 
     package init(

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One brand of an index.
+/// A brand in one `BrandIndex`.
 ///
-/// Means something only to the index it came from; a few bytes, to be kept for the length of a call.
+/// Valid only for the index that returned it. Small enough to be kept for the length of a call.
 package struct BrandEntry: Hashable, Sendable {
-    /// Position among the brands of the index.
+    /// Position of the brand in the index.
     let brand: UInt32
 }

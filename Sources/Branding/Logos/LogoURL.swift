@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which logo addresses may be put into a header.
+/// Checks logo URLs before they enter a header.
 enum LogoURL {
-    /// True for an `https` URL of at most 2048 visible ASCII characters that cannot end the angle brackets around it.
+    /// True for an `https` URL of at most 2048 visible ASCII characters that is safe between angle brackets.
     ///
-    /// Characters that RFC 3986 §2 does not know are refused, `{` and `}` among them, so `${` cannot pass; so is a
-    /// user name or password. `http` passes if `allowInsecure`.
+    /// Rejects characters outside RFC 3986 §2, such as `{` and `}`, so `${` cannot pass. Rejects a user name or
+    /// password. Accepts `http` with `allowInsecure`.
     static func isSafe(_ text: String, allowInsecure: Bool) -> Bool {
         let bytes = Array(text.utf8.prefix(2049))
         guard bytes.count <= 2048 else { return false }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can be had of a brand; all but the name and the identifier are ready for a header.
+/// A part of a brand that an index stores.
+///
+/// `name` and `brandID` are plain text; the other parts are header bytes.
 package enum BrandPart: Hashable, Sendable, CaseIterable {
-    /// The display name with quotes and escapes: `"Acme Bank"`.
+    /// The display name as a quoted-string: `"Acme Bank"`.
     case quotedName
-    /// A Call-Info value with all there is; empty when there is neither logo nor reason.
+    /// A Call-Info value with logo and call reason; empty if the brand has neither.
     case callInfo
-    /// A Call-Info value with the reason alone; empty when there is none.
+    /// A Call-Info value with the call reason only; empty if the brand has none.
     case callInfoReasonOnly
-    /// The display name as a phone shows it.
+    /// The display name without quotes, as a phone shows it.
     case name
     /// The directory's identifier of the brand.
     case brandID

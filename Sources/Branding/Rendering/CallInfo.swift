@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Logo and reason of a brand as they can stand in one Call-Info value (RFC 3261 §20.9, RFC 9796).
+/// A brand's logo and call reason for one Call-Info value (RFC 3261 §20.9, RFC 9796).
 ///
-/// Never `verified`: a name that comes from a directory alone has not been through RFC 9795 §8.
+/// Never includes `verified`, because the directory's data has not been verified as in RFC 9795 §8.
 package struct CallInfo: Hashable, Sendable {
-    /// Where the picture is; nil when there is none, or none that may stand in a header.
+    /// URL of the logo; nil if there is none, or none that is safe in a header.
     package let logoURL: String?
-    /// Why the brand calls, cleaned and cut; nil when it does not say.
+    /// The call reason, cleaned and cut; nil if absent.
     package let reason: String?
 
     package init(logoURL: String?, reason: String?, profile: RenderingProfile) {
@@ -16,7 +16,7 @@ package struct CallInfo: Hashable, Sendable {
             }
             return LogoURL.isSafe(url, allowInsecure: profile.allowInsecureLogos) ? url : nil
         }
-        // A character may be many bytes; four each are enough for every script, and an end for stacked accents.
+        // Four bytes per character suffice for every script, and limit stacked accents.
         let cleaned = reason.map {
             HeaderText.clean(
                 $0, maxBytes: profile.maxReasonCharacters * 4, maxCharacters: profile.maxReasonCharacters,
@@ -25,12 +25,12 @@ package struct CallInfo: Hashable, Sendable {
         self.reason = cleaned == "" ? nil : cleaned
     }
 
-    /// What stands in front of the reason when there is no logo: the null URI of RFC 9796.
+    /// The prefix of a call reason without a logo: the null URI of RFC 9796.
     static let nullIcon: StaticString = "<data:>;purpose=jcard"
-    /// What follows the logo.
+    /// The suffix of a logo URL.
     static let iconPurpose: StaticString = ">;purpose=icon"
 
-    /// Adds `<logo>;purpose=icon` to `out`, nothing without a logo.
+    /// Appends `<logo>;purpose=icon`, or nothing without a logo.
     func appendIcon(to out: inout [UInt8]) {
         guard let logoURL else { return }
         out.append(UInt8(ascii: "<"))
@@ -38,7 +38,7 @@ package struct CallInfo: Hashable, Sendable {
         out.append(Self.iconPurpose)
     }
 
-    /// Adds `;call-reason="…"` to `out`, nothing without a reason.
+    /// Appends `;call-reason="…"`, or nothing without a call reason.
     func appendReason(to out: inout [UInt8]) {
         guard let reason else { return }
         out.append(contentsOf: ";call-reason=".utf8)

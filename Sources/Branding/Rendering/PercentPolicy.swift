@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of `%` and `${` in names and reasons.
+/// The treatment of `%` and `${` in names and call reasons.
 ///
-/// FreeSWITCH decodes `%41` in a display name and expands `${…}`; a directory must not be able to use either.
+/// FreeSWITCH decodes `%41` in a display name and expands `${…}`. A directory must not be able to use either.
 package enum PercentPolicy: String, Hashable, Sendable, CaseIterable {
-    /// `%` becomes the word percent, and `${` loses its dollar sign.
+    /// Replaces `%` by the word percent, and removes the dollar sign of `${`.
     case spellOut
-    /// Both stay as they are, for PBXs known to take text as text.
+    /// Keeps both, for PBXs that do not interpret them.
     case keep
 }

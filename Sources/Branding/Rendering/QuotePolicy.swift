@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How `"` and `\` of names and reasons are written.
+/// The treatment of `"` and `\` in names and call reasons.
 ///
-/// Asterisk keeps the backslashes of a quoted-string in the caller's name, so that phones show them.
+/// Asterisk keeps the backslashes of a quoted-string in the caller's name, so phones show them.
 package enum QuotePolicy: String, Hashable, Sendable, CaseIterable {
-    /// Both are escaped with a backslash (RFC 3261 §25.1).
+    /// Escapes both with a backslash (RFC 3261 §25.1).
     case escape
-    /// Quotes become “ and ”, a backslash becomes a slash; nothing is left to escape.
+    /// Replaces quotes by “ and ” and backslashes by slashes, so that no escape is needed.
     case typographic
 }

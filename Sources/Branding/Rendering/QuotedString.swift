@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text between quotes, with backslash and quote escaped (RFC 3261 §25.1, quoted-string).
+/// Writes a quoted-string with escaped backslashes and quotes (RFC 3261 §25.1).
 enum QuotedString {
-    /// Adds the quoted text to `out`; the text holds no control characters.
+    /// Appends the quoted text to `out`.
+    ///
+    /// The text must have no control characters.
     static func append(_ text: String, to out: inout [UInt8]) {
         out.append(UInt8(ascii: "\""))
         for byte in text.utf8 {
