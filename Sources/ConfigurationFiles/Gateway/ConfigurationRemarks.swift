@@ -2,10 +2,10 @@
 
 import Foundation
 
-// What a configuration allows and an operator hardly means.
+// Remarks about valid configurations that are probably not intended.
 
 extension HeraldConfiguration {
-    /// What is allowed but worth a second look before the gateway runs with it.
+    /// Valid settings that deserve attention before the gateway starts.
     package var remarks: [String] {
         var remarks: [String] = []
         if directory == nil, brandsFile == nil {
@@ -41,7 +41,7 @@ extension HeraldConfiguration {
 }
 
 extension HeraldConfiguration {
-    /// Addresses that lead nowhere, and senders that are believed without reason.
+    /// Remarks about targets that loop back, shared addresses and wide trusted sources.
     var peerRemarks: [String] {
         let groups = trunks.map { ("trunk \($0.name)", $0.targets) } + pbx.map { ("pbx \($0.name)", $0.targets) }
         var remarks: [String] = []
@@ -65,7 +65,7 @@ extension HeraldConfiguration {
         return remarks
     }
 
-    /// What carries numbers or names without encryption.
+    /// Remarks about numbers that travel unencrypted.
     var unencryptedRemarks: [String] {
         guard let webhook = outcomes.webhook, let url = URL(string: webhook.url), url.scheme == "http",
             !Self.isThisMachine(url)
@@ -73,7 +73,7 @@ extension HeraldConfiguration {
         return ["outcomes.webhook.url is http: telephone numbers travel unencrypted; use https"]
     }
 
-    /// Why logos would not arrive.
+    /// Remarks about logos that phones will not get.
     var logoRemarks: [String] {
         guard branding.isEnabled, branding.writesCallInfo, let directory, let url = URL(string: directory.url),
             url.scheme == "http"
@@ -105,7 +105,7 @@ extension HeraldConfiguration {
         return host == "localhost" || address(host)?.isLoopback ?? false
     }
 
-    /// True for the addresses that `logos.allow_private` is about, as far as the URL shows them.
+    /// True for hosts that need `logos.allow_private`, as far as the URL shows it.
     private static func isPrivate(_ url: URL) -> Bool {
         guard let host = url.host() else { return false }
         if host == "localhost" { return true }
@@ -113,7 +113,7 @@ extension HeraldConfiguration {
         return address.isLoopback || notPublic.contains { $0.covers(SourceRange(only: address)) }
     }
 
-    /// Private, shared and link-local networks and those of examples (RFC 6890).
+    /// Private, shared, link-local and documentation networks (RFC 6890).
     private static let notPublic = [
         "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "192.0.2.0/24",
         "198.51.100.0/24", "203.0.113.0/24", "[fc00::]/7", "[fe80::]/10", "[2001:db8::]/32",
@@ -126,14 +126,14 @@ extension HeraldConfiguration {
 }
 
 extension HeraldConfiguration.Listener {
-    /// True when a message to the address comes back to this entry.
+    /// True if a message to the address arrives at this listener.
     fileprivate func isReached(at peer: EndpointAddress) -> Bool {
         [address, advertise].contains { $0.map { $0 == peer } ?? false }
     }
 }
 
 extension HeraldConfiguration.PBX {
-    /// True where the carrier's messages come from an address of this PBX's, whatever their port.
+    /// True if a target of the trunk has the address of this PBX, with any port.
     fileprivate func isAlso(_ trunk: HeraldConfiguration.Trunk) -> Bool {
         guard sources.isEmpty else { return false }
         return trunk.targets.contains { hop in
@@ -143,7 +143,7 @@ extension HeraldConfiguration.PBX {
 }
 
 extension HeraldConfiguration.Trunk {
-    /// Sources that are wider than a carrier's network, where their senders' word counts.
+    /// Remarks about trusted sources that are wider than a carrier's network.
     fileprivate func sourceRemarks(by transport: HeraldConfiguration.Transport) -> [String] {
         guard isTrusted, certificateNames.isEmpty else { return [] }
         return sources.compactMap { range in
@@ -160,7 +160,7 @@ extension HeraldConfiguration.Trunk {
 }
 
 extension SourceRange {
-    /// One address with any port.
+    /// Creates the range of one address, with any port.
     fileprivate init(only address: EndpointAddress) {
         self.init(
             host: address.host, isIPv6: address.isIPv6, prefixLength: address.isIPv6 ? 128 : 32, port: nil)

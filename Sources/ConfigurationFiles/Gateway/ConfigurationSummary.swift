@@ -2,7 +2,7 @@
 
 import Branding
 
-/// A configuration in a few lines for people.
+/// A short description of a configuration, for `check-config`.
 package struct ConfigurationSummary {
     private let configuration: HeraldConfiguration
 
@@ -10,7 +10,7 @@ package struct ConfigurationSummary {
         self.configuration = configuration
     }
 
-    /// One line for each part, each with its end.
+    /// The description: one line per listener, trunk, PBX, service and remark, each with a line end.
     package var text: String {
         let lines = [
             ["gateway \(configuration.id), state in \(configuration.state)"], listen, trunks, pbx, rest, remarks,

@@ -2,7 +2,7 @@
 
 import Foundation
 
-// The `directory` section of `herald.yaml`.
+// Reads the `directory` section of `herald.yaml`.
 
 private let day = Duration.seconds(86_400)
 

@@ -3,16 +3,18 @@
 import Foundation
 
 extension HeraldConfiguration {
-    /// Whether the files and variables that hold secrets are looked at.
+    /// Controls whether secrets are read from files and environment variables.
     package enum Secrets: Sendable {
         case read
-        /// For commands that need none, and may not be allowed to read them.
+        /// For commands that need no secret and may lack the permission to read one.
         case ignored
     }
 
-    /// Reads and checks a file; relative paths in it start from its own folder.
+    /// Reads and checks a file.
     ///
-    /// - Throws: `ConfigurationError` with every problem found, in the order of the file.
+    /// Relative paths start at the file's folder.
+    ///
+    /// - Throws: `ConfigurationError` with every problem, in the order of the file.
     package static func load(
         path: String, secrets: Secrets = .read, environment: [String: String] = ProcessInfo.processInfo.environment
     ) throws(ConfigurationError) -> HeraldConfiguration {

@@ -104,7 +104,9 @@ struct HeraldSchema {
         }
     }
 
-    /// Notes a name of the gateway that is a target's too: a Route to that target would count as one to the gateway.
+    /// Reports a name of the gateway that is also a target.
+    ///
+    /// A Route to that target would otherwise count as one to the gateway.
     private func noteSharedNames(_ listen: [HeraldConfiguration.Listener], _ targets: [HeraldConfiguration.Target]) {
         for (position, listener) in listen.enumerated() {
             for name in listener.names {

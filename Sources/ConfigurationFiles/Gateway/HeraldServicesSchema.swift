@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The sections of `herald.yaml` about branding, the directory, outcomes and bounds.
+// Reads the sections `branding`, `brands`, `health`, `timers`, `limits`, `streams`, `dns` and `admin` of `herald.yaml`.
 
 private let day = Duration.seconds(86_400)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The `outcomes` section of `herald.yaml`.
+// Reads the `outcomes` section of `herald.yaml`.
 
 private let day = Duration.seconds(86_400)
 
@@ -35,7 +35,9 @@ extension HeraldSchema {
         return outcomes
     }
 
-    /// Groups of numbers and users that are one subscriber, by member; a member stands in one group only.
+    /// Returns the group of each member.
+    ///
+    /// A member may be in one group only.
     private func subscribers(_ section: ConfigurationSection) -> [String: String] {
         var groups: [String: String] = [:]
         _ = section.sections("subscribers") { _, group -> Void? in
@@ -80,7 +82,7 @@ extension HeraldSchema {
         for word in ["displayed", "call_seen", "missed", "returned", "branding_disabled", "error", "no_match"] {
             words[word] = section.string(word, form: WordForm.word, WordForm.isWord)
         }
-        // A word is half of an event's key, and one call may have several of these.
+        // The event name is part of the event key, so events of one call need different names.
         let ofOneCall = ["displayed", "call_seen", "returned"]
         for (position, word) in ofOneCall.enumerated() {
             guard let own = words[word] else { continue }

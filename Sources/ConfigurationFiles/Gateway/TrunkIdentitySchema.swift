@@ -2,9 +2,9 @@
 
 import Branding
 
-/// Reads the keys of a trunk that say how its numbers and claims are meant.
+/// Reads the keys of a trunk about numbers and attestation.
 enum TrunkIdentitySchema {
-    /// Numbers by which help is called beside those of the region: `[0000, 0112]`.
+    /// Reads emergency numbers in addition to those of the region: `[0000, 0112]`.
     static func emergencyNumbers(_ section: ConfigurationSection) -> [String] {
         section.list("emergency_numbers") { text throws(AddressProblem) in
             guard EmergencyNumbers.isDialled(text) else {
@@ -16,7 +16,7 @@ enum TrunkIdentitySchema {
         }
     }
 
-    /// Domain names in whose phone-context the trunk's national numbers are written.
+    /// Reads domain names of phone-contexts for the trunk's national numbers.
     static func phoneContexts(_ section: ConfigurationSection) -> [String] {
         section.list("phone_contexts") { text throws(AddressProblem) in
             let isName = text.utf8.allSatisfy {
@@ -31,7 +31,7 @@ enum TrunkIdentitySchema {
         }
     }
 
-    /// Header fields in which the carrier says how it attests a caller.
+    /// Reads the names of header fields with the carrier's attestation.
     static func attestationHeaders(_ section: ConfigurationSection) -> [String] {
         section.list("attestation_header") { text throws(AddressProblem) in
             let name = text.lowercased()
@@ -49,7 +49,7 @@ enum TrunkIdentitySchema {
         }
     }
 
-    /// Names that have a meaning of their own, or are read without being listed.
+    /// Names with another meaning, and names that are read without configuration.
     private static let readOtherwise: Set<String> = [
         "p-asserted-identity", "p-preferred-identity", "p-attestation-indicator", "p-origination-id", "x-auth-ip",
         "x-auth-port",

@@ -2,13 +2,15 @@
 
 import Glibc
 
-/// The four or sixteen bytes of an address literal.
+/// The 4 or 16 bytes of an IP address.
 struct AddressBytes: Hashable {
     let bytes: [UInt8]
 
     var isIPv6: Bool { bytes.count == 16 }
 
-    /// Nil for anything that is no literal; IPv6 without brackets and without a zone.
+    /// Parses an address literal, IPv6 without brackets and zone.
+    ///
+    /// Nil for other text.
     init?(_ host: String) {
         var four = in_addr()
         var six = in6_addr()
@@ -21,7 +23,9 @@ struct AddressBytes: Hashable {
         }
     }
 
-    /// True when the first bits of both are the same; both are of one family.
+    /// True if the first `bits` bits are equal.
+    ///
+    /// Both addresses must have one family.
     func agrees(with other: AddressBytes, bits: Int) -> Bool {
         bytes.indices.allSatisfy { position in
             let mask = Self.mask(bits - position * 8)
@@ -29,11 +33,11 @@ struct AddressBytes: Hashable {
         }
     }
 
-    /// True when no bit behind the first ones is set.
+    /// True if no bit after the first `length` bits is set.
     func isNetwork(length: Int) -> Bool {
         bytes.indices.allSatisfy { bytes[$0] & ~Self.mask(length - $0 * 8) == 0 }
     }
 
-    /// The leading `bits` of a byte; all for eight or more, none for zero or less.
+    /// Returns a mask of the leading `bits` bits of a byte, clamped to 0 and 8.
     private static func mask(_ bits: Int) -> UInt8 { bits >= 8 ? 0xFF : bits <= 0 ? 0 : ~(0xFF >> UInt8(bits)) }
 }

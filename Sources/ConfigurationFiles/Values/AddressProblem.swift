@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why an address could not be read.
+/// The reason why an address or another text is invalid.
 package enum AddressProblem: Error, Hashable, CustomStringConvertible {
     case badHost(String)
     case name(String)
@@ -10,7 +10,7 @@ package enum AddressProblem: Error, Hashable, CustomStringConvertible {
     case unbracketed(String, port: UInt16)
     case badPrefix(String, widest: Int)
     case hostBits(String, length: Int)
-    /// Any other text that does not fit its key, in a sentence of its own.
+    /// Any other invalid text, with a complete message.
     case unfit(String)
 
     package var description: String {

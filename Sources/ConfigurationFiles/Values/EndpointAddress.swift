@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// An address literal and a port as configuration writes them: `192.0.2.1:5060`, `[2001:db8::1]:5060`.
+/// An address and a port: `192.0.2.1:5060`, `[2001:db8::1]:5060`.
 package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The literal, IPv6 without brackets; or a host name where names are allowed.
+    /// The address, IPv6 without brackets; or a host name where names are allowed.
     package let host: String
     package let port: UInt16
     package let isIPv6: Bool
-    /// True for a host name, which is resolved while the gateway runs.
+    /// True for a host name, which the gateway resolves at run time.
     package let isName: Bool
-    /// False when the port is the usual one because none was written; a name's SRV records then say it.
+    /// False if the port is a default.
+    ///
+    /// A host name's SRV records then determine the port.
     package let hasPort: Bool
 
     package init(host: String, port: UInt16, isIPv6: Bool, isName: Bool = false, hasPort: Bool = true) {
@@ -36,10 +38,10 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
     /// True for 127.0.0.0/8 and ::1.
     package var isLoopback: Bool { isIPv6 ? AddressBytes(host) == AddressBytes("::1") : host.hasPrefix("127.") }
 
-    /// True for the address that stands for every interface.
+    /// True for 0.0.0.0 and ::, which stand for every interface.
     var isWildcard: Bool { AddressBytes(host)?.bytes.allSatisfy { $0 == 0 } ?? false }
 
-    /// Reads a literal with its port, or with the default one when a default is given.
+    /// Parses an address with a port, or with `defaultPort` if the text has none.
     package static func read(
         _ text: String, defaultPort: UInt16?, allowsNames: Bool = false, allowsPortZero: Bool = false
     ) throws(AddressProblem) -> EndpointAddress {
@@ -55,7 +57,7 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
         return EndpointAddress(host: host, port: port, isIPv6: false, isName: true, hasPort: portText != nil)
     }
 
-    /// Takes `host`, `host:port`, `[v6]`, `[v6]:port` and a bare IPv6 literal apart.
+    /// Splits `host`, `host:port`, `[v6]`, `[v6]:port` or an IPv6 address without brackets.
     static func split(_ text: String) throws(AddressProblem) -> (host: String, port: String?) {
         if text.hasPrefix("[") {
             guard let close = text.firstIndex(of: "]") else { throw .badHost(text) }
@@ -68,7 +70,8 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
         }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
         if parts.count == 2 { return (String(parts[0]), String(parts[1])) }
-        // More colons and no brackets: an IPv6 literal without a port, unless its end looks like one.
+        // Several colons without brackets are an IPv6 address without a port. A last group that may be a port is
+        // rejected.
         if parts.count > 2, let last = parts.last, (4...5).contains(last.utf8.count), let port = UInt16(last),
             AddressBytes(parts.dropLast().joined(separator: ":")) != nil
         {

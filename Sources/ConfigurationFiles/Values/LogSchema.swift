@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads the `log` section, which both programs have.
+/// Reads the `log` section of both programs.
 enum LogSchema {
-    /// - Parameter isGateway: false for the directory, which writes text only and sees no calls.
+    /// - Parameter isGateway: false for the directory, which has only `level`.
     static func read(_ root: ConfigurationSection, isGateway: Bool) -> LogSettings {
         var log = LogSettings()
         root.within("log") { section in

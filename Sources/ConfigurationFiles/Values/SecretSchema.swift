@@ -3,13 +3,15 @@
 import Foundation
 import SystemReasons
 
-/// Reads a secret by file or environment, never from the configuration itself.
+/// Reads a secret from a file or the environment, never from the configuration file.
 ///
-/// No message repeats what the file says here: a key that was put behind the wrong name must not end up in a log.
+/// No message repeats the configured value, because a secret may have been written under the wrong key.
 struct SecretSchema {
     let file: ConfigurationFile
 
-    /// Reads `<name>_file` or `<name>_env`; one of them must be there.
+    /// Reads `<name>_file` or `<name>_env`.
+    ///
+    /// One of them is required.
     func read(
         _ section: ConfigurationSection, _ name: String, secrets: HeraldConfiguration.Secrets
     ) -> ConfiguredSecret? {
@@ -39,7 +41,7 @@ struct SecretSchema {
     }
 
     private func fromFile(_ path: String, _ section: ConfigurationSection, _ key: String) -> ConfiguredSecret? {
-        // What begins with a slash or a dot is a path; anything else might be the secret itself.
+        // Text that starts with a slash or a dot is a path. Other text may be the secret itself.
         let shown = path.hasPrefix("/") || path.hasPrefix(".") ? file.resolved(path) : "the file"
         let found = file.resolved(path)
         guard let data = FileManager.default.contents(atPath: found) else {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A range of source addresses, with or without a port: `203.0.113.0/24`, `127.0.0.1:5060`, `[2001:db8::]/32`.
+/// A range of source addresses with an optional port: `203.0.113.0/24`, `127.0.0.1:5060`, `[2001:db8::]/32`.
 package struct SourceRange: Hashable, Sendable, CustomStringConvertible {
-    /// The network's literal, IPv6 without brackets.
+    /// The network address, IPv6 without brackets.
     package let host: String
     package let isIPv6: Bool
-    /// Leading bits that must agree.
+    /// The number of leading bits that must match.
     package let prefixLength: Int
-    /// The one port allowed; nil for any.
+    /// The required port; nil matches any port.
     package let port: UInt16?
 
     package var description: String {
@@ -15,7 +15,7 @@ package struct SourceRange: Hashable, Sendable, CustomStringConvertible {
         return address + (isSingle ? "" : "/\(prefixLength)") + (port.map { ":\($0)" } ?? "")
     }
 
-    /// True when exactly one address is meant.
+    /// True if the range is a single address.
     var isSingle: Bool { prefixLength == (isIPv6 ? 128 : 32) }
 
     static func read(_ text: String) throws(AddressProblem) -> SourceRange {
@@ -36,7 +36,7 @@ package struct SourceRange: Hashable, Sendable, CustomStringConvertible {
         return SourceRange(host: host, isIPv6: address.isIPv6, prefixLength: length, port: port)
     }
 
-    /// True when everything in the other range is in this one too.
+    /// True if this range contains the whole other range.
     func covers(_ other: SourceRange) -> Bool {
         guard isIPv6 == other.isIPv6, prefixLength <= other.prefixLength, port == nil || port == other.port,
             let mine = AddressBytes(host), let its = AddressBytes(other.host)

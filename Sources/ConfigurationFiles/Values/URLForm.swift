@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The forms of URLs in configuration.
+/// Checks the form of configured URLs.
 enum URLForm {
     static let text = "an http:// or https:// address with a host, and without user, query and fragment"
 
@@ -15,7 +15,7 @@ enum URLForm {
     static let header =
         "an http:// or https:// address of at most 200 characters, which phones can reach, without query"
 
-    /// True for a directory's form of URL that can also stand in a header's angle brackets.
+    /// True for a directory URL that is also safe between the angle brackets of a header.
     static func isFitForHeader(_ text: String) -> Bool {
         isDirectory(text) && text.utf8.count <= 200
             && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Array("<>\"\\^`{|}".utf8).contains($0) }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The forms of words that end up in headers, labels and tables.
+/// Checks the form of names that appear in headers, metric labels and tables.
 enum WordForm {
     static let name = "1 to 64 letters, digits, dots, dashes or underscores"
     static let word = "1 to 64 printable ASCII characters without blanks"

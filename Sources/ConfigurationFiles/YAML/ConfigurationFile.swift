@@ -4,9 +4,9 @@ import Foundation
 import SystemReasons
 import Yams
 
-/// A YAML file on its way to become a configuration.
+/// A YAML file that is parsed into a configuration.
 struct ConfigurationFile {
-    /// The environment secrets may come from.
+    /// The environment variables for secrets.
     let environment: [String: String]
     private let path: String
     private let text: String
@@ -21,7 +21,9 @@ struct ConfigurationFile {
         self.text = text
     }
 
-    /// Reads the file's one mapping with `read`; throws every problem it noted, in the order of the file.
+    /// Reads the top-level mapping with `read`.
+    ///
+    /// - Throws: `ConfigurationError` with every problem, in the order of the file.
     func read<Value>(_ read: (ConfigurationSection) -> Value?) throws(ConfigurationError) -> Value {
         let problems = ProblemList(file: path)
         let section = ConfigurationSection(try root(), path: "", place: (1, 1), problems: problems)
@@ -35,7 +37,7 @@ struct ConfigurationFile {
         return value
     }
 
-    /// The path as seen from the file's own folder.
+    /// Returns a path relative to the file's folder.
     func resolved(_ other: String) -> String {
         let folder = (path as NSString).deletingLastPathComponent
         return other.hasPrefix("/") || folder.isEmpty ? other : folder + "/" + other
@@ -62,7 +64,7 @@ struct ConfigurationFile {
             problems: [ConfigurationProblem(file: path, line: line, column: column, key: "", message: message)])
     }
 
-    /// What the parser says, without the piece of the file it would quote: a secret might stand there.
+    /// Returns the parser's message without its quotation from the file, which may contain a secret.
     private func refusal(_ error: YamlError) -> ConfigurationError {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
@@ -78,7 +80,9 @@ struct ConfigurationFile {
         }
     }
 
-    /// True where a tab is the character at the place, both counted from 1, or all that is before it in its line.
+    /// True if the character at the position is a tab.
+    ///
+    /// Line and column count from 1.
     private func isTab(line: Int, column: Int) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: line, omittingEmptySubsequences: false)
         guard line >= 1, line <= lines.count else { return false }
