@@ -50,7 +50,7 @@ struct DirectoryAccessTests {
         ("  voip_dialer_enabled: false", "directory.voip_dialer_enabled"),
         ("  tls: {pins: [abc]}", "directory.tls.pins[0]: must be the base64 of a SHA-256"),
         ("  tls: {roots: /nowhere.pem}", "directory.tls.roots: /nowhere.pem cannot be read"),
-        ("  tls: {certificate: /dev/null}", "directory.tls.certificate: certificate and key go together"),
+        ("  tls: {certificate: /dev/null}", "directory.tls.certificate: certificate and key are required together"),
         ("  signing: {id: a}", "directory.signing.secret_file: is missing; write secret_file: /etc/herald/secret"),
         ("  signing: {secret_env: SECRET}", "directory.signing.id: is missing; write id: herald"),
         ("  tls: {pin: x}", "directory.tls.pin: unknown key; did you mean \"pins\"?"),

@@ -29,8 +29,8 @@ struct DirectoryConfigurationTests {
             error?.problems.map { $0.description.replacing(folder.path + "/", with: "") } == [
                 #"directory.yaml:1:1: lisen: unknown key; did you mean "listen"?"#,
                 "directory.yaml:2:8: logos: nowhere cannot be read: No such file or directory",
-                "directory.yaml:3:13: public_url: must be an http:// or https:// address with a host, and without user, query and fragment",
-                #"directory.yaml:4:14: log.level: "inf" is none of trace, debug, info, notice, warning, error; did you mean "info"?"#,
+                "directory.yaml:3:13: public_url: must be an http:// or https:// URL with a host, without user, query and fragment",
+                #"directory.yaml:4:14: log.level: "inf" is not one of trace, debug, info, notice, warning, error; did you mean "info"?"#,
             ])
     }
 
@@ -65,7 +65,7 @@ struct DirectoryConfigurationTests {
     @Test func `logos lie in a folder that can be read`() throws {
         let file = try folder.write("x", to: "file")
         #expect(DirectoryConfiguration.problem(ofLogos: folder.path) == nil)
-        #expect(DirectoryConfiguration.problem(ofLogos: file) == "\(file) is no folder")
+        #expect(DirectoryConfiguration.problem(ofLogos: file) == "\(file) is not a folder")
         let missing = DirectoryConfiguration.problem(ofLogos: "/nowhere")
         #expect(missing == "/nowhere cannot be read: No such file or directory")
     }

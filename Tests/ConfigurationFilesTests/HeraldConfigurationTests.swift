@@ -143,12 +143,12 @@ struct HeraldConfigurationTests {
     }
 
     @Test(arguments: [
-        ("emergency_numbers: [\"+112\"]", "\"+112\" is no emergency number"),
-        ("emergency_numbers: [1]", "\"1\" is no emergency number"),
+        ("emergency_numbers: [\"+112\"]", "\"+112\" is not an emergency number"),
+        ("emergency_numbers: [1]", "\"1\" is not an emergency number"),
         ("phone_contexts: [\"+61\"]", "a context such as +61 is read without being listed"),
-        ("attestation_header: From", "\"From\" is no header a carrier says its attestation in"),
-        ("attestation_header: P-Asserted-Identity", "is no header a carrier says its attestation in"),
-        ("attestation_header: \"X-A: b\"", "is no header a carrier says its attestation in"),
+        ("attestation_header: From", "\"From\" cannot be an attestation header"),
+        ("attestation_header: P-Asserted-Identity", "cannot be an attestation header"),
+        ("attestation_header: \"X-A: b\"", "cannot be an attestation header"),
     ])
     func `what a trunk says wrongly is named`(line: String, problem: String) throws {
         let error = try #require(throws: ConfigurationError.self) {
@@ -260,10 +260,10 @@ struct HeraldConfigurationTests {
         #expect(
             try folder.load(smallest + "admin: {listen: 0.0.0.0}").remarks == [
                 "neither directory nor brands is configured: every call passes unbranded",
-                "admin.listen is 0.0.0.0:9470: the page has no login, keep strangers away from it",
+                "admin.listen is 0.0.0.0:9470: the pages have no login; restrict access to this address",
                 "trunk trunk1 is not trusted: its calls are not branded",
-                "trunk trunk1 is not told who calls where a number is withheld, but in emergencies: where the carrier "
-                    + "wants to know, say withheld_identity: keep",
+                "trunk trunk1 gets no caller identity if the number is withheld, except in emergency calls: if the carrier "
+                    + "needs it, set withheld_identity: keep",
             ])
         let far = try folder.load(
             smallest.replacing("[203.0.113.5]", with: "[203.0.113.5]\n    trusted: true")
@@ -283,8 +283,8 @@ struct HeraldConfigurationTests {
                 brands  from the file \(folder.path)/brands.psv
                 admin   http://127.0.0.1:9470
                 note    trunk trunk1 is not trusted: its calls are not branded
-                note    trunk trunk1 is not told who calls where a number is withheld, but in emergencies: where the \
-                carrier wants to know, say withheld_identity: keep
+                note    trunk trunk1 gets no caller identity if the number is withheld, except in emergency calls: if \
+                the carrier needs it, set withheld_identity: keep
 
                 """)
     }

@@ -46,7 +46,7 @@ struct LogosSchemaTests {
     @Test(arguments: [
         ("{}", "is missing; write listen: 192.0.2.10:9480"),
         ("{listen: 0.0.0.0}", "is missing; write public_url: http://192.0.2.10:9480"),
-        ("{listen: 127.0.0.1:9470}", "listen: is admin.listen; phones must not reach the operator's page"),
+        ("{listen: 127.0.0.1:9470}", "listen: equals admin.listen; phones must not reach the admin pages"),
         ("{listen: 192.0.2.10, sizes: [100]}", "sizes: must be 1 to 4 different powers of two"),
         ("{listen: 192.0.2.10, sizes: [64, 64]}", "sizes: must be 1 to 4 different powers of two"),
         ("{listen: 192.0.2.10, public_url: 'http://x/a>b'}", "public_url: must be an http://"),

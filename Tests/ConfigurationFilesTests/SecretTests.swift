@@ -29,7 +29,7 @@ struct SecretTests {
         let path = try folder.write(secret + "\r\n", to: "other-key")
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         let remarks = try folder.load(directory("api_key_file: other-key")).remarks
-        let remark = "\(path) holds a secret and can be read by everyone here: chmod 600 \(path)"
+        let remark = "\(path) contains a secret and is readable by every user of this machine: chmod 600 \(path)"
         #expect(remarks.filter { $0.contains("secret") } == (isRemarked ? [remark] : []))
     }
 
@@ -55,11 +55,11 @@ struct SecretTests {
     @Test(arguments: [
         BadFile(
             "api_key: SECRET",
-            "herald.yaml:12:12: directory.api_key: a secret does not stand in this file, which many read and copy; use api_key_file or api_key_env"
+            "herald.yaml:12:12: directory.api_key: secrets are not allowed in this file; use api_key_file or api_key_env"
         ),
         BadFile(
             "api_key: SECRET\n  api_key_file: api-key",
-            "herald.yaml:12:12: directory.api_key: a secret does not stand in this file, which many read and copy; use api_key_file or api_key_env"
+            "herald.yaml:12:12: directory.api_key: secrets are not allowed in this file; use api_key_file or api_key_env"
         ),
         BadFile(
             "api_kye: SECRET",
@@ -74,14 +74,14 @@ struct SecretTests {
             "herald.yaml:12:17: directory.api_key_file: /nowhere/key cannot be read: No such file or directory"
         ),
         BadFile(
-            "api_key_env: SECRET", "herald.yaml:12:16: directory.api_key_env: the environment has no such variable"),
+            "api_key_env: SECRET", "herald.yaml:12:16: directory.api_key_env: the environment variable is not set"),
         BadFile(
             "api_key_env: EMPTY",
-            "herald.yaml:12:16: directory.api_key_env: the variable holds no key: one line of 1 to 1024 visible ASCII characters is expected"
+            "herald.yaml:12:16: directory.api_key_env: the variable contains no valid secret: expected one line of 1 to 1024 visible ASCII characters"
         ),
         BadFile(
             "api_key_env: A\n  api_key_file: api-key",
-            "herald.yaml:12:16: directory.api_key_env: cannot stand beside api_key_file: the secret comes from one place"
+            "herald.yaml:12:16: directory.api_key_env: cannot be combined with api_key_file; the secret has one source"
         ),
         BadFile("api_key_file: [SECRET]", "herald.yaml:12:17: directory.api_key_file: must be text"),
     ])
@@ -103,7 +103,7 @@ struct SecretTests {
         let problems = try folder.problems(in: yaml)
         #expect(
             problems == [
-                "herald.yaml:10:18: directory.url: must be an http:// or https:// address with a host, and without user, query and fragment"
+                "herald.yaml:10:18: directory.url: must be an http:// or https:// URL with a host, without user, query and fragment"
             ])
     }
 }

@@ -27,10 +27,10 @@ package enum BrandIndexFileError: Error, Hashable, Sendable, CustomStringConvert
         switch self {
         case .missing(let path): "no saved index at \(path); it is built from the cache"
         case .cannotRead(let path, let code):
-            "cannot read the saved index \(path): \(Self.text(code)); check owner and mode, it is built from the cache"
+            "cannot read the saved index \(path): \(Self.text(code)); check owner and mode; the index is built from the cache"
         case .cannotWrite(let path, let code):
             "cannot save the index to \(path): \(Self.text(code)); check space, owner and mode of the folder"
-        case .otherFormat(let path): "\(path) is no index of this version; it is built from the cache"
+        case .otherFormat(let path): "\(path) is not an index of this version; it is built from the cache"
         case .otherGeneration(let path, let found, let expected):
             "the saved index \(path) is of generation \(found), the cache of \(expected); it is built from the cache"
         case .otherProfile(let path):

@@ -116,7 +116,7 @@ package struct DirectoryConfiguration: Sendable {
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
             FileManager.default.isReadableFile(atPath: path)
         else { return "\(path) cannot be read: \(SystemReason.ofReading(path))" }
-        return isFolder.boolValue ? nil : "\(path) is no folder"
+        return isFolder.boolValue ? nil : "\(path) is not a folder"
     }
 
     private static func rateLimits(_ section: ConfigurationSection) -> RateLimits {
@@ -153,7 +153,7 @@ package struct DirectoryConfiguration: Sendable {
             latest: section.string("latest_version", form: versionForm, isVersion))
     }
 
-    private static let versionForm = "numbers with dots between, such as 1.2.0"
+    private static let versionForm = "numbers separated by dots, such as 1.2.0"
 
     private static func isVersion(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

@@ -19,13 +19,13 @@ extension HeraldConfiguration {
         }
         let secrets = [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret]
         for file in secrets.compactMap({ $0?.openFile }) {
-            remarks.append("\(file) holds a secret and can be read by everyone here: chmod 600 \(file)")
+            remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod 600 \(file)")
         }
         if let admin, !admin.isLoopback {
-            remarks.append("admin.listen is \(admin): the page has no login, keep strangers away from it")
+            remarks.append("admin.listen is \(admin): the pages have no login; restrict access to this address")
         }
         if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
-            remarks.append("logos.listen is \(logos.listen): no phone but those on this machine can fetch logos")
+            remarks.append("logos.listen is \(logos.listen): only phones on this machine can fetch logos")
         }
         remarks += peerRemarks + unencryptedRemarks + logoRemarks
         for trunk in trunks where !trunk.isTrusted {
@@ -33,8 +33,8 @@ extension HeraldConfiguration {
         }
         for trunk in trunks where trunk.withheldIdentity == .strip {
             remarks.append(
-                "trunk \(trunk.name) is not told who calls where a number is withheld, but in emergencies: where the "
-                    + "carrier wants to know, say withheld_identity: keep")
+                "trunk \(trunk.name) gets no caller identity if the number is withheld, except in emergency calls: if the "
+                    + "carrier needs it, set withheld_identity: keep")
         }
         return remarks
     }
@@ -49,15 +49,15 @@ extension HeraldConfiguration {
             for target in targets {
                 guard let own = listen.first(where: { $0.isReached(at: target.address) }) else { continue }
                 remarks.append(
-                    "\(name): \(target.address) is this gateway's own address (listen \(own.name)): what goes there comes "
-                        + "back and gets 482; write the peer's address")
+                    "\(name): \(target.address) is this gateway's own address (listen \(own.name)): a call to it comes back "
+                        + "and gets 482; write the peer's address")
             }
         }
         for trunk in trunks {
             for pbx in pbx where pbx.isAlso(trunk) {
                 remarks.append(
-                    "pbx \(pbx.name) and trunk \(trunk.name) share the address \(pbx.targets[0].address.host): what comes "
-                        + "from there counts as the PBX's, and is not branded; write the PBX's own address, or sources with ports"
+                    "pbx \(pbx.name) and trunk \(trunk.name) share the address \(pbx.targets[0].address.host): requests "
+                        + "from there count as the PBX's and get no brand; write the PBX's own address, or sources with ports"
                 )
             }
             remarks += trunk.sourceRemarks(by: listen[trunk.listener].transport)
@@ -81,14 +81,14 @@ extension HeraldConfiguration {
         guard let logos else {
             if !branding.allowsInsecureLogos {
                 return [
-                    "directory.url is http, and so are the logos of its own unless its public_url is https: they are left "
-                        + "out; add a logos section, which serves copies to phones"
+                    "directory.url is http, so the directory's own logos are http unless its public_url is https: http logos "
+                        + "are left out; add a logos section, which serves copies to phones"
                 ]
             }
             guard Self.isThisMachine(url) else { return [] }
             return [
-                "logos at \(directory.url) are for this machine alone, no phone can fetch them; add a logos section, or "
-                    + "set public_url of the directory"
+                "logos at \(directory.url) can be fetched on this machine only; add a logos section, or set public_url of the "
+                    + "directory"
             ]
         }
         var keys: [String] = []
@@ -148,12 +148,12 @@ extension HeraldConfiguration.Trunk {
         guard isTrusted, certificateNames.isEmpty else { return [] }
         return sources.compactMap { range in
             if range.prefixLength == 0 {
-                return "trunk \(name) is trusted, and its sources hold every address (\(range)): anybody can write any "
-                    + "number; list the carrier's own addresses"
+                return "trunk \(name) is trusted and its sources contain every address (\(range)): anybody can claim "
+                    + "any number; list the carrier's addresses"
             }
             guard transport == .udp, range.prefixLength < (range.isIPv6 ? 48 : 24) else { return nil }
             return
-                "trunk \(name) is trusted by the address alone, and \(range) is wide: over UDP a sender can be forged; "
+                "trunk \(name) is trusted by address only, and \(range) is wide: UDP source addresses can be forged; "
                 + "narrow sources, or use TLS with certificate_names"
         }
     }

@@ -54,8 +54,8 @@ package struct ConfigurationSummary {
         if let directory = configuration.directory { lines.append("brands  from \(directory.url)") }
         if let file = configuration.brandsFile { lines.append("brands  from the file \(file)") }
         if let logos = configuration.logos {
-            let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "as they come"
-            lines.append("logos   on http://\(logos.listen), phones are told \(logos.publicURL), \(form)")
+            let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "unchanged"
+            lines.append("logos   on http://\(logos.listen), URL for phones \(logos.publicURL), \(form)")
         }
         lines.append("admin   " + (configuration.admin.map { "http://\($0)" } ?? "off"))
         return lines

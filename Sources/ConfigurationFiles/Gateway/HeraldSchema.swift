@@ -18,7 +18,7 @@ struct HeraldSchema {
         let directory = directory()
         let brandsFile = brandsFile()
         if root.has("directory"), root.has("brands") {
-            root.problem("brands", "cannot stand beside directory: brands come from one place")
+            root.problem("brands", "cannot be combined with directory; brands have one source")
         }
         let outcomes = outcomes()
         let health = health()
@@ -90,13 +90,15 @@ struct HeraldSchema {
             if address.isWildcard, !section.has("advertise") {
                 section.problem(
                     "address",
-                    "\(address.host) is every interface; write one address, or add advertise: with the one peers use")
+                    "\(address.host) stands for every interface; write one address, or add advertise: with the address "
+                        + "for peers")
             }
             if let advertise, !advertise.isName, advertise.isWildcard || advertise.isIPv6 != address.isIPv6 {
                 section.problem("advertise", "must be a host name, or one address of the same family as \(address)")
             }
             for (place, own) in ownNames.enumerated() where own.isWildcard {
-                section.problem("names", element: place, "\(own.host) names nobody; write a host name or an address")
+                section.problem(
+                    "names", element: place, "\(own.host) stands for every interface; write a host name or an address")
             }
             return HeraldConfiguration.Listener(
                 name: name, address: address, advertise: advertise, names: ownNames, transport: transport,
@@ -118,7 +120,7 @@ struct HeraldSchema {
                 else { continue }
                 root.problem(
                     "listen", element: position,
-                    "names has \(name), which is also where calls go (\(target.address)); take it out of names")
+                    "names contains \(name), which is also a target (\(target.address)); remove it from names")
             }
         }
     }

@@ -91,7 +91,7 @@ extension HeraldSchema {
             servers = section.list("servers") { text throws(AddressProblem) in
                 try EndpointAddress.read(text, defaultPort: 53)
             }
-            if servers.count > 8 { section.problem("servers", "must be at most 8") }
+            if servers.count > 8 { section.problem("servers", "must have at most 8 entries") }
         }
         return servers
     }

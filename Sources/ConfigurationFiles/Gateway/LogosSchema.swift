@@ -44,7 +44,7 @@ extension HeraldSchema {
             let publicURL = publicURL(section, listen)
             var hosts = section.list("hosts") { text throws(AddressProblem) in try Self.host(text) }
             if !section.has("hosts") { hosts = Self.usualHosts(directory) }
-            if directory == nil { section.problem("hosts", "logos are those of a directory's brands; there is none") }
+            if directory == nil { section.problem("hosts", "logos need a directory, and none is configured") }
             var logos = HeraldConfiguration.Logos(
                 listen: listen ?? EndpointAddress(host: "127.0.0.1", port: 9480, isIPv6: false),
                 publicURL: publicURL ?? "", hosts: hosts)
@@ -71,7 +71,7 @@ extension HeraldSchema {
             try EndpointAddress.read(text, defaultPort: 9480)
         }
         if let listen, listen == admin {
-            section.problem("listen", "is admin.listen; phones must not reach the operator's page")
+            section.problem("listen", "equals admin.listen; phones must not reach the admin pages")
         }
         return listen
     }

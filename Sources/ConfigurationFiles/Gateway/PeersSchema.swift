@@ -73,7 +73,7 @@ struct PeersSchema {
         }
     }
 
-    private static let noWildcard = "a wildcard stands for no SIP domain (RFC 5922 §7.2); write the whole name"
+    private static let noWildcard = "wildcards match no SIP domain (RFC 5922 §7.2); write the complete name"
 
     private func certificateNames(_ section: ConfigurationSection) -> [String] {
         let names = section.list("certificate_names") { text throws(AddressProblem) in text.lowercased() }
@@ -111,12 +111,12 @@ struct PeersSchema {
         guard let first = sources.first else {
             // A missing or unreadable `sources` is reported elsewhere.
             if isKnownByCertificate, section.isEmptyList("sources") || !section.has("sources") {
-                section.missing("next_hop", "203.0.113.5:5060 (there is no source to send to)")
+                section.missing("next_hop", "203.0.113.5:5060 (the default needs a source)")
             }
             return []
         }
         guard first.isSingle else {
-            section.missing("next_hop", "203.0.113.5:5060 (sources begins with a range, which is no place to send to)")
+            section.missing("next_hop", "203.0.113.5:5060 (the first source is a range, which cannot be a destination)")
             return []
         }
         let address = EndpointAddress(
@@ -154,7 +154,7 @@ struct PeersSchema {
         let nearest = text.uppercased() == "UK" ? "GB" : text.uppercased()
         let hint = Region(nearest) == nil ? "" : "; did you mean \"\(nearest)\"?"
         section.problem(
-            "region", "\"\(text)\" is no country with a numbering plan (two letters, such as AU or DE)\(hint)")
+            "region", "\"\(text)\" is not a country with a numbering plan (two letters, such as AU or DE)\(hint)")
         return nil
     }
 
@@ -183,7 +183,7 @@ struct PeersSchema {
             return target(section, key).map { [$0] } ?? []
         }
         if section.has(key) {
-            section.problem(key, "cannot stand beside targets: calls go to the one or to the others")
+            section.problem(key, "cannot be combined with targets; use one of them")
         }
         // An entry inherits missing values from its group.
         let largest = largestDatagram(section)
@@ -201,7 +201,7 @@ struct PeersSchema {
             target.weight = entry.integer("weight", default: 1, in: 0...65_535)
             return target
         }
-        if let targets, targets.count > 16 { section.problem("targets", "must be at most 16") }
+        if let targets, targets.count > 16 { section.problem("targets", "must have at most 16 entries") }
         return targets ?? []
     }
 
@@ -257,7 +257,7 @@ struct PeersSchema {
             guard let other = claimed.first(where: { $0.covers(claim) }) else { continue }
             section.problem(
                 "sources", element: position,
-                "\(claim.range) belongs to \(other.owner) already (\(other.range)); give both with their ports, "
+                "\(claim.range) already belongs to \(other.owner) (\(other.range)); add ports to both, "
                     + (other.listener == nil
                         ? "or narrow one" : "narrow one, or give each trunk a listen entry of its own"))
         }
@@ -289,7 +289,7 @@ struct PeersSchema {
             try EndpointAddress.read(text, defaultPort: 5060, allowsNames: true)
         }
         if let address, address.isWildcard {
-            section.problem(key, "\(address.host) is no place to send to")
+            section.problem(key, "\(address.host) cannot be a destination")
             return nil
         }
         return address

@@ -9,7 +9,7 @@ enum TrunkIdentitySchema {
         section.list("emergency_numbers") { text throws(AddressProblem) in
             guard EmergencyNumbers.isDialled(text) else {
                 throw .unfit(
-                    "\"\(text)\" is no emergency number (two to \(EmergencyNumbers.maxDigits) digits as they are dialled, "
+                    "\"\(text)\" is not an emergency number (2 to \(EmergencyNumbers.maxDigits) digits as dialled, "
                         + "such as 0000)")
             }
             return text
@@ -25,7 +25,7 @@ enum TrunkIdentitySchema {
             }
             guard isName, text.utf8.count <= 255 else {
                 throw .unfit(
-                    "\"\(text)\" is no domain name; a context such as +61 is read without being listed")
+                    "\"\(text)\" is not a domain name; contexts such as +61 need no entry")
             }
             return text
         }
@@ -42,7 +42,7 @@ enum TrunkIdentitySchema {
                 !readOtherwise.contains(name)
             else {
                 throw .unfit(
-                    "\"\(text)\" is no header a carrier says its attestation in (a name that begins with X- or P-, such as "
+                    "\"\(text)\" cannot be an attestation header (use a name that starts with X- or P-, such as "
                         + "X-Twilio-VerStat)")
             }
             return text

@@ -15,17 +15,17 @@ package enum AddressProblem: Error, Hashable, CustomStringConvertible {
 
     package var description: String {
         switch self {
-        case .badHost(let text): "\"\(text)\" is no IPv4 or IPv6 address (write 192.0.2.1 or [2001:db8::1])"
+        case .badHost(let text): "\"\(text)\" is not an IPv4 or IPv6 address (write 192.0.2.1 or [2001:db8::1])"
         case .name(let text):
-            "\"\(text)\" is a name; give the address itself, because nothing is resolved while calls wait"
+            "\"\(text)\" is a host name; write an address, because this key is not resolved"
         case .badPort(let text): "port \"\(text)\" is out of range (1 to 65535)"
         case .missingPort: "the port is missing (write 192.0.2.1:5060)"
         case .unbracketed(let text, let port):
-            "\"\(text)\" can be read two ways; write [\(text.dropLast("\(port)".utf8.count + 1))]:\(port) with a port, "
+            "\"\(text)\" is ambiguous; write [\(text.dropLast("\(port)".utf8.count + 1))]:\(port) with a port, "
                 + "or [\(text)] without one"
-        case .badPrefix(let text, let widest): "\"/\(text)\" is no prefix length (0 to \(widest))"
+        case .badPrefix(let text, let widest): "\"/\(text)\" is not a prefix length (0 to \(widest))"
         case .hostBits(let text, let length):
-            "\"\(text)\" has bits set behind the first \(length); write the network's first address, or one address alone"
+            "\"\(text)\" has bits set after the first \(length); write the network's first address, or a single address"
         case .unfit(let sentence): sentence
         }
     }

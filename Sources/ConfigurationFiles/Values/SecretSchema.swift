@@ -19,7 +19,7 @@ struct SecretSchema {
         let variableKey = name + "_env"
         if section.has(name) {
             section.problem(
-                name, "a secret does not stand in this file, which many read and copy; use \(fileKey) or \(variableKey)"
+                name, "secrets are not allowed in this file; use \(fileKey) or \(variableKey)"
             )
         }
         let path = section.string(fileKey)
@@ -31,7 +31,7 @@ struct SecretSchema {
             }
             return nil
         case (_?, _?):
-            section.problem(variableKey, "cannot stand beside \(fileKey): the secret comes from one place")
+            section.problem(variableKey, "cannot be combined with \(fileKey); the secret has one source")
             return nil
         case (let path?, nil):
             return secrets == .read ? fromFile(path, section, fileKey) : nil
@@ -58,7 +58,7 @@ struct SecretSchema {
         _ variable: String, _ section: ConfigurationSection, _ key: String
     ) -> ConfiguredSecret? {
         guard let text = file.environment[variable] else {
-            section.problem(key, "the environment has no such variable")
+            section.problem(key, "the environment variable is not set")
             return nil
         }
         return checked(text, "the variable", section, key).map { ConfiguredSecret($0) }
@@ -69,7 +69,8 @@ struct SecretSchema {
     ) -> String? {
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard (1...1024).contains(secret.utf8.count), secret.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            section.problem(key, "\(holder) holds no key: one line of 1 to 1024 visible ASCII characters is expected")
+            section.problem(
+                key, "\(holder) contains no valid secret: expected one line of 1 to 1024 visible ASCII characters")
             return nil
         }
         return secret

@@ -4,7 +4,7 @@ import Foundation
 
 /// Checks the form of configured URLs.
 enum URLForm {
-    static let text = "an http:// or https:// address with a host, and without user, query and fragment"
+    static let text = "an http:// or https:// URL with a host, without user, query and fragment"
 
     static func isDirectory(_ text: String) -> Bool {
         guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else { return false }
@@ -13,7 +13,7 @@ enum URLForm {
     }
 
     static let header =
-        "an http:// or https:// address of at most 200 characters, which phones can reach, without query"
+        "an http:// or https:// URL of at most 200 characters without query, reachable by phones"
 
     /// True for a directory URL that is also safe between the angle brackets of a header.
     static func isFitForHeader(_ text: String) -> Bool {

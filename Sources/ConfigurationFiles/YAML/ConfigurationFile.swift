@@ -17,7 +17,7 @@ struct ConfigurationFile {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Self.refusal(path, "cannot be read: \(SystemReason.ofReading(path))")
         }
-        guard let text = String(data: data, encoding: .utf8) else { throw Self.refusal(path, "is no UTF-8 text") }
+        guard let text = String(data: data, encoding: .utf8) else { throw Self.refusal(path, "is not UTF-8 text") }
         self.text = text
     }
 
@@ -50,10 +50,10 @@ struct ConfigurationFile {
         } catch let error as YamlError {
             throw refusal(error)
         } catch {
-            throw Self.refusal(path, "is no YAML")
+            throw Self.refusal(path, "is not valid YAML")
         }
         guard let node else { throw Self.refusal(path, "is empty") }
-        guard let mapping = node.mapping else { throw Self.refusal(path, "must hold keys and values") }
+        guard let mapping = node.mapping else { throw Self.refusal(path, "must contain keys and values") }
         return mapping
     }
 
@@ -69,14 +69,14 @@ struct ConfigurationFile {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            let cause = isTab(line: mark.line, column: mark.column) ? "a tab; indent with blanks" : problem
-            return Self.refusal(path, line: mark.line, column: mark.column, "is no YAML here: \(cause)")
+            let cause = isTab(line: mark.line, column: mark.column) ? "a tab; indent with spaces" : problem
+            return Self.refusal(path, line: mark.line, column: mark.column, "is not valid YAML here: \(cause)")
         case .duplicatedKeysInMapping(let keys, let context):
             let names = keys.map { "\"\($0)\"" }.joined(separator: ", ")
-            let message = "the same key twice in one place: \(names)"
+            let message = "duplicate key: \(names)"
             return Self.refusal(path, line: context.mark.line, column: context.mark.column, message)
         default:
-            return Self.refusal(path, "is no YAML")
+            return Self.refusal(path, "is not valid YAML")
         }
     }
 

@@ -132,7 +132,7 @@ final class ConfigurationSection {
         var words: [Choice] = []
         for (path, element) in elements {
             guard let word: Choice = word(element, path) else { continue }
-            if words.contains(word) { problem(element, path, "\"\(word.rawValue)\" stands here twice") }
+            if words.contains(word) { problem(element, path, "\"\(word.rawValue)\" is listed twice") }
             words.append(word)
         }
         if elements.isEmpty { problem(key, "must not be empty") }
@@ -195,7 +195,7 @@ final class ConfigurationSection {
     func finish() {
         for (keyNode, _) in mapping {
             guard let key = keyNode.scalar?.string else {
-                problem(keyNode, path, "a key must be a word")
+                problem(keyNode, path, "a key must be text")
                 continue
             }
             if !asked.contains(key) {
@@ -253,13 +253,13 @@ final class ConfigurationSection {
         }
         if let choice = Choice(rawValue: text) { return choice }
         let hint = NearestName.hint(text, among: words)
-        problem(node, path, "\"\(text)\" is none of \(words.joined(separator: ", "))" + hint)
+        problem(node, path, "\"\(text)\" is not one of \(words.joined(separator: ", "))" + hint)
         return nil
     }
 
     private func nested<Value>(_ node: Node, path: String, _ read: (ConfigurationSection) -> Value?) -> Value? {
         guard let mapping = node.mapping else {
-            problem(node, path, "must hold keys and values")
+            problem(node, path, "must contain keys and values")
             return nil
         }
         let place = (line: node.mark?.line ?? 0, column: node.mark?.column ?? 0)
