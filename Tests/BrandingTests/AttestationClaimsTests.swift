@@ -4,7 +4,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("The worst of what a carrier says, 3GPP TS 24.229 §7.2.18 and §7.2A.20")
+@Suite("Attestation claims, 3GPP TS 24.229 §7.2.18 and §7.2A.20")
 struct AttestationClaimsTests {
     @Test(arguments: [
         ("A", Verification.passedA), ("b", .passedB), (" C ", .passedC), ("\"B\"", .passedB),
@@ -17,7 +17,7 @@ struct AttestationClaimsTests {
         ("TN-Validation-Failed-B", .failed), ("TN-Validation-Failed", .failed), ("No-TN-Validation", .none),
         ("", .none), ("D", .none), ("Verified", .none), ("origid=C", .none), ("AA", .none), (";;,", .none),
     ])
-    func `a header field says its level in one of these forms`(text: String, expected: Verification) {
+    func `the level of an attestation header is read in every known form`(text: String, expected: Verification) {
         var claims = AttestationClaims()
         claims.add(header: Array(text.utf8)[...])
         #expect(claims.verification == expected)
@@ -35,7 +35,7 @@ struct AttestationClaimsTests {
         (["nonsense", "TN-Validation-Passed-B"], .passedB),
         ([], .none),
     ])
-    func `of several claims the worst counts, in any order`(texts: [String], expected: Verification) {
+    func `the worst of several claims counts, in any order`(texts: [String], expected: Verification) {
         for texts in [texts, texts.reversed()] {
             var (claims, others) = (AttestationClaims(), AttestationClaims())
             for (position, text) in texts.enumerated() {

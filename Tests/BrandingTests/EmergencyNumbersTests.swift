@@ -23,14 +23,14 @@ struct EmergencyNumbersTests {
         ("SE", ["112", "90000"], ["90001"]),
         ("GA", ["1399", "1730", "18"], ["1400"]),
     ])
-    func `each region has its own, and 112 and 911 help everywhere`(
+    func `each region has its own emergency numbers and also 112 and 911`(
         region: String, emergency: [String], ordinary: [String]
     ) throws {
         for text in emergency { #expect(try contains(text, in: region), "\(text)") }
         for text in ordinary { #expect(try !contains(text, in: region), "\(text)") }
     }
 
-    @Test func `a trunk without a region has 112 and 911`() {
+    @Test func `without a region only 112 and 911 are emergency numbers`() {
         #expect(EmergencyNumbers(region: nil).dialled == ["112", "911"])
     }
 
@@ -43,11 +43,11 @@ struct EmergencyNumbersTests {
         ("0 00", true),
         ("*000", false), ("000#", false), ("911911911911911911911911911911", false),
     ])
-    func `a number is known in every form it is written in`(text: String, isEmergency: Bool) throws {
+    func `an emergency number is recognised in every spelling`(text: String, isEmergency: Bool) throws {
         #expect(try contains(text, in: "AU") == isEmergency)
     }
 
-    @Test func `an operator's own count as they are dialled`() throws {
+    @Test func `an operator's own emergency numbers are recognised as dialled`() throws {
         let own = ["0000", "0112", "9", "12345678901234", "+112", "abc"]
         #expect(try contains("0000", in: "AU", own: own))
         #expect(try contains("0-112", in: "AU", own: own))
@@ -55,7 +55,7 @@ struct EmergencyNumbersTests {
         #expect(EmergencyNumbers(region: nil, own: own).dialled == ["0000", "0112", "112", "911"])
     }
 
-    @Test func `several trunks together have those of each`() throws {
+    @Test func `the union of several trunks has the numbers of each`() throws {
         let all = EmergencyNumbers(
             of: [EmergencyNumbers(region: Region("AU")), EmergencyNumbers(region: Region("NZ"), own: ["0111"])])
         for text in ["000", "111", "0111", "+61000", "+64111"] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("Numbers to E.164, RFC 3966 §3 and §5")
+@Suite("Normalising numbers to E.164, RFC 3966 §3 and §5")
 struct NumberNormaliserTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let text: String
@@ -40,7 +40,7 @@ struct NumberNormaliserTests {
         Row("0669811234", "IT", "+390669811234"),
         Row("131126", "AU", "+61131126"),
     ])
-    func `a national form is read by the rules of the trunk's region`(row: Row) throws {
+    func `a national number is read by the rules of the trunk's region`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -57,7 +57,8 @@ struct NumberNormaliserTests {
         Row("+442079460018", "AU", "+442079460018"),
         Row("+442079460018", nil, "+442079460018"),
     ])
-    func `an international form is read behind the prefix of the region, a bare code, or a plus`(row: Row) throws {
+    func `an international number is read with the region's prefix, a bare calling code or a plus sign`(row: Row) throws
+    {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -71,7 +72,7 @@ struct NumberNormaliserTests {
         Row("(020) 7946-0018", "GB", "+442079460018"),
         Row("+4402079460018", nil, "+442079460018"),
     ])
-    func `visual separators and a superfluous national prefix do not matter`(row: Row) throws {
+    func `visual separators and a superfluous national prefix are ignored`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -84,7 +85,7 @@ struct NumberNormaliserTests {
         "12345678901234567890", "+61 4 1 2 3 4 5 6 7 8 (((((((((((((((", "٠٤١٢٣٤٥٦٧٨", "＋６１４１２３４５６７８",
         "+61412345678\0", "+61412345678\r\n", "\t+61412345678", "+61%20412345678",
     ])
-    func `whatever is not surely one number is refused`(text: String) throws {
+    func `text that is not certainly one number is rejected`(text: String) throws {
         for region in ["AU", "GB", "DE", "US", "NZ", "FR"] {
             #expect(try Self.normalise(Row(text, region, nil)) == nil, "in \(region)")
         }
@@ -92,12 +93,12 @@ struct NumberNormaliserTests {
     }
 
     @Test(arguments: ["AU", "GB", "US", "NZ", "FR"])
-    func `a number without its area is refused`(region: String) throws {
+    func `a local number without its area code is rejected`(region: String) throws {
         #expect(try Self.normalise(Row("5551234", region, nil)) == nil)
     }
 
     @Test(arguments: ["0412345678", "442079460018", "00442079460018", "2125551234"])
-    func `without a region only a plus sign makes a number certain`(text: String) throws {
+    func `without a region only numbers with a plus sign are accepted`(text: String) throws {
         #expect(try Self.normalise(Row(text, nil, nil)) == nil)
     }
 
@@ -113,7 +114,7 @@ struct NumberNormaliserTests {
         Row("412345678", "AU", "+61412345678"),
         Row("2125551234", "US", "+12125551234"),
     ])
-    func `bare digits that may be two different numbers count only if one of them cannot be`(row: Row) throws {
+    func `ambiguous digits are accepted only if one reading is impossible`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -134,7 +135,7 @@ struct NumberNormaliserTests {
         ("2079460018", "+", "AU", nil),
         ("2079460018", "+4412345678901234567890123", "AU", nil),
     ])
-    func `a global phone-context goes in front, a domain must be the trunk's own, RFC 3966 §5.1.5`(
+    func `a global phone-context is prepended and a domain must be the trunk's own, RFC 3966 §5.1.5`(
         text: String, context: String, region: String, expected: String?
     ) {
         let normaliser = NumberNormaliser(region: Region(region), contexts: ["Own.example"])
@@ -160,7 +161,7 @@ struct NumberNormaliserTests {
         Row("000491570156", "AU", nil),
         Row("00", "AU", nil),
     ])
-    func `two zeros and a country code are an international number where nothing else can be meant`(row: Row) throws {
+    func `two zeros and a calling code are international if no other reading exists`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -171,7 +172,7 @@ struct NumberNormaliserTests {
         // The same digits without a plus sign may be a number of the region's.
         Row("7378742833", "US", "+17378742833"), Row("266696687", "AU", "+61266696687"),
     ])
-    func `a word spelled on the keypad is no number, ITU-T E.161`(row: Row) throws {
+    func `a word spelled on the keypad is rejected, ITU-T E.161`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -179,7 +180,7 @@ struct NumberNormaliserTests {
         "1300FLOWERS", "+1800FLOWERS", "1-800-FLOWERS", "harbour61255501303", "UNAVAILABLE", "04abcdefgh",
         "0491570156x1",
     ])
-    func `letters are never read by their keys`(text: String) throws {
+    func `letters are never read as keypad digits`(text: String) throws {
         for region in ["AU", "US", nil] { #expect(try Self.normalise(Row(text, region, nil)) == nil) }
     }
 
@@ -206,7 +207,7 @@ struct NumberNormaliserTests {
         #expect(seen > 1000)
     }
 
-    @Test func `plain digits get the library's answer without the library`() throws {
+    @Test func `the fast path returns the same result as the library`() throws {
         // Fixed lengths and leading digits around every example number, where plans differ most.
         let plan = CallingCodePlan.shared
         var fast = 0
@@ -225,14 +226,14 @@ struct NumberNormaliserTests {
         "+61412345678", "+442079460018", "+4915112345678", "+12125551234", "+6494881234", "+33612345678",
         "+390669811234", "+78123456789",
     ])
-    func `the usual callers take the fast path unless a national prefix is in sight`(text: String) throws {
+    func `plain E.164 numbers take the fast path unless a national prefix may follow the code`(text: String) throws {
         let number = try #require(E164Number(text))
         let needsLibrary = text.hasPrefix("+78")
         #expect(CallingCodePlan.shared.accepts(number, digitCount: text.utf8.count - 1) == !needsLibrary)
         #expect(try Self.normalise(Row(text, nil, nil)) == text)
     }
 
-    @Test func `a slice of a larger message is read like a text of its own`() {
+    @Test func `a slice of a larger message is read like a separate text`() {
         let message = Array("sip:+61412345678@example.com".utf8)
         #expect(NumberNormaliser(region: nil).normalise(message[4..<16])?.description == "+61412345678")
     }

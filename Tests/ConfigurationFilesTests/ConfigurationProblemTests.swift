@@ -17,7 +17,7 @@ struct BadFile: Sendable, CustomTestStringConvertible {
     var testDescription: String { lines.first ?? "accepted" }
 }
 
-@Suite("herald.yaml, what is wrong with it")
+@Suite("herald.yaml: errors")
 struct ConfigurationProblemTests {
     private let folder: TemporaryFolder
 
@@ -41,7 +41,7 @@ struct ConfigurationProblemTests {
             "log: {level: loud}",
             #"herald.yaml:10:14: log.level: "loud" is not one of trace, debug, info, notice, warning, error"#),
     ])
-    func `an unknown word is refused with the nearest one`(bad: BadFile) throws {
+    func `an unknown key or value is rejected with a suggestion`(bad: BadFile) throws {
         let problems = try folder.problems(in: smallest + bad.yaml)
         #expect(problems == bad.lines)
     }
@@ -102,7 +102,7 @@ struct ConfigurationProblemTests {
         BadFile("brands: {}", "herald.yaml:10:9: brands.file: is missing; write file: brands.psv"),
         BadFile("? [a]\n: b", "herald.yaml:10:3: a key must be text"),
     ])
-    func `a wrong value is refused with its place and what would be right`(bad: BadFile) throws {
+    func `an invalid value is rejected with its position and the expected form`(bad: BadFile) throws {
         let problems = try folder.problems(in: smallest + bad.yaml)
         #expect(problems == bad.lines)
     }
@@ -144,7 +144,7 @@ struct ConfigurationProblemTests {
         ),
         BadFile("  - 192.0.2.1", "herald.yaml:2:5: listen[0]: must contain keys and values"),
     ])
-    func `a wrong listen entry is refused`(bad: BadFile) throws {
+    func `an invalid listen entry is rejected`(bad: BadFile) throws {
         let rest = "\ntrunks: [{sources: [203.0.113.5]}]\npbx: [{address: 192.0.2.20}]"
         let problems = try folder.problems(in: "listen:\n" + bad.yaml + rest)
         #expect(problems == bad.lines)
@@ -235,7 +235,7 @@ struct ConfigurationProblemTests {
             "herald.yaml:4:71: trunks[0].certificate_name: wildcards match no SIP domain (RFC 5922 §7.2); write the complete name"
         ),
     ])
-    func `a wrong trunk is refused`(bad: BadFile) throws {
+    func `an invalid trunk is rejected`(bad: BadFile) throws {
         let yaml = "listen: [{name: sip, address: 192.0.2.10}]\npbx: [{address: 192.0.2.20}]\ntrunks:\n" + bad.yaml
         let problems = try folder.problems(in: yaml)
         #expect(problems == bad.lines)
@@ -246,7 +246,7 @@ struct ConfigurationProblemTests {
         ("{sources: [203.0.113.5], listen: a}", "{sources: [203.0.113.5], listen: a}", false),
         ("{sources: [203.0.113.0/24], next_hop: 203.0.113.5}", "{sources: [203.0.113.7], listen: b}", true),
     ])
-    func `trunks share a source where the listen entry tells them apart`(
+    func `trunks may share a source if their listen entries differ`(
         one: String, other: String, isFine: Bool
     ) throws {
         let listen = "listen: [{name: a, address: 192.0.2.10}, {name: b, address: 192.0.2.11}]"
@@ -262,7 +262,7 @@ struct ConfigurationProblemTests {
         ("six", "192.0.2.20", #""six" (udp, [2001:db8::10]:5060) does not reach 192.0.2.20:5060 by udp"#),
         ("stream", "pbx.example.com", #""stream" (tcp, 192.0.2.10:5060) does not reach pbx.example.com by udp"#),
     ])
-    func `calls leave towards the PBX by an entry that reaches it`(name: String, pbx: String, problem: String?) throws {
+    func `pbx_listen must reach a target of the PBX`(name: String, pbx: String, problem: String?) throws {
         let problems = try folder.problems(
             in: """
                 listen:
@@ -311,13 +311,13 @@ struct ConfigurationProblemTests {
             "herald.yaml:4:16: pbx[0].targets[0].address: is missing; write address: 192.0.2.20:5060",
             #"herald.yaml:4:17: pbx[0].targets[0].adress: unknown key; did you mean "address"?"#),
     ])
-    func `a wrong PBX is refused`(bad: BadFile) throws {
+    func `an invalid PBX is rejected`(bad: BadFile) throws {
         let yaml = "listen: [{address: 192.0.2.10}]\ntrunks: [{sources: [203.0.113.5]}]\npbx:\n" + bad.yaml
         let problems = try folder.problems(in: yaml)
         #expect(problems == bad.lines)
     }
 
-    @Test func `everything that is wrong is said at once, in the order of the file`() throws {
+    @Test func `all problems are reported at once, in the order of the file`() throws {
         let yaml = """
             listen:
               - {address: "192.0.2.10:99999"}
@@ -349,12 +349,12 @@ struct ConfigurationProblemTests {
         BadFile("a:\n  b: 1\n\tc: 2", "herald.yaml:3:1: is not valid YAML here: a tab; indent with spaces"),
         BadFile("a: \"b", "herald.yaml:1:6: is not valid YAML here: found unexpected end of stream"),
     ])
-    func `what is no configuration at all is refused with its line`(bad: BadFile) throws {
+    func `a file that is not a configuration is rejected with its line`(bad: BadFile) throws {
         let problems = try folder.problems(in: bad.yaml)
         #expect(problems == bad.lines)
     }
 
-    @Test func `a file that is not there or no text is refused`() throws {
+    @Test func `a missing file or a binary file is rejected`() throws {
         let path = folder.path + "/none.yaml"
         let missing = #expect(throws: ConfigurationError.self) { try HeraldConfiguration.load(path: path) }
         #expect(missing?.description == "\(path): cannot be read: No such file or directory")
@@ -363,7 +363,7 @@ struct ConfigurationProblemTests {
         #expect(binary?.description == "\(path): is not UTF-8 text")
     }
 
-    @Test func `control characters in a file do not reach the terminal`() throws {
+    @Test func `control characters of a file are escaped in errors`() throws {
         let problems = try folder.problems(in: smallest + #""a\e[2Jb": 1"# + "\nstrangers: \"x\\r\\ny\"")
         #expect(
             problems == [

@@ -5,13 +5,13 @@ import ConfigurationFiles
 import Foundation
 import Testing
 
-@Suite("herald.yaml, what it means")
+@Suite("herald.yaml: values")
 struct HeraldConfigurationTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test func `six lines are enough and everything else has its default`() throws {
+    @Test func `the smallest configuration is accepted and other keys have defaults`() throws {
         let configuration = try folder.load(smallest)
         #expect(configuration.id == ProcessInfo.processInfo.hostName)
         #expect(configuration.state == "/var/lib/herald")
@@ -45,7 +45,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.log == LogSettings())
     }
 
-    @Test func `every kind of value is read`() throws {
+    @Test func `every key is read`() throws {
         let configuration = try folder.load(
             """
             gateway: {id: edge-1, state: data, runtime: /dev/shm/herald}
@@ -124,7 +124,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.log.format == .json)
     }
 
-    @Test func `a trunk says how its numbers and claims are meant`() throws {
+    @Test func `emergency numbers, phone contexts and attestation headers of a trunk are read`() throws {
         let configuration = try folder.load(
             smallest.replacing(
                 "[203.0.113.5]",
@@ -150,14 +150,14 @@ struct HeraldConfigurationTests {
         ("attestation_header: P-Asserted-Identity", "cannot be an attestation header"),
         ("attestation_header: \"X-A: b\"", "cannot be an attestation header"),
     ])
-    func `what a trunk says wrongly is named`(line: String, problem: String) throws {
+    func `invalid numbers, contexts and headers of a trunk are rejected`(line: String, problem: String) throws {
         let error = try #require(throws: ConfigurationError.self) {
             try folder.load(smallest.replacing("[203.0.113.5]", with: "[203.0.113.5]\n    \(line)"))
         }
         #expect("\(error)".contains(problem), "\(error)")
     }
 
-    @Test func `a target has what its group says, unless it says something else itself`() throws {
+    @Test func `a target inherits the values of its group and can override them`() throws {
         let configuration = try folder.load(
             """
             listen: [{name: u, address: 192.0.2.10}, {name: t, address: 192.0.2.10, transport: tcp}]
@@ -176,7 +176,7 @@ struct HeraldConfigurationTests {
         #expect(targets.map(\.certificateName) == ["pbx.example", "other.example"])
     }
 
-    @Test func `several targets have priorities, weights and names, and are probed unless told otherwise`() throws {
+    @Test func `several targets have priorities and weights and are probed by default`() throws {
         let configuration = try folder.load(
             """
             gateway: {workers: 4, drain: 2m}
@@ -216,7 +216,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.nameServers.map(\.description) == ["127.0.0.1:5353"])
     }
 
-    @Test func `a TLS address has its files, and its targets the port of sips`() throws {
+    @Test func `a TLS listener has certificate files and its targets use port 5061`() throws {
         for file in ["tls.pem", "tls.key"] { _ = try folder.write("x", to: file) }
         let configuration = try folder.load(
             """
@@ -233,7 +233,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.pbx[0].targets[0].certificateName == "pbx.example")
     }
 
-    @Test func `one machine can be trunk and PBX when both say their ports`() throws {
+    @Test func `one address can be trunk and PBX if both have ports`() throws {
         let configuration = try folder.load(
             """
             listen: [{address: "127.0.0.1:5070"}]
@@ -245,7 +245,7 @@ struct HeraldConfigurationTests {
 
     /// RFC 3261 §19.1.2: the port by TLS is 5061.
     @Test(arguments: [("203.0.113.5", 5061), ("'203.0.113.5:5060'", 5060), ("'203.0.113.5:5071'", 5071)])
-    func `a source that stands for the next hop has the transport's port`(source: String, port: UInt16) throws {
+    func `a next hop derived from a source has the transport's default port`(source: String, port: UInt16) throws {
         for file in ["tls.pem", "tls.key"] { try folder.write("x", to: file) }
         let configuration = try folder.load(
             """
@@ -256,7 +256,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.trunks[0].targets[0].address.port == port)
     }
 
-    @Test func `remarks name what is allowed but worth a look`() throws {
+    @Test func `remarks report valid but risky settings`() throws {
         #expect(
             try folder.load(smallest + "admin: {listen: 0.0.0.0}").remarks == [
                 "neither directory nor brands is configured: every call passes unbranded",
@@ -271,7 +271,7 @@ struct HeraldConfigurationTests {
         #expect(far.remarks.first == "directory.url is http: the key travels unencrypted")
     }
 
-    @Test func `the summary says what would run`() throws {
+    @Test func `the summary describes the configuration`() throws {
         let configuration = try folder.load(smallest + "gateway: {id: edge}\nbrands: {file: brands.psv}")
         #expect(
             ConfigurationSummary(configuration).text == """

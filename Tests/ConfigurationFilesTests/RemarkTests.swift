@@ -5,7 +5,7 @@ import Testing
 
 @testable import ConfigurationFiles
 
-@Suite("herald.yaml, what is allowed and hardly meant")
+@Suite("herald.yaml: remarks")
 struct RemarkTests {
     private let folder: TemporaryFolder
 
@@ -33,7 +33,7 @@ struct RemarkTests {
         ("{name: sip, address: 0.0.0.0, advertise: 198.51.100.10}", "198.51.100.10", "198.51.100.10:5060"),
         ("{name: sip, address: '[2001:db8::10]'}", "'[2001:db8::10]'", "[2001:db8::10]:5060"),
     ])
-    func `a target that is the gateway itself`(listen: String, pbx: String, shown: String) throws {
+    func `a target with the gateway's own address causes a remark`(listen: String, pbx: String, shown: String) throws {
         let isIPv6 = listen.contains("2001")
         let found = try remarks(
             listen: listen, sources: isIPv6 ? "['2001:db8::5']" : "[203.0.113.5]",
@@ -45,7 +45,7 @@ struct RemarkTests {
             ])
     }
 
-    @Test func `a PBX at the carrier's address`() throws {
+    @Test func `a PBX with the carrier's address causes a remark`() throws {
         let found = try remarks(sources: "[203.0.113.0/24]", pbx: "203.0.113.5:5070")
         #expect(found.count == 1)
         #expect(found.first?.hasPrefix("pbx office and trunk carrier share the address 203.0.113.5: ") == true)
@@ -58,7 +58,7 @@ struct RemarkTests {
         ("['[2001:db8::]/32']", "UDP source addresses can be forged"),
         ("[203.0.113.0/24]", ""), ("['[2001:db8:1::]/48']", ""), ("[203.0.113.5]", ""),
     ])
-    func `senders that are believed wherever they are`(sources: String, word: String) throws {
+    func `trusted sources that are too wide cause a remark`(sources: String, word: String) throws {
         let found = try remarks(sources: sources)
         #expect(found.count == (word.isEmpty ? 0 : 1))
         #expect(word.isEmpty || found.first?.contains(word) == true, "\(found)")
@@ -68,7 +68,7 @@ struct RemarkTests {
         ("http://crm.example.com/calls", true), ("https://crm.example.com/calls", false),
         ("http://127.0.0.1:8080/calls", false), ("http://localhost/calls", false), ("http://10.0.0.5/calls", true),
     ])
-    func `numbers that travel unencrypted`(url: String, isRemarked: Bool) throws {
+    func `an http webhook to another machine causes a remark`(url: String, isRemarked: Bool) throws {
         try folder.write("secret-key-of-the-webhook", to: "secret")
         let found = try remarks("outcomes: {webhook: {url: '\(url)', secret_file: secret}}")
         #expect(found.contains { $0.hasPrefix("outcomes.webhook.url is http") } == isRemarked)
@@ -88,7 +88,7 @@ struct RemarkTests {
         ("http://127.0.0.1:8088", "logos: {listen: 192.0.2.10, allow_http: true, allow_private: true}", ""),
         ("http://127.0.0.1:8088", "branding: {call_info: false}", ""),
     ])
-    func `logos that would not arrive`(url: String, section: String, word: String) throws {
+    func `logos that phones will not get cause a remark`(url: String, section: String, word: String) throws {
         try folder.write("key", to: "api-key")
         let found = try remarks("directory: {url: '\(url)', api_key_file: api-key}\n\(section)")
             .filter { $0.contains("logos") && !$0.contains("secret") }
