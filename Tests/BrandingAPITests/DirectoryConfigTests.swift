@@ -11,7 +11,7 @@ struct DirectoryConfigTests {
         try JSONDecoder().decode(DirectoryConfig.self, from: Data(json.utf8))
     }
 
-    /// A config, and what it does to gates that were all closed or all open.
+    /// A config, and its effect on gates that were all closed or all open.
     struct Change: Sendable {
         let json: String
         let gates: BrandingGates

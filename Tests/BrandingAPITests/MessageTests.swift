@@ -51,7 +51,7 @@ struct MessageTests {
         #expect(throws: DecodingError.self) { try read(EventResponse.self, json) }
     }
 
-    /// The published error bodies (openapi.yaml ErrorResponse, mobile-api "Error Response Format"), then those of common
+    /// Published error bodies (openapi.yaml ErrorResponse, mobile-api "Error Response Format"), then bodies of common
     /// proxies and frameworks.
     @Test(arguments: [
         (#"{"success":false,"error":"no such key"}"#, true), (#"{"success":false,"error":"no","code":null}"#, true),

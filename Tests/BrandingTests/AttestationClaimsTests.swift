@@ -8,11 +8,11 @@ import Testing
 struct AttestationClaimsTests {
     @Test(arguments: [
         ("A", Verification.passedA), ("b", .passedB), (" C ", .passedC), ("\"B\"", .passedB),
-        // ATIS-1000082 and what gateways put behind it.
+        // The form of ATIS-1000082, with parameters that gateways add.
         ("A;origid=6cd3aa9c-0000-4000-8000-1f0a2b3c4d5e", .passedA), ("origid=c;attest=B", .passedB),
         ("attest=C", .passedC), ("level=\"A\"", .passedA), ("A,C", .passedC), ("Full", .passedA), ("partial", .passedB),
         ("GATEWAY", .passedC),
-        // X-Twilio-VerStat, and Telnyx' verstat.
+        // X-Twilio-VerStat, and the verstat of Telnyx.
         ("TN-Validation-Passed-A", .passedA), ("TN-Validation-Passed", .passedA), ("TN-Validation-Passed-C", .passedC),
         ("TN-Validation-Failed-B", .failed), ("TN-Validation-Failed", .failed), ("No-TN-Validation", .none),
         ("", .none), ("D", .none), ("Verified", .none), ("origid=C", .none), ("AA", .none), (";;,", .none),
@@ -28,7 +28,7 @@ struct AttestationClaimsTests {
         (["TN-Validation-Passed-C", "TN-Validation-Passed"], .passedC),
         (["TN-Validation-Passed", "TN-Validation-Failed"], .failed),
         (["TN-Validation-Failed", "TN-Validation-Passed"], .failed),
-        // A check that did not take place bears out nothing, and does not excuse a level that is known to be low.
+        // An absent check proves nothing, and does not improve a level that is known to be low.
         (["TN-Validation-Passed", "No-TN-Validation"], .none),
         (["No-TN-Validation", "TN-Validation-Passed-C"], .passedC),
         (["No-TN-Validation", "TN-Validation-Failed"], .failed),

@@ -27,7 +27,7 @@ struct BrandIndexChangeTests {
         }
     }
 
-    /// Changes that go into the table at once, such that stay over it, and such that do so for a while.
+    /// Limits of the delta table: always merged, sometimes merged, never merged.
     @Test(arguments: 1...8, [0, 1_200, .max])
     func `a changed index equals an index built from scratch`(seed: UInt64, room: Int) throws {
         var random = RepeatableRandom(seed: seed)
@@ -39,7 +39,7 @@ struct BrandIndexChangeTests {
         var index = Self.build(records)
         for round in 0..<12 {
             var change = BrandIndexChange(of: index, generation: Int64(round) + 2, room: room)
-            // Rounds that mostly add, mostly remove, and do both; brands come and go.
+            // Rounds that mostly add, mostly remove, or do both. Brands appear and disappear.
             for _ in 0..<Int.random(in: 0..<900, using: &random) {
                 let digits = UInt64.random(in: 61_200_000_000..<61_200_006_000, using: &random)
                 if Int.random(in: 0..<3, using: &random) < round % 3 {
@@ -59,7 +59,8 @@ struct BrandIndexChangeTests {
                 #expect(index.brandCount == fresh.brandCount)
                 #expect(index.brands.arena.count == fresh.brands.arena.count)
             } else {
-                // What only the table names may wait for the next copy of it; nothing else does, nothing is there twice.
+                // Unused brands of the base table may stay until the next merge. Other unused brands and duplicates are
+                // dropped.
                 #expect(index.brandCount >= fresh.brandCount)
                 #expect(index.brandCount <= fresh.brandCount + index.numbers.tableBrands)
             }
@@ -109,7 +110,7 @@ struct BrandIndexChangeTests {
     @Test func `brands that changes no longer use are dropped`() throws {
         let listed = UInt64(61_255_500_000)
         var index = Self.build([listed: try Self.record(listed, 1)])
-        // One number that has another brand after every sync: its change stays one.
+        // One number changes its brand with every sync. The delta table keeps one entry.
         for round in 2..<200 {
             var change = BrandIndexChange(of: index, generation: Int64(round), room: 10)
             change.add(try Self.record(listed, round))

@@ -113,7 +113,8 @@ struct BrandIndexFileTests {
         let file = TemporaryFile()
         try Self.sample().save(to: file.path)
         let whole = file.read()
-        // Every byte of the header, and every seventh behind it, which meets keys, values, rows, arena and the end.
+        // Flips a bit in every header byte and every seventh later byte, which covers keys, values, rows, arena and
+        // end.
         for position in Array(0..<104) + Array(stride(from: 104, to: whole.count, by: 7)) + [whole.count - 1] {
             var damaged = whole
             damaged[position] ^= 1 << UInt8(position % 8)
@@ -143,7 +144,7 @@ struct BrandIndexFileTests {
         let file = TemporaryFile()
         try Self.sample().save(to: file.path)
         var bytes = file.read()
-        // Two words of the arena at the end, which belong to the same lane of the checksum and differ.
+        // Two different values at the end of the arena, in the same lane of the checksum.
         let end = bytes.count - 64
         for offset in 0..<8 { bytes.swapAt(end + offset, end - 32 + offset) }
         file.write(bytes)
@@ -161,7 +162,7 @@ struct BrandIndexFileTests {
     }
 }
 
-/// A path in a folder of its own, removed with everything in it.
+/// A path in a temporary folder, which is removed afterwards.
 private final class TemporaryFile {
     let folder: String
     var path: String { folder + "/brands.index" }

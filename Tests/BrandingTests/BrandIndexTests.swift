@@ -59,7 +59,7 @@ struct BrandIndexTests {
         var model: [UInt64: String] = [:]
         var change = BrandIndexChange(of: .empty(), generation: 1)
         for step in 0..<30_000 {
-            // Few numbers, so that removals hit runs of neighbours in the table.
+            // A small range of numbers, so that removals hit runs of neighbours in the table.
             let digits = 1_000_000 + UInt64.random(in: 0..<2000, using: &random)
             if Bool.random(using: &random) {
                 model[digits] = "Brand \(step % 7)"
@@ -143,7 +143,7 @@ struct BrandIndexTests {
 
     @Test(arguments: [true, false])
     func `brands above the memory limit are left out and earlier ones stay`(isUnique: Bool) throws {
-        // A row and what tells it apart count as 64 bytes; a name of 1,000 bytes is cut to 64.
+        // A row and its fingerprint count as 64 bytes. A name of 1,000 bytes is cut to 64.
         var builder = BrandIndexBuilder(
             profile: .init(), generation: 1, expectedCount: 1, numbersAreUnique: isUnique, room: 20_000)
         for number in UInt64(61_255_500_000)..<61_255_501_000 {
@@ -153,8 +153,8 @@ struct BrandIndexTests {
         let index = builder.finish()
         #expect((20..<100).contains(index.brandCount))
         #expect(index.count == 500 + index.brandCount - 1)
-        #expect(try Self.name(of: 61_255_500_998, in: index) == "Acme", "a brand that is there already")
-        #expect(!index.isFull, "of the room there is outside tests")
+        #expect(try Self.name(of: 61_255_500_998, in: index) == "Acme", "an existing brand needs no memory")
+        #expect(!index.isFull, "the default limit is larger")
     }
 
     @Test func `brands without a readable name count towards the memory limit`() throws {

@@ -170,7 +170,7 @@ struct BrandingDecisionTests {
     ) throws {
         #expect(try Self.reason(Self.evidence(), gates: gates) == expected)
         #expect(gates.all.allSatisfy(\.isOpen) == (expected == nil))
-        // A status that arrives later decides like one that was there.
+        // A status set later has the same effect as a status set at creation.
         var later = BrandingGates(
             brandingEnabled: gates.brandingEnabled, capReached: gates.capReached, authorised: gates.authorised,
             voipDialerEnabled: gates.voipDialerEnabled, obeysVoipDialer: gates.obeysVoipDialer)

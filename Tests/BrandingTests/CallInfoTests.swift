@@ -8,7 +8,7 @@ import Testing
 struct CallInfoTests {
     private static let logo = "https://logos.example/acme-128x128.png"
 
-    /// What an index gives for one brand.
+    /// Renders one brand with an index.
     private static func render(
         logo: String?, reason: String?, name: String = "Acme", profile: RenderingProfile = .init()
     ) throws -> (full: String, reasonOnly: String, logoURL: String?) {

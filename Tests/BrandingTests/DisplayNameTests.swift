@@ -68,7 +68,7 @@ struct DisplayNameTests {
         #expect(DisplayName("100% ${x}", profile: .init(percent: .keep))?.text == "100% ${x}")
     }
 
-    /// Where a quote opens and where it closes, as The Chicago Manual of Style §6.115 sets them.
+    /// Opening and closing quotes as in The Chicago Manual of Style §6.115.
     @Test(arguments: [
         ("The \"Corner\" Bakery", "The “Corner” Bakery"),
         ("\"Blue\" & \"Gold\"", "“Blue” & “Gold”"),
@@ -85,7 +85,9 @@ struct DisplayNameTests {
         let display = try #require(DisplayName(name, profile: .init(quotes: .typographic)))
         #expect(display.text == expected)
         #expect(display.quoted == "\"\(expected)\"")
-        #expect(DisplayName(display.text, profile: .init(quotes: .typographic)) == display, "cleaning twice")
+        #expect(
+            DisplayName(display.text, profile: .init(quotes: .typographic)) == display,
+            "a second cleaning changes nothing")
     }
 
     @Test func `typographic quotes count with their size in bytes`() {
@@ -147,7 +149,7 @@ struct DisplayNameTests {
         }
     }
 
-    /// True if the first quote that is not escaped after the opening one is the last byte.
+    /// True if the last byte is the first unescaped quote after the opening quote.
     private static func endsAtLastQuote(_ bytes: [UInt8]) -> Bool {
         var position = 1
         while position < bytes.count {

@@ -35,7 +35,7 @@ struct EmergencyNumbersTests {
     }
 
     @Test(arguments: [
-        // RFC 3966 §5.1.1 separators, RFC 3261 §19.1.2 escapes, a country code behind a plus sign.
+        // Separators of RFC 3966 §5.1.1, escapes of RFC 3261 §19.1.2, and a calling code after a plus sign.
         ("1-1-2", true), ("(1)1.2", true), ("%31%31%32", true), ("1%2D12", true), ("0%300", true), ("+000", true),
         ("+61000", true), ("+61 112", true), ("+%361000", true), ("%2B61000", true),
         ("61000", false), ("+64000", false), ("+6100", false), ("+610000", false), ("+61255501303", false), ("", false),
@@ -51,7 +51,7 @@ struct EmergencyNumbersTests {
         let own = ["0000", "0112", "9", "12345678901234", "+112", "abc"]
         #expect(try contains("0000", in: "AU", own: own))
         #expect(try contains("0-112", in: "AU", own: own))
-        #expect(try !contains("9", in: "AU", own: own), "one digit is no emergency number")
+        #expect(try !contains("9", in: "AU", own: own), "one digit is not an emergency number")
         #expect(EmergencyNumbers(region: nil, own: own).dialled == ["0000", "0112", "112", "911"])
     }
 

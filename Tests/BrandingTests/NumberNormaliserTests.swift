@@ -103,12 +103,12 @@ struct NumberNormaliserTests {
     }
 
     @Test(arguments: [
-        // From abroad with the code in front, or a German national number without its zero; both are allocated.
+        // Either an international number, or a German national number without its zero. Both are allocated.
         Row("49238900", "DE", nil),
         Row("492437029049", "DE", nil),
-        // An Italian mobile number; 31234567 behind the code of Italy is in no allocated range.
+        // An Italian mobile number. 31234567 with Italy's code is in no allocated range.
         Row("3931234567", "IT", "+393931234567"),
-        // Of Vienna, or of Kiel without its zero; where no zero is dialled, bare digits are how national numbers look.
+        // In Vienna, or in Kiel without its zero. In a region that dials no zero, bare digits are a national number.
         Row("4315012345", "DE", nil),
         Row("0431501234", "DE", "+49431501234"),
         Row("412345678", "AU", "+61412345678"),
@@ -143,19 +143,19 @@ struct NumberNormaliserTests {
     }
 
     @Test(arguments: [
-        // Carriers write 00 and the country code where 0011 or 011 is dialled.
+        // Carriers send 00 and a calling code in regions that dial 0011 or 011.
         Row("0061491570156", "AU", "+61491570156"),
         Row("0061255501303", "AU", "+61255501303"),
         Row("00442079460018", "AU", "+442079460018"),
         Row("0012025550123", "AU", "+12025550123"),
         Row("0061491570156", "US", "+61491570156"),
         Row("00442079460018", "US", "+442079460018"),
-        // The region's own prefix.
+        // The international prefix of the region.
         Row("0011442079460018", "AU", "+442079460018"),
         Row("011442079460018", "US", "+442079460018"),
         Row("00442079460018", "DE", "+442079460018"),
         Row("001442079460018", "SG", "+442079460018"),
-        // Of no country, or of none that is certain: never an Australian number with a zero too many.
+        // No calling code, or no certain number. The result must not be an Australian number with an extra zero.
         Row("00999123456789", "AU", nil),
         Row("00255501303", "AU", nil),
         Row("000491570156", "AU", nil),
@@ -169,7 +169,7 @@ struct NumberNormaliserTests {
         Row("+86282452253", "US", nil), Row("+86282452253", nil, nil), Row("86282452253", "CN", nil),
         Row("0086282452253", "GB", nil), Row("+266696687", "AU", nil), Row("+7378742833", "RU", nil),
         Row("+688632732", nil, nil), Row("+94844353", nil, nil),
-        // The same digits without a plus sign may be a number of the region's.
+        // The same digits without a plus sign can be a number of the region.
         Row("7378742833", "US", "+17378742833"), Row("266696687", "AU", "+61266696687"),
     ])
     func `a word spelled on the keypad is rejected, ITU-T E.161`(row: Row) throws {
@@ -195,7 +195,7 @@ struct NumberNormaliserTests {
                 #expect(normaliser.normalise(Array("+\(example.digits)".utf8)) == (isPossible ? number : nil))
                 let national = Library.read(example.national, region)
                 let answer = normaliser.normalise(Array(example.national.utf8))
-                // Nil where the digits could also be meant as an international number; never another number.
+                // Nil if the digits can also be an international number. Never another number.
                 #expect(answer == national || answer == nil, "\(example.national) in \(region)")
                 let hasZero = example.national.hasPrefix("0")
                 let dialsZero = CallingCodePlan.shared.dialsZero(code: region.callingCode)
@@ -208,7 +208,7 @@ struct NumberNormaliserTests {
     }
 
     @Test func `the fast path returns the same result as the library`() throws {
-        // Fixed lengths and leading digits around every example number, where plans differ most.
+        // Fixed lengths and leading digits around every example number, where numbering plans differ most.
         let plan = CallingCodePlan.shared
         var fast = 0
         for example in Region.all.flatMap(Examples.of) {
@@ -239,7 +239,7 @@ struct NumberNormaliserTests {
     }
 }
 
-/// The library itself, as the judge of the fast path.
+/// Calls the library directly, as the reference for the fast path.
 enum Library {
     static func read(_ text: String, _ region: Region? = nil) -> E164Number? {
         var digits: UInt64 = 0
@@ -258,7 +258,7 @@ extension String {
     }
 }
 
-/// The library's example numbers.
+/// Example numbers from the library.
 enum Examples {
     struct Example {
         let digits: UInt64
@@ -281,7 +281,8 @@ enum Examples {
         }
     }
 
-    /// The number, one digit shorter and longer, and with every other digit behind the calling code's first.
+    /// Returns the number, one digit shorter, one digit longer, and with every digit after the first digit of its
+    /// calling code.
     static func neighbours(of digits: UInt64) -> [String] {
         let text = String(digits)
         var all = [text, String(text.dropLast()), text + "5"]

@@ -4,7 +4,7 @@ import ConfigurationFiles
 import Foundation
 import Testing
 
-/// A piece of configuration that is wrong, and the lines it is refused with.
+/// An invalid piece of configuration and its error lines.
 struct BadFile: Sendable, CustomTestStringConvertible {
     let yaml: String
     let lines: [String]

@@ -29,14 +29,14 @@ struct HeraldConfigurationTests {
         let pbx = try #require(configuration.pbx.first)
         #expect(pbx.name == "pbx1")
         #expect(pbx.targets[0].address.port == 5060)
-        #expect(pbx.sources.isEmpty, "which means its targets' addresses")
+        #expect(pbx.sources.isEmpty, "empty means the addresses of the targets")
         #expect(pbx.targets[0].largestDatagram == nil)
         #expect(configuration.branding.isEnabled)
         #expect(configuration.branding.maxNameBytes == 80)
         #expect(configuration.directory == nil)
         #expect(configuration.outcomes.returnedWindow == .seconds(72 * 3600))
         #expect(configuration.timers.c == .seconds(181))
-        #expect(configuration.limits.maxTransactions == nil, "which means by the memory there is")
+        #expect(configuration.limits.maxTransactions == nil, "nil means derived from the memory")
         #expect(configuration.drain == .zero)
         #expect(configuration.health.reportsPBX)
         #expect(pbx.isProbed && !pbx.mustRespond && !configuration.trunks[0].isProbed)
@@ -105,7 +105,7 @@ struct HeraldConfigurationTests {
         #expect(two.listener == 1)
         #expect(two.trunkHeader == "X-Line")
         #expect(two.foreignCallInfo == .keep)
-        #expect(one.withheldIdentity == .keep, "as a trusted trunk's default is")
+        #expect(one.withheldIdentity == .keep, "the default of a trusted trunk")
         #expect(two.withheldIdentity == .strip)
         #expect(try folder.load(smallest).trunks[0].withheldIdentity == .strip)
         #expect(configuration.pbx[0].targets[0].largestDatagram == 4000)
@@ -135,7 +135,7 @@ struct HeraldConfigurationTests {
                         attestation_header: [X-Twilio-VerStat, P-Carrier-Attestation]
                     """))
         let trunk = try #require(configuration.trunks.first)
-        #expect(trunk.emergencyNumbers == ["0000", "0112"], "zeros in front count")
+        #expect(trunk.emergencyNumbers == ["0000", "0112"], "leading zeros are kept")
         #expect(trunk.phoneContexts == ["carrier.example"])
         #expect(trunk.attestationHeaders == ["X-Twilio-VerStat", "P-Carrier-Attestation"])
         let plain = try #require(try folder.load(smallest).trunks.first)
@@ -202,7 +202,7 @@ struct HeraldConfigurationTests {
         #expect(!configuration.health.reportsPBX && configuration.limits.maxTransactions == 5000)
         let trunk = configuration.trunks[0]
         #expect(trunk.targets[0].address.isName && !trunk.targets[0].address.hasPort)
-        #expect(!trunk.isProbed, "a single target is not probed unless told")
+        #expect(!trunk.isProbed, "a single target is not probed by default")
         #expect(trunk.carrierName == .fill)
         #expect(trunk.pbxListener == 1)
         #expect(trunk.limits.callsPerSecond == 20 && trunk.limits.calls == 100 && trunk.limits.burst == nil)
@@ -243,7 +243,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.trunks[0].targets[0].address.port == 5060)
     }
 
-    /// RFC 3261 §19.1.2: the port by TLS is 5061.
+    /// RFC 3261 §19.1.2: the default port for TLS is 5061.
     @Test(arguments: [("203.0.113.5", 5061), ("'203.0.113.5:5060'", 5060), ("'203.0.113.5:5071'", 5071)])
     func `a next hop derived from a source has the transport's default port`(source: String, port: UInt16) throws {
         for file in ["tls.pem", "tls.key"] { try folder.write("x", to: file) }

@@ -49,7 +49,9 @@ struct NearestNameTests {
         #expect(throws: AddressProblem.self) { try SourceRange.read(text) }
     }
 
-    /// RFC 5952 §6 names the ways a port can be told from the last group; only brackets are unmistakable.
+    /// RFC 5952 §6 lists notations for a port after an IPv6 address.
+    ///
+    /// Only brackets are unambiguous.
     @Test(arguments: [
         ("2001:db8::10:5060", 5060, "[2001:db8::10]:5060"), ("fe80::1:1024", 1024, "[fe80::1]:1024"),
         ("::1:50600", 50600, "[::1]:50600"),

@@ -11,7 +11,7 @@ struct RemarkTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    /// - Parameter end: sections behind those every configuration needs.
+    /// - Parameter end: sections after the required ones.
     private func remarks(
         listen: String = "{name: sip, address: 192.0.2.10}", sources: String = "[203.0.113.5]",
         trunk: String = "next_hop: 203.0.113.5", pbx: String = "192.0.2.20", _ end: String = ""

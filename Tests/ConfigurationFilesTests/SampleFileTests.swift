@@ -52,7 +52,7 @@ struct SampleFileTests {
         }
     }
 
-    /// All keys that are asked for while a file with every section is read.
+    /// Returns all keys that are requested while a file with every section is read.
     private func knownKeys() throws -> Set<String> {
         let folder = try TemporaryFolder()
         let yaml =
