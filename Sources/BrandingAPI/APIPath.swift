@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The contract's paths, without the mount: a server offers them below `/` and below `/api/`.
+/// The paths of the directory's HTTP contract, relative to a mount point.
+///
+/// A server serves them below `/` and below `/api/`.
 package enum APIPath {
     package static let sync = "mobile/branding/sync"
     package static let lookup = "mobile/branding/lookup"
@@ -8,11 +10,15 @@ package enum APIPath {
     package static let register = "mobile/device/register"
     package static let update = "mobile/device/update"
     package static let presence = "mobile/device/presence"
-    /// Lines of telemetry; the published description calls it deprecated, and phones send it.
+    /// Telemetry lines.
+    ///
+    /// Deprecated in the published description, but phones still send them.
     package static let deviceLog = "mobile/device/log"
-    /// The older billing report; `event` is the one that counts.
+    /// The older billing report.
+    ///
+    /// Only `event` counts towards the month.
     package static let imprint = "mobile/branding/imprint"
-    /// Several events in one request, where the remote configuration offers it.
+    /// Several events in one request, if the remote configuration offers it.
     package static let batch = "mobile/sync/batch"
     /// Remote configuration.
     package static let configuration = "mobile/config"
@@ -20,13 +26,15 @@ package enum APIPath {
     package static let uploadStart = "mobile/uploads/chunked/init"
     package static let uploadChunk = "mobile/uploads/chunked/chunk"
     package static let uploadComplete = "mobile/uploads/chunked/complete"
-    /// Tokens for an API key and a registered device.
+    /// Issues tokens for an API key and a registered device.
     package static let token = "mobile/auth/token"
-    /// A new access token for a refresh token.
+    /// Exchanges a refresh token for a new access token.
     package static let refresh = "mobile/auth/refresh"
 }
 
-/// Field limits that the directory enforces and clients clamp to, in characters.
+/// Field limits in characters.
+///
+/// The directory enforces them, and clients clamp to them.
 ///
 /// Source: securenode-ios-sdk, field constraints.
 package enum FieldLimit {
@@ -34,12 +42,12 @@ package enum FieldLimit {
     package static let brandName = 100
     package static let logoURL = 2048
     package static let callReason = 200
-    /// `event_key`, unique for an API key.
+    /// `event_key`, which is unique within an API key.
     package static let eventKey = 200
-    /// `meta` of an event as JSON, in bytes.
+    /// `meta` of an event: bytes of JSON.
     package static let meta = 16_384
-    /// Operations of a batch.
+    /// Operations in one batch.
     package static let batch = 500
-    /// Logs of a debug upload in one piece.
+    /// Logs of a debug upload that is not chunked.
     package static let debugLogs = 200_000
 }

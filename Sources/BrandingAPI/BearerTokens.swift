@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of `POST mobile/auth/token`, which carries `X-API-Key` and makes a registered device's first tokens.
+/// The body of `POST mobile/auth/token`, which requests the first tokens of a registered device.
+///
+/// The request carries `X-API-Key`.
 package struct TokenRequest: Codable, Hashable, Sendable {
     package var deviceID: String
 
@@ -22,12 +24,16 @@ package struct RefreshRequest: Codable, Hashable, Sendable {
     package init(refreshToken: String) { self.refreshToken = refreshToken }
 }
 
-/// The answer to both: tokens are secrets and never logged.
+/// The response to both token requests.
+///
+/// Tokens are secrets and are never logged.
 package struct TokenResponse: Codable, Hashable, Sendable {
     package var success: Bool
-    /// For `Authorization: Bearer`.
+    /// The token for `Authorization: Bearer`.
     package var accessToken: String
-    /// Takes the place of the one that was sent; nil leaves that one good.
+    /// Replaces the refresh token of the request.
+    ///
+    /// Nil: that token stays valid.
     package var refreshToken: String?
     /// Seconds until the access token expires.
     package var expiresIn: Int?
@@ -39,7 +45,9 @@ package struct TokenResponse: Codable, Hashable, Sendable {
         case expiresIn = "expires_in"
     }
 
-    /// Reads a response; only the access token must be there.
+    /// Decodes a response.
+    ///
+    /// Only the access token is required.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.tolerantBool(.success) ?? true
@@ -56,16 +64,16 @@ package struct TokenResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The codes of a 401 by which a client knows what to do next.
+/// The error codes of a 401, each with the client's next step.
 ///
 /// Source: api-client-networking, "401 Handling".
 package enum AuthenticationCode {
-    /// Refresh the access token once, for all requests that wait, and repeat each once.
+    /// Refresh the access token once for all waiting requests, then repeat each request once.
     package static let accessTokenExpired = "ErrAccessTokenExpired"
-    /// Signed out: only new tokens help.
+    /// The session has ended: request new tokens with the API key.
     package static let refreshTokenExpired = "ErrRefreshTokenExpired"
-    /// Signed out: the directory does not know the device.
+    /// The session has ended: the directory does not know the device.
     package static let deviceNotRegistered = "ErrDeviceNotRegistered"
-    /// The key wants signed requests, and this one's signature is missing, late or wrong.
+    /// The key requires signed requests, and the signature is missing, expired or wrong.
     package static let invalidSignature = "ErrInvalidSignature"
 }

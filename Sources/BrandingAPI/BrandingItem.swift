@@ -2,21 +2,21 @@
 
 package import Branding
 
-/// One entry of a sync answer's `branding` array.
+/// One entry of the `branding` array in a sync response.
 ///
-/// `is_active` is in no published schema but in use: false takes a number out of an incremental client.
+/// `is_active` is in no published schema, but directories use it: false removes the number from an incremental client.
 package struct BrandingItem: Hashable, Sendable {
     package var phoneNumber: String
     package var brandName: String?
     package var brandID: String?
-    /// ISO 8601, kept to the letter.
+    /// ISO 8601, unchanged.
     package var updatedAt: String?
     package var logoURL: String?
     package var callReason: String?
-    /// Nil for an active entry.
+    /// Nil means active.
     package var isActive: Bool?
 
-    /// Writes a record as the directory delivers it.
+    /// Creates the entry for a record.
     package init(_ record: BrandRecord, isActive: Bool? = nil) {
         self.init(
             phoneNumber: record.number.description, brandName: record.name, brandID: record.brandID,
@@ -36,20 +36,20 @@ package struct BrandingItem: Hashable, Sendable {
         self.isActive = isActive
     }
 
-    /// The record, its texts clamped to the contract's limits on character boundaries.
+    /// Returns the record, with texts clamped to the contract's limits between characters.
     ///
-    /// - Throws: `BrandingItemError` without a valid number or a name.
+    /// - Throws: `BrandingItemError` if the number is invalid or the name is missing.
     package func record() throws(BrandingItemError) -> BrandRecord {
         guard let number = E164Number(phoneNumber) else { throw .noValidNumber }
         guard let name = Self.clamped(brandName, FieldLimit.brandName) else { throw .noName }
         return BrandRecord(
             number: number, name: name, brandID: brandID ?? "",
-            // Half a URL leads nowhere: one that is too long is left out, not cut.
+            // A truncated URL is useless, so a URL over the limit is dropped.
             logoURL: logoURL.flatMap { $0.isEmpty || $0.count > FieldLimit.logoURL ? nil : $0 },
             callReason: Self.clamped(callReason, FieldLimit.callReason), updatedAt: updatedAt ?? "")
     }
 
-    /// Without blanks at both ends, at most `limit` characters, nil when nothing is left.
+    /// Trims white space and cuts to `limit` characters; nil if nothing remains.
     private static func clamped(_ text: String?, _ limit: Int) -> String? {
         guard let text else { return nil }
         var clamped = text.drop { $0.isWhitespace }.prefix(limit)
@@ -69,7 +69,9 @@ extension BrandingItem: Codable {
         case isActive = "is_active"
     }
 
-    /// Reads an entry; only the number must be there.
+    /// Decodes an entry.
+    ///
+    /// Only the number is required.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         phoneNumber = try container.decode(String.self, forKey: .phoneNumber)
@@ -82,7 +84,9 @@ extension BrandingItem: Codable {
     }
 }
 
-/// Why an entry of a sync answer cannot be used; the others of the answer still are.
+/// The reason why an entry of a sync response is skipped.
+///
+/// The other entries are still used.
 package enum BrandingItemError: String, Error, Hashable, Sendable, CustomStringConvertible {
     case noValidNumber = "no valid number"
     case noName = "no brand name"

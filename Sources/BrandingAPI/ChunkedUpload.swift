@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of `POST mobile/uploads/chunked/init`.
+/// The body of `POST mobile/uploads/chunked/init`, which starts a chunked upload.
 ///
 /// Source: mobile-api, "Chunked Upload".
 package struct UploadStart: Codable, Hashable, Sendable {
     package var filename: String
-    /// Bytes.
+    /// Size in bytes.
     package var totalSize: Int
     package var contentType: String
 
@@ -22,12 +22,14 @@ package struct UploadStart: Codable, Hashable, Sendable {
     }
 }
 
-/// The answer to the start of a chunked upload.
+/// The response to the start of a chunked upload.
 package struct UploadSession: Codable, Hashable, Sendable {
     package var sessionID: String
-    /// Bytes of every chunk but the last.
+    /// Bytes per chunk, except the last one.
     package var chunkSize: Int
-    /// ISO 8601; the session and its chunks are gone afterwards.
+    /// ISO 8601.
+    ///
+    /// The session and its chunks are deleted at this time.
     package var expiresAt: String
 
     package enum CodingKeys: String, CodingKey {
@@ -43,12 +45,14 @@ package struct UploadSession: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of `POST mobile/uploads/chunked/chunk`; a chunk sent twice replaces itself.
+/// The body of `POST mobile/uploads/chunked/chunk`.
+///
+/// A repeated chunk replaces the earlier one.
 package struct UploadChunk: Codable, Hashable, Sendable {
     package var sessionID: String
-    /// Counted from 1.
+    /// Position of the chunk, from 1.
     package var number: Int
-    /// Base64.
+    /// The chunk in Base64.
     package var data: String
 
     package enum CodingKeys: String, CodingKey {
@@ -64,12 +68,12 @@ package struct UploadChunk: Codable, Hashable, Sendable {
     }
 }
 
-/// The answer to a chunk.
+/// The response to a chunk.
 package struct UploadProgress: Codable, Hashable, Sendable {
     package var number: Int
-    /// `received`.
+    /// Always `received`.
     package var status: String
-    /// Percent of the whole, 0 to 100.
+    /// Received share of the upload in percent, 0 to 100.
     package var progress: Double
 
     package enum CodingKeys: String, CodingKey {
@@ -84,7 +88,7 @@ package struct UploadProgress: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of `POST mobile/uploads/chunked/complete`.
+/// The body of `POST mobile/uploads/chunked/complete`, which ends a chunked upload.
 package struct UploadEnd: Codable, Hashable, Sendable {
     package var sessionID: String
 
@@ -95,10 +99,10 @@ package struct UploadEnd: Codable, Hashable, Sendable {
     package init(sessionID: String) { self.sessionID = sessionID }
 }
 
-/// The answer to the end of a chunked upload.
+/// The response to the end of a chunked upload.
 package struct UploadedFile: Codable, Hashable, Sendable {
     package var id: String
-    /// Bytes.
+    /// Size in bytes.
     package var size: Int
 
     package init(id: String, size: Int) {

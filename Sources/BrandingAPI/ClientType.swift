@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What kind of client asks, by the header `X-Client-Type`; one that says nothing is `web`.
+/// The kind of a client, from its `X-Client-Type` header.
+///
+/// A missing header means `web`.
 ///
 /// Source: mobile-api, "Mobile Client Identification"; `herald` is a SIP gateway.
 package enum ClientType: String, Hashable, Sendable, CaseIterable {

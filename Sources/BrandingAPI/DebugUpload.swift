@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of `POST mobile/debug/upload`, sent once for a nonce and only while the directory asks for it.
+/// The body of `POST mobile/debug/upload`, sent once per nonce and only at the directory's request.
 ///
-/// 403 says that it was not asked for or came too late, 409 that the nonce was there before, 413 that it is too large;
-/// all three are final. Source: securenode-endpoint-contract §9.
+/// Final errors: 403 not requested or too late, 409 repeated nonce, 413 too large. Source: securenode-endpoint-contract
+/// §9.
 package struct DebugUpload: Codable, Hashable, Sendable {
     package var deviceID: String
-    /// A UUID of the client's own making.
+    /// A UUID chosen by the client.
     package var nonce: String
     /// ISO 8601.
     package var createdAt: String?
-    /// The end the directory had set, to the letter.
+    /// The directory's deadline, unchanged.
     package var expiresAt: String?
-    /// What the client is and how it stands; any JSON value.
+    /// Version and status of the client; any JSON value.
     package var state: JSONValue?
-    /// At most `FieldLimit.debugLogs` characters; longer ones are uploaded in chunks.
+    /// At most `FieldLimit.debugLogs` characters.
+    ///
+    /// Longer logs are uploaded in chunks.
     package var logs: String?
-    /// The id of a finished chunked upload that holds the logs instead.
+    /// The identifier of a finished chunked upload that holds the logs.
     package var logsUploadID: String?
 
     package enum CodingKeys: String, CodingKey {
@@ -44,7 +46,7 @@ package struct DebugUpload: Codable, Hashable, Sendable {
 /// The response to a debug upload.
 package struct DebugUploadResponse: Codable, Hashable, Sendable {
     package var success: Bool
-    /// The directory's name of the upload; nil where it gives none.
+    /// The directory's identifier of the upload; nil if absent.
     package var id: String?
 
     package init(id: String) {
@@ -52,7 +54,9 @@ package struct DebugUploadResponse: Codable, Hashable, Sendable {
         self.id = id
     }
 
-    /// Reads a response; neither member must be there, as the endpoint contract §9 names none.
+    /// Decodes a response.
+    ///
+    /// Both members are optional, because the endpoint contract §9 names none.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = container.tolerantBool(.success) ?? true

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of `POST mobile/device/register`, sent once for a device.
+/// The body of `POST mobile/device/register`, sent once per device.
 package struct DeviceRegistration: Codable, Hashable, Sendable {
     package var deviceID: String
     package var platform: String
     package var osVersion: String?
     package var appVersion: String?
     package var sdkVersion: String?
-    /// Such as `iPhone (17.4)`.
+    /// Device model, such as `iPhone (17.4)`.
     package var deviceType: String?
-    /// Whose phone it is, where the app says so.
+    /// The owner of the phone, if the app sends it.
     package var customerName: String?
     package var customerAccountNumber: String?
 
@@ -36,7 +36,7 @@ package struct DeviceRegistration: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of `POST mobile/device/update`: on start, on change and after each sync.
+/// The body of `POST mobile/device/update`, sent at the start, on a change and after each sync.
 package struct DeviceUpdate: Codable, Hashable, Sendable {
     package var deviceID: String
     package var platform: String
@@ -44,7 +44,7 @@ package struct DeviceUpdate: Codable, Hashable, Sendable {
     package var sdkVersion: String?
     package var osVersion: String?
     package var lastSeen: String?
-    /// What the device can do, such as `contacts_enabled`.
+    /// Capabilities of the device, such as `contacts_enabled`.
     package var capabilities: [String: JSONValue]?
 
     package enum CodingKeys: String, CodingKey {
@@ -69,7 +69,7 @@ package struct DeviceUpdate: Codable, Hashable, Sendable {
     }
 }
 
-/// The body of `POST mobile/device/presence`: every five minutes and after each sync.
+/// The body of `POST mobile/device/presence`, sent every five minutes and after each sync.
 package struct Presence: Codable, Hashable, Sendable {
     package var deviceID: String
     package var observedAt: String

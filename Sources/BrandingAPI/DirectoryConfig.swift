@@ -2,17 +2,19 @@
 
 package import Branding
 
-/// The `config` object of sync, lookup and event answers: what the directory allows at the moment.
+/// The `config` object in sync, lookup and event responses: the directory's current permissions.
 ///
-/// Every field is optional on the wire; only those present change anything. Source: securenode-endpoint-contract §5.
+/// Every field is optional. Absent fields change nothing. Source: securenode-endpoint-contract §5.
 package struct DirectoryConfig: Hashable, Sendable {
     /// `live` or `testing`.
     package var mode: String?
-    /// The directory's own switch for branding.
+    /// The directory's switch for branding.
     package var brandingEnabled: Bool?
-    /// False says that the account has no SIP dialler; whether that stops branding is the operator's choice.
+    /// False if the account has no SIP dialler.
+    ///
+    /// The operator decides whether that stops branding.
     package var voipDialerEnabled: Bool?
-    /// `active`, `trial`, `suspended` or any other value; see `AccountStatus`.
+    /// `active`, `trial`, `suspended` or another value; see `AccountStatus`.
     package var accountStatus: String?
     /// Identifier of the account.
     package var clientID: String?
@@ -20,15 +22,17 @@ package struct DirectoryConfig: Hashable, Sendable {
     package var debugUI: DebugUI?
     /// Events counted in this calendar month.
     package var usedThisMonth: Int?
-    /// How many may be counted; nil when the answer does not say.
+    /// Largest number of counted events in this month; nil if absent.
     package var capThisMonth: MonthlyCap?
-    /// How many the account's plan has paid for.
+    /// Events included in the account's plan.
     package var includedImprintsMonthly: Int?
 
-    /// Says nothing.
+    /// Creates a configuration without any field.
     package init() {}
 
-    /// The gates after this answer: fields present decide, and an answer at all means the key is good.
+    /// Returns the gates after this response.
+    ///
+    /// Present fields take effect; any response shows that the key is valid.
     package func gates(after previous: BrandingGates) -> BrandingGates {
         var gates = previous
         gates.authorised = true
@@ -47,20 +51,20 @@ package struct DirectoryConfig: Hashable, Sendable {
     package struct DebugUI: Hashable, Sendable {
         package var enabled: Bool?
         package var requestUpload: Bool?
-        /// ISO 8601; nil for no end.
+        /// ISO 8601; nil for no deadline.
         package var expiresAt: String?
         package var allowExport: Bool?
 
-        /// Says nothing.
+        /// Creates the gates without any field.
         package init() {}
     }
 }
 
-/// The `cap_this_month` of an answer, in which null has a meaning of its own.
+/// The `cap_this_month` of a response, in which null means unlimited.
 package enum MonthlyCap: Hashable, Sendable {
-    /// Written as null.
+    /// Encoded as null.
     case unlimited
-    /// So many counted events and no more.
+    /// Largest number of counted events.
     case events(Int)
 }
 
@@ -77,7 +81,9 @@ extension DirectoryConfig: Codable {
         case includedImprintsMonthly = "included_imprints_monthly"
     }
 
-    /// Reads what can be read; a field of a wrong type counts as absent.
+    /// Decodes the readable fields.
+    ///
+    /// A field of a wrong type counts as absent.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         mode = container.tolerantString(.mode)
@@ -121,7 +127,9 @@ extension DirectoryConfig.DebugUI: Codable {
         case allowExport = "allow_export"
     }
 
-    /// Reads what can be read; a gate that cannot be read stays closed, because it is nil.
+    /// Decodes the readable fields.
+    ///
+    /// An unreadable gate stays nil, which means closed.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         enabled = container.tolerantBool(.enabled)
@@ -130,7 +138,9 @@ extension DirectoryConfig.DebugUI: Codable {
         allowExport = container.tolerantBool(.allowExport)
     }
 
-    /// Writes all four; the contract requires them, the time as null when there is none.
+    /// Encodes all four fields, as the contract requires.
+    ///
+    /// A missing time is null.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(enabled ?? false, forKey: .enabled)

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of every response that is an error.
+/// The body of every error response.
 ///
-/// Read in both published shapes: `error` as text with `code` beside it, or `error` as an object that holds `code`,
-/// `message` and `retry_guidance`. Written in the first. Sources: securenode-endpoint-contract, mobile-api.
+/// Decodes both published shapes: `error` as text with `code` beside it, or as an object with `code`, `message` and
+/// `retry_guidance`. Encodes the first shape. Sources: securenode-endpoint-contract, mobile-api.
 package struct ErrorEnvelope: Hashable, Sendable {
     /// Always false.
     package var success: Bool
-    /// What happened, for people.
+    /// Description for people.
     package var error: String
-    /// What happened, for programs.
+    /// Code for programs.
     package var code: String?
-    /// What to do about it, where the server says so.
+    /// Advice on a retry, if the server sends any.
     package var retryGuidance: String?
-    /// Facts a program can use, such as `retry_after`; they depend on the code.
+    /// Facts for programs, such as `retry_after`; they depend on the code.
     ///
-    /// Written, and not read: nobody here asks for them, and values of any kind cost far more time to decode than to send.
+    /// Encoded but not decoded: no client here uses them, and arbitrary JSON costs far more time to decode than to
+    /// send.
     package var details: [String: JSONValue]?
-    /// True where the body is one that the contract describes; proxies and firewalls write `error` too.
+    /// True if the body follows the contract.
     ///
-    /// It is where `success: false` stands beside `error`, or a `code` names the error.
+    /// Proxies and firewalls send `error` too.
+    ///
+    /// Requires `success: false` beside `error`, or a `code`.
     package private(set) var isOfContract = true
 
     package init(
@@ -45,7 +48,9 @@ extension ErrorEnvelope: Codable {
         let retry_guidance: String?
     }
 
-    /// Reads either shape; throws when `error` is neither text nor an object.
+    /// Decodes either shape.
+    ///
+    /// Throws if `error` is neither text nor an object.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         success = false

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of `POST mobile/sync/batch`: operations that are done one by one, in order.
+/// The body of `POST mobile/sync/batch`: operations that the directory executes one by one, in order.
 ///
-/// Source: mobile-api, "Batch Operations"; the resource here is always `event`.
+/// The resource is always `event`. Source: mobile-api, "Batch Operations".
 package struct BatchRequest: Codable, Hashable, Sendable {
-    /// One thing to do.
+    /// One operation of a batch.
     package struct Operation: Codable, Hashable, Sendable {
         /// Always `create`.
         package var type: String
@@ -24,20 +24,21 @@ package struct BatchRequest: Codable, Hashable, Sendable {
     package init(_ events: [EventRequest]) { operations = events.map { Operation($0) } }
 }
 
-/// The answer to a batch: one result for each operation, in the order of the request.
+/// The response to a batch: one result per operation, in the order of the request.
 package struct BatchResponse: Codable, Hashable, Sendable {
-    /// What became of one operation.
+    /// The result of one operation.
     package struct Result: Codable, Hashable, Sendable {
         /// `success` or `error`.
         package var status: String
-        /// The status the operation would have had as a request of its own, such as 200 or 400; where the directory gives
-        /// none, as in the published example, 200 for a success and 0 for an error.
+        /// The HTTP status that the operation would have on its own, such as 200 or 400.
+        ///
+        /// The published example omits it. Then 200 stands for success and 0 for an error.
         package var statusCode: Int
-        /// The event's id, of a success.
+        /// The identifier of the event; only on success.
         package var resourceID: String?
-        /// What the event endpoint would have answered, of a success.
+        /// The response of the event endpoint; only on success.
         package var data: EventResponse?
-        /// Of an error.
+        /// Only on error.
         package var error: ErrorEnvelope?
 
         package enum CodingKeys: String, CodingKey {

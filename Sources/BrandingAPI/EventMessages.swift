@@ -1,16 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of `POST mobile/branding/event`; no other fields are allowed.
+/// The body of `POST mobile/branding/event`.
+///
+/// Other fields are not allowed.
 package struct EventRequest: Codable, Hashable, Sendable {
     package var phoneNumber: String
     package var outcome: String
     package var surface: String?
     package var deviceID: String?
     package var displayedAt: String?
-    /// At most 200 characters; repeats with the same key count once.
+    /// At most 200 characters.
+    ///
+    /// Events with the same key count once.
     package var eventKey: String?
     package var meta: [String: JSONValue]?
-    /// A UUID by which the client knows the request that brought the brand.
+    /// A UUID with which the client identifies the request that fetched the brand.
     package var brandingRequestID: String?
 
     package enum CodingKeys: String, CodingKey {
@@ -38,23 +42,27 @@ package struct EventRequest: Codable, Hashable, Sendable {
     }
 }
 
-/// The answer to an event: 200 and 202 are both success, and `counted` false with its reason is final.
+/// The response to an event.
+///
+/// 200 and 202 both mean success. `counted: false` with a reason is final.
 package struct EventResponse: Codable, Hashable, Sendable {
     package var success: Bool
-    /// The directory's name of the event; a repeat of its key gives the same.
+    /// The directory's identifier of the event.
+    ///
+    /// A repetition with the same key returns the same identifier.
     package var eventID: String?
     package var outcome: String?
-    /// Whether it counts towards the month.
+    /// True if the event counts towards the month.
     package var counted: Bool?
-    /// Why it does not count: a word of `UncountedReason`, or one of the directory's own.
+    /// The reason for `counted: false`: an `UncountedReason` or a value of the directory's own.
     package var reason: String?
     /// ISO 8601.
     package var displayedAt: String?
     package var imprintID: String?
     package var accepted: Bool?
-    /// True when only the raw event was stored.
+    /// True if only the raw event was stored.
     package var partial: Bool?
-    /// Why only the raw event was stored, such as `invalid_phone_number_e164`.
+    /// The reason for `partial`, such as `invalid_phone_number_e164`.
     package var warningCode: String?
     package var config: DirectoryConfig?
 
@@ -68,10 +76,11 @@ package struct EventResponse: Codable, Hashable, Sendable {
 
     package init(success: Bool) { self.success = success }
 
-    /// Reads a response; `success` counts as true where it is missing, as the endpoint contract §7 does not name it.
+    /// Decodes a response.
     ///
-    /// An object without any member that tells of the event is no response of a directory: what a proxy writes must not
-    /// settle an event.
+    /// A missing `success` counts as true, because the endpoint contract §7 does not name it.
+    ///
+    /// Throws if the object has no member of the contract: the JSON of a proxy must not mark an event as delivered.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let telling: [CodingKeys] = [.success, .counted, .eventID, .outcome, .accepted, .displayedAt]
@@ -94,7 +103,7 @@ package struct EventResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// Why an event was not counted.
+/// The reason why an event was not counted.
 ///
 /// Source: securenode-endpoint-contract §7b.
 package enum UncountedReason: String, Hashable, Sendable, CaseIterable {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The body of `POST mobile/branding/imprint`, the older contract's report that a brand was shown.
+/// The body of `POST mobile/branding/imprint`, the older contract's report of a displayed brand.
 ///
-/// `event` is the report that counts. Source: the contract's mobile SDKs.
+/// Only `event` counts towards the month. Source: the contract's mobile SDKs.
 package struct Imprint: Codable, Hashable, Sendable {
     package var phoneNumber: String
     /// ISO 8601.
@@ -30,7 +30,9 @@ package struct Imprint: Codable, Hashable, Sendable {
     }
 }
 
-/// The answer to an imprint; the same one again for the same device, number and time.
+/// The response to an imprint.
+///
+/// A repetition with the same device, number and time returns the same values.
 package struct ImprintResponse: Codable, Hashable, Sendable {
     package var success: Bool
     package var imprintID: String

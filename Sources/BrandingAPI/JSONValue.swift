@@ -2,10 +2,10 @@
 
 import Foundation
 
-/// Any JSON value, for objects the contract leaves open, such as an event's `meta`.
+/// Any JSON value, for objects that the contract leaves open, such as an event's `meta`.
 ///
-/// Bytes from outside are read by `init(parsing:)`: as `Decodable`, each guess of a type that fails costs an error with the
-/// whole path to it, seconds for some kilobytes of nested lists.
+/// Parse untrusted bytes with `init(parsing:)`. `Decodable` throws an error with the whole path for each wrong type,
+/// which takes seconds for a few kilobytes of nested lists.
 package enum JSONValue: Hashable, Sendable {
     case null
     case bool(Bool)
@@ -19,7 +19,7 @@ package enum JSONValue: Hashable, Sendable {
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        // Each type that it is not costs an error that is thrown: the most frequent ones come first.
+        // Each wrong type costs a thrown error, so the most frequent types come first.
         if container.decodeNil() {
             self = .null
         } else if let value = try? container.decode(String.self) {
@@ -52,20 +52,20 @@ extension JSONValue: Codable {
 }
 
 extension JSONValue {
-    /// Levels of lists and objects that are read, one in another.
+    /// The deepest nesting of lists and objects that is parsed.
     package static let deepest = 32
 
-    /// Why a text is no JSON value here.
+    /// The reason why text is not an accepted JSON value.
     package enum ParsingError: Error, Hashable {
-        /// It is no JSON, no whole value, or none of the kind wanted.
+        /// The text is not JSON, is truncated, or has the wrong type.
         case malformed
-        /// More levels than are read.
+        /// The nesting is deeper than allowed.
         case tooDeep
     }
 
-    /// Reads a text, in time that grows with its length alone.
+    /// Parses JSON text in time linear in its length.
     ///
-    /// - Parameter levels: how many are read; above some hundred the text is malformed.
+    /// - Parameter levels: the deepest nesting. Foundation rejects more than some hundred levels as malformed.
     package init(parsing text: some Sequence<UInt8>, levels: Int = deepest) throws(ParsingError) {
         guard let value = try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed) else {
             throw .malformed
@@ -73,7 +73,7 @@ extension JSONValue {
         self = try Self.convert(value, levels: levels)
     }
 
-    /// Reads a text that must be an object.
+    /// Parses JSON text that must be an object.
     package static func object(
         parsing text: some Sequence<UInt8>, levels: Int = deepest
     ) throws(ParsingError) -> [String: JSONValue] {
@@ -101,7 +101,7 @@ extension JSONValue {
     }
 
     private static func convert(_ number: NSNumber) -> JSONValue {
-        // A truth value is a number of its own kind; every other cast would take 1 for true.
+        // A Boolean is a separate kind of `NSNumber`. Other casts would read 1 as true.
         if number.objCType.pointee == CChar(bitPattern: UInt8(ascii: "c")) { return .bool(number.boolValue) }
         return Int(exactly: number).map(JSONValue.int) ?? .double(number.doubleValue)
     }

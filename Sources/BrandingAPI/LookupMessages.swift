@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answer to `GET mobile/branding/lookup`: brand fields are null where nothing matched.
+/// The response to `GET mobile/branding/lookup`.
+///
+/// Brand fields are null without a match.
 package struct LookupResponse: Codable, Hashable, Sendable {
     package var success: Bool
     package var e164: String
@@ -31,9 +33,11 @@ package struct LookupResponse: Codable, Hashable, Sendable {
         self.config = config
     }
 
-    /// Reads a response in either of the contract's shapes; an empty one means no match.
+    /// Decodes a response in either shape of the contract.
     ///
-    /// The default shape has the brand's fields at the top, the public one in `brand` as `name` and `logo`.
+    /// An empty object means no match.
+    ///
+    /// The default shape has the brand's fields at the top level; the public shape has `name` and `logo` in `brand`.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         let brand = try decoder.container(keyedBy: PublicKeys.self).tolerant(PublicBrand.self, .brand)
@@ -54,7 +58,7 @@ package struct LookupResponse: Codable, Hashable, Sendable {
         let logo: String?
     }
 
-    /// Writes the brand's fields as null rather than leaving them out, as the contract's schema has them.
+    /// Encodes absent brand fields as null, as the contract's schema requires.
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(success, forKey: .success)
@@ -68,9 +72,9 @@ package struct LookupResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The answer to `GET mobile/branding/lookup?format=public`.
+/// The response to `GET mobile/branding/lookup?format=public`.
 package struct PublicLookupResponse: Codable, Hashable, Sendable {
-    /// The brand of a match.
+    /// The matching brand.
     package struct Brand: Codable, Hashable, Sendable {
         package var name: String
         package var logo: String?
@@ -94,9 +98,10 @@ package struct PublicLookupResponse: Codable, Hashable, Sendable {
         case callReason = "call_reason"
     }
 
-    /// Says what was found; nil for nothing.
+    /// Creates a response; nil means no match.
     ///
-    /// - Parameter isDisplayed: false while the account may not brand calls; then the match is without its brand.
+    /// - Parameter isDisplayed: false while the account may not brand calls. The response then has the match without
+    ///   its brand.
     package init(_ item: BrandingItem?, isDisplayed: Bool = true) {
         let shown = isDisplayed ? item : nil
         matched = item != nil

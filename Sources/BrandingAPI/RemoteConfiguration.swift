@@ -1,38 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answer to `GET mobile/config?platform=…&app_version=…`.
+/// The response to `GET mobile/config?platform=…&app_version=…`.
 ///
-/// Every field is optional to a reader; a field of a wrong type counts as absent. Source: mobile-api, "Mobile
+/// Every field is optional for a client. A field of a wrong type counts as absent. Source: mobile-api, "Mobile
 /// Configuration".
 package struct RemoteConfiguration: Hashable, Sendable {
     package var platform: String?
-    /// The oldest client version that the server supports, such as `1.0.0`.
+    /// The oldest supported client version, such as `1.0.0`.
     package var minimumVersion: String?
     package var latestVersion: String?
-    /// True when the client should be brought to the latest version; never a reason to stop a call.
+    /// True asks for an update of the client.
+    ///
+    /// Never stops a call.
     package var forceUpdate: Bool?
     package var features = Features()
     package var settings = Settings()
 
-    /// What the server offers beyond the contract.
+    /// Optional features of the server.
     package struct Features: Hashable, Sendable {
-        /// `POST mobile/sync/batch`.
+        /// Offers `POST mobile/sync/batch`.
         package var eventBatch: Bool?
-        /// The three `mobile/uploads/chunked` routes.
+        /// Offers the three `mobile/uploads/chunked` routes.
         package var chunkedUpload: Bool?
-        /// Tombstones in incremental answers for clients that ask with `include_inactive=true`.
+        /// Sends tombstones in incremental sync responses to clients with `include_inactive=true`.
         package var tombstones: Bool?
 
         package init() {}
     }
 
-    /// How the server wants to be used.
+    /// The server's preferences for its clients.
     package struct Settings: Hashable, Sendable {
         /// Minutes between two syncs.
         package var syncIntervalMinutes: Int?
-        /// Hours a client may use its copy without a successful sync.
+        /// Hours for which a client may use its copy without a successful sync.
         package var cacheTTLHours: Int?
-        /// Most operations in one batch.
+        /// Largest number of operations in one batch.
         package var maxBatchSize: Int?
         package var maxUploadSizeMB: Int?
         package var chunkSizeMB: Int?
@@ -40,7 +42,7 @@ package struct RemoteConfiguration: Hashable, Sendable {
         package init() {}
     }
 
-    /// Says nothing.
+    /// Creates a configuration without any field.
     package init() {}
 }
 
@@ -52,7 +54,7 @@ extension RemoteConfiguration: Codable {
         case forceUpdate = "force_update"
     }
 
-    /// Reads what can be read.
+    /// Decodes the readable fields.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         platform = container.tolerantString(.platform)
@@ -71,7 +73,7 @@ extension RemoteConfiguration.Features: Codable {
         case chunkedUpload = "chunked_upload"
     }
 
-    /// Reads what can be read.
+    /// Decodes the readable fields.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         eventBatch = container.tolerantBool(.eventBatch)
@@ -89,7 +91,7 @@ extension RemoteConfiguration.Settings: Codable {
         case chunkSizeMB = "chunk_size_mb"
     }
 
-    /// Reads what can be read.
+    /// Decodes the readable fields.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         syncIntervalMinutes = container.tolerantInt(.syncIntervalMinutes)

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a signed request signs, and the headers it carries.
+/// The signed text and the headers of a signed request.
 ///
-/// `X-Signature` is the HMAC-SHA256, in lower-case hexadecimal, of application id, method, path, body and time, one
-/// behind the other with nothing between. The source names no encoding; hexadecimal is what survives every header.
-/// Source: api-client-networking, "Request Signing Headers".
+/// `X-Signature` is an HMAC-SHA256 in lower-case hexadecimal. It covers application id, method, path, body and time,
+/// concatenated without separators. The source names no encoding; hexadecimal is safe in every header. Source:
+/// api-client-networking, "Request Signing Headers".
 package enum RequestSignature {
-    /// The application id.
+    /// Header of the application id.
     package static let idHeader = "X-Api-Id"
     package static let signatureHeader = "X-Signature"
-    /// Seconds since 1970, in digits; the time that is signed.
+    /// Header of the signed time: seconds since 1970 in digits.
     package static let timeHeader = "X-Nonce"
-    /// How far a signed time may be from the server's, in seconds, either way.
+    /// Largest difference between the signed time and the server's time, in seconds, in either direction.
     package static let tolerance: Int64 = 300
 
-    /// The bytes to sign.
+    /// Returns the bytes to sign.
     ///
     /// - Parameters:
-    ///   - path: of the URL, with a leading slash and with the mount, without query.
-    ///   - time: the value of `X-Nonce`, to the letter.
+    ///   - path: path of the URL with a leading slash and the mount point, without the query.
+    ///   - time: the value of `X-Nonce`, unchanged.
     package static func message(
         id: String, method: String, path: String, body: some Collection<UInt8>, time: String
     ) -> [UInt8] {

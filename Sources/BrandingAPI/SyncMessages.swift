@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The answer to `GET mobile/branding/sync`.
+/// The response to `GET mobile/branding/sync`.
 package struct SyncResponse: Codable, Hashable, Sendable {
     package var success: Bool
     package var branding: [BrandingItem]
-    /// The server's own time, kept to the letter: the next `since`.
+    /// The server's time, unchanged: the next `since`.
     package var syncedAt: String
     package var config: DirectoryConfig?
-    /// How many entries `branding` has, for a client that checks; not in the published schema.
+    /// The number of entries in `branding`, for a client's check.
+    ///
+    /// Not in the published schema.
     package var count: Int?
 
     package enum CodingKeys: String, CodingKey {
@@ -23,7 +25,7 @@ package struct SyncResponse: Codable, Hashable, Sendable {
     }
 }
 
-/// The optional `POST mobile/branding/sync` by which a client says what it has stored.
+/// The body of the optional `POST mobile/branding/sync`, with which a client reports what it has stored.
 package struct SyncAcknowledgement: Codable, Hashable, Sendable {
     package var lastSyncedAt: String
     package var numbers: [String]

@@ -3,13 +3,15 @@
 import Branding
 import Foundation
 
-/// ISO 8601 times as the contract writes them: UTC with `Z`; read with or without fraction and offset.
+/// ISO 8601 timestamps of the contract.
+///
+/// Writes UTC with `Z`. Reads timestamps with or without fraction and offset.
 package enum Timestamp {
-    /// Writes seconds since 1970, such as `2026-01-31T09:05:00Z`.
+    /// Formats seconds since 1970, such as `2026-01-31T09:05:00Z`.
     package static func string(from seconds: Int64) -> String {
         var (time, parts) = (time_t(seconds), tm())
         gmtime_r(&time, &parts)
-        // By hand: Foundation's formatter takes microseconds, and each event and entry has a time.
+        // Formats by hand because Foundation's formatter takes microseconds, and every event and entry has a timestamp.
         func padded(_ number: Int32, _ width: Int = 2) -> String {
             let digits = String(number)
             return String(repeating: "0", count: max(width - digits.count, 0)) + digits
@@ -18,9 +20,11 @@ package enum Timestamp {
             + "\(padded(parts.tm_hour)):\(padded(parts.tm_min)):\(padded(parts.tm_sec))Z"
     }
 
-    /// Reads whole seconds since 1970, a fraction cut off; nil when it is no such time.
+    /// Parses a timestamp to whole seconds since 1970; drops the fraction.
     ///
-    /// Foundation's reader is not used: it takes what follows the time, and days that no month has.
+    /// Nil for unreadable text.
+    ///
+    /// Foundation's parser is too lenient: it accepts trailing text and days that no month has.
     package static func seconds(from text: String) -> Int64? {
         let microseconds = UpdateTime(text).microseconds
         guard microseconds != .min else { return nil }

@@ -13,14 +13,14 @@ static inline void herald_osip_ignore_trace(const char *file, int line, osip_tra
     (void)file; (void)line; (void)level; (void)format; (void)arguments;
 }
 
-/* Silences libosip2, which otherwise prints what it dislikes to stdout, and prepares its parser.
- * Must run before any other thread parses: the trace table it fills is not guarded. */
+/* Silences libosip2, which prints parse errors to stdout by default, and initialises its parser.
+ * Not thread-safe: call it before any thread parses, because it writes libosip2's global trace table. */
 static inline void herald_osip_start(void) {
     osip_trace_initialize_func(END_TRACE_LEVEL, herald_osip_ignore_trace);
     parser_init();
 }
 
-/* What osip allocated, osip's allocator frees; osip_free is a macro Swift does not see. */
+/* Frees memory that libosip2 allocated. Swift cannot call the macro osip_free. */
 static inline void herald_osip_free(void *pointer) { osip_free(pointer); }
 
 #endif

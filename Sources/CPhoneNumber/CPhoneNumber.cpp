@@ -17,13 +17,13 @@ using i18n::phonenumbers::ShortNumberInfo;
 
 namespace {
 
-/* The library's own logger writes to standard output, where a caller's bytes have no business. */
+/* Discards log messages. The library's default logger writes callers' numbers to standard output. */
 class SilentLogger final : public i18n::phonenumbers::Logger {
 public:
     void WriteMessage(const std::string &) override {}
 };
 
-/* The one instance, made by the first caller; C++ lets the others wait (ISO C++17 [stmt.dcl] 4). */
+/* Returns the single instance. The first caller creates it while other threads wait (ISO C++17 [stmt.dcl] 4). */
 const PhoneNumberUtil &library() {
     static PhoneNumberUtil *const instance = [] {
         PhoneNumberUtil *made = PhoneNumberUtil::GetInstance();
@@ -33,7 +33,7 @@ const PhoneNumberUtil &library() {
     return *instance;
 }
 
-/* Reads plain digits; false when there are none or more than a uint64_t surely holds. */
+/* Parses decimal digits from position `from` on. False for no digit, another character, or more than 18 digits. */
 bool read_digits(const std::string &text, size_t from, uint64_t *digits) {
     if (text.size() <= from || text.size() - from > 18) return false;
     uint64_t value = 0;
@@ -57,9 +57,9 @@ int normalise(const std::string &text, const std::string &region, uint64_t *digi
     if (util.Parse(text, region, &number) != PhoneNumberUtil::NO_PARSING_ERROR || number.has_extension()) {
         return HERALD_PHONE_NOT_A_NUMBER;
     }
-    /* IsPossibleNumber() would let numbers pass that can be dialled only inside their area. */
+    /* IsPossibleNumber() also accepts numbers that can be dialled only within their area. */
     if (util.IsPossibleNumberWithReason(number) != PhoneNumberUtil::IS_POSSIBLE) return HERALD_PHONE_NOT_POSSIBLE;
-    /* A few digits may be a local number or an extension of somebody's PBX; only an allocated range settles it. */
+    /* Fewer than eight digits may be a local number or a PBX extension. Such a text must be in an allocated range. */
     const bool is_short = text[0] != '+' && text.size() < 8;
     if (is_short && !util.IsValidNumber(number)) return HERALD_PHONE_NOT_POSSIBLE;
     return e164_digits(number, digits) ? HERALD_PHONE_OK : HERALD_PHONE_NOT_POSSIBLE;
@@ -79,15 +79,15 @@ uint16_t possible_lengths(int code) {
     return lengths;
 }
 
-/* The short numbers; the library's own instance comes first, because it silences the logger. */
+/* Returns the short-number tables. library() comes first because it silences the logger. */
 const ShortNumberInfo &short_numbers() {
     library();
     static const ShortNumberInfo *const instance = new ShortNumberInfo;
     return *instance;
 }
 
-/* The strings of digits asked about: all of two to four, and of five those that begin like the ones in use (10111, 90000).
- * All 100,000 of five take the library a quarter of a second. */
+/* Calls body with every candidate for an emergency number: all of two to four digits, and those of five digits that
+ * begin with 10 or 90, as 10111 and 90000 do. A test of all 100,000 numbers of five digits takes 0.25 s. */
 template <typename Body> void each_emergency_candidate(Body body) {
     for (int length = 2, end = 100; length <= 4; length++, end *= 10) {
         for (int value = 0; value < end; value++) body(length, value);

@@ -5,13 +5,13 @@ import BrandingAPI
 import Foundation
 import Testing
 
-@Suite("Entries of a sync answer")
+@Suite("Entries of a sync response")
 struct BrandingItemTests {
     private func item(_ json: String) throws -> BrandingItem {
         try JSONDecoder().decode(BrandingItem.self, from: Data(json.utf8))
     }
 
-    @Test func `a whole entry is read under the contract's names`() throws {
+    @Test func `a complete entry is decoded with the contract's names`() throws {
         let read = try item(
             #"""
             {"phone_number_e164":"+61491570156","brand_name":"Acme","brand_id":"b1","updated_at":"2026-01-31T12:00:00.5Z",
@@ -35,7 +35,7 @@ struct BrandingItemTests {
         #"{"phone_number_e164":"+61491570156","brand_name":"Acme","brand_id":null,"updated_at":null,"logo_url":null,"call_reason":null,"is_active":null}"#,
         #"{"phone_number_e164":"+61491570156","brand_name":"Acme","logo_url":"","call_reason":"  ","is_active":{}}"#,
     ])
-    func `what is missing, null or empty is nothing`(json: String) throws {
+    func `missing, null and empty fields are absent`(json: String) throws {
         let read = try item(json)
         #expect(read.isActive == nil)
         let record = try read.record()
@@ -46,7 +46,7 @@ struct BrandingItemTests {
     }
 
     @Test(arguments: [("false", false), ("0", false), ("\"false\"", false), ("true", true), ("1", true)])
-    func `inactive is understood in every spelling`(spelling: String, expected: Bool) throws {
+    func `an inactive entry is decoded in every spelling`(spelling: String, expected: Bool) throws {
         let read = try item(#"{"phone_number_e164":"+61491570156","brand_id":42,"is_active":\#(spelling)}"#)
         #expect(read.isActive == expected)
         #expect(read.brandID == "42")
@@ -58,11 +58,13 @@ struct BrandingItemTests {
             ("+0491570156", "Acme", .noValidNumber), ("+614915701560000000", "Acme", .noValidNumber),
             ("+61491570156", nil, .noName), ("+61491570156", "", .noName), ("+61491570156", " \n\t ", .noName),
         ] as [(String, String?, BrandingItemError)])
-    func `without a number or a name there is no record`(number: String, name: String?, error: BrandingItemError) {
+    func `an entry without a valid number or a name has no record`(
+        number: String, name: String?, error: BrandingItemError
+    ) {
         #expect(throws: error) { try BrandingItem(phoneNumber: number, brandName: name).record() }
     }
 
-    @Test func `texts are clamped on character boundaries`() throws {
+    @Test func `texts are cut between characters`() throws {
         let family = "👩‍👩‍👧‍👦"
         let record = try BrandingItem(
             phoneNumber: "+61491570156", brandName: " " + String(repeating: family, count: 101),
@@ -74,7 +76,7 @@ struct BrandingItemTests {
         #expect(record.logoURL == nil)
     }
 
-    @Test func `an entry without a number cannot be read at all`() {
+    @Test func `an entry without a number cannot be decoded`() {
         #expect(throws: DecodingError.self) { try item(#"{"brand_name":"Acme"}"#) }
     }
 }

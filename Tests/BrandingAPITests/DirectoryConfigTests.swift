@@ -5,13 +5,13 @@ import BrandingAPI
 import Foundation
 import Testing
 
-@Suite("The config of an answer")
+@Suite("The config object of a response")
 struct DirectoryConfigTests {
     private func config(_ json: String) throws -> DirectoryConfig {
         try JSONDecoder().decode(DirectoryConfig.self, from: Data(json.utf8))
     }
 
-    /// A config, and what it does to gates that were all closed or all open.
+    /// A config, and its effect on gates that were all closed or all open.
     struct Change: Sendable {
         let json: String
         let gates: BrandingGates
@@ -45,7 +45,7 @@ struct DirectoryConfigTests {
                 #"{"used_this_month":1,"cap_this_month":5,"branding_enabled":1,"voip_dialer_enabled":1,"account_status":"active"}"#,
             gates: BrandingGates(), wasOpen: false),
     ])
-    func `only what is said changes a gate, and any answer means the key is good`(change: Change) throws {
+    func `only present fields change a gate, and any response shows that the key is valid`(change: Change) throws {
         let before =
             change.wasOpen
             ? BrandingGates(authorised: false)
@@ -58,7 +58,7 @@ struct DirectoryConfigTests {
     private static let closed = BrandingGates(
         brandingEnabled: false, accountStatus: "suspended", capReached: true, voipDialerEnabled: false)
 
-    @Test func `an answer is read as it was written`() throws {
+    @Test func `a config survives encoding and decoding`() throws {
         var written = DirectoryConfig()
         written.mode = "live"
         (written.brandingEnabled, written.voipDialerEnabled, written.accountStatus) = (true, false, "active")

@@ -4,7 +4,7 @@ import BrandingAPI
 import Foundation
 import Testing
 
-@Suite("JSON values of any shape, RFC 8259")
+@Suite("JSON values, RFC 8259")
 struct JSONValueTests {
     static let values: [(text: String, value: JSONValue)] = [
         ("null", .null), ("true", .bool(true)), ("false", .bool(false)), ("1", .int(1)), ("0", .int(0)),
@@ -18,22 +18,21 @@ struct JSONValueTests {
     ]
 
     @Test(arguments: values)
-    func `a text is read as what it says, and the same as by the decoder`(row: (text: String, value: JSONValue)) throws
-    {
+    func `parsing and decoding a text give the same value`(row: (text: String, value: JSONValue)) throws {
         #expect(try JSONValue(parsing: row.text.utf8) == row.value)
         #expect(try JSONDecoder().decode(JSONValue.self, from: Data(row.text.utf8)) == row.value)
     }
 
     @Test(arguments: ["", " ", "{", "[1", "{\"a\"}", "nul", "1 2", "\"\u{1}\"", "{}{}", "NaN"])
-    func `what is no JSON is none`(text: String) {
+    func `invalid JSON is rejected`(text: String) {
         #expect(throws: JSONValue.ParsingError.malformed) { try JSONValue(parsing: text.utf8) }
     }
 
-    @Test func `bytes that are no text are none`() {
+    @Test func `bytes that are not UTF-8 are rejected`() {
         #expect(throws: JSONValue.ParsingError.malformed) { try JSONValue(parsing: [0x22, 0xFF, 0x22]) }
     }
 
-    @Test func `levels end at 32`() throws {
+    @Test func `nesting deeper than 32 levels is rejected`() throws {
         func nested(_ levels: Int) -> String {
             String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
         }

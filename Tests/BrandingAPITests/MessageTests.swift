@@ -15,7 +15,7 @@ struct MessageTests {
     }
 
     @Test(arguments: ["null", "true", "-3", "1.5", #""ü\n\"""#, "[1,[],{}]", #"{"a":{"b":[null,false]},"c":""}"#])
-    func `any JSON value survives reading and writing`(text: String) throws {
+    func `every JSON value survives encoding and decoding`(text: String) throws {
         let value = try read([JSONValue].self, "[\(text)]")
         let again = try JSONDecoder().decode([JSONValue].self, from: JSONEncoder().encode(value))
         #expect(value == again)
@@ -26,7 +26,7 @@ struct MessageTests {
         #expect(try read([JSONValue].self, "[1,true,0,false]") == [.int(1), .bool(true), .int(0), .bool(false)])
     }
 
-    @Test func `an event is written with the contract's names and nothing it does not have`() throws {
+    @Test func `an event is encoded with the contract's names and without absent fields`() throws {
         let event = EventRequest(
             phoneNumber: "+61491570156", outcome: "displayed", surface: "sip", deviceID: "g", displayedAt: "t",
             eventKey: "k",
@@ -42,16 +42,16 @@ struct MessageTests {
     }
 
     @Test(arguments: ["success", "counted", "accepted"])
-    func `a response to an event needs one member that tells of it`(member: String) throws {
+    func `an event response needs one member of the contract`(member: String) throws {
         #expect(try read(EventResponse.self, #"{"\#(member)":true}"#).success)
     }
 
     @Test(arguments: ["{}", #"{"message":"Forbidden"}"#, #"{"reason":"blocked by policy"}"#, #"{"status":"ok"}"#])
-    func `an object that tells nothing of an event is no response to one`(json: String) {
+    func `an object without a member of the contract is not an event response`(json: String) {
         #expect(throws: DecodingError.self) { try read(EventResponse.self, json) }
     }
 
-    /// The published error bodies (openapi.yaml ErrorResponse, mobile-api "Error Response Format"), then those of common
+    /// Published error bodies (openapi.yaml ErrorResponse, mobile-api "Error Response Format"), then bodies of common
     /// proxies and frameworks.
     @Test(arguments: [
         (#"{"success":false,"error":"no such key"}"#, true), (#"{"success":false,"error":"no","code":null}"#, true),
@@ -60,16 +60,16 @@ struct MessageTests {
         (#"{"timestamp":"2026-11-27T10:00:00Z","status":403,"error":"Forbidden","path":"/api"}"#, false),
         (#"{"error":"access denied"}"#, false), (#"{"error":{"message":"denied"}}"#, false),
         (#"{"success":true,"error":"odd"}"#, false),
-    ]) func `an error body is the contract's where success or code says so`(json: String, isOfContract: Bool) throws {
+    ]) func `an error body follows the contract if it has success or code`(json: String, isOfContract: Bool) throws {
         #expect(try read(ErrorEnvelope.self, json).isOfContract == isOfContract)
     }
 
     @Test(arguments: [#"{"message":"Forbidden"}"#, #"{"success":false,"errors":[{"code":1020}]}"#, "[]"])
-    func `a body without error is no error body`(json: String) {
+    func `a body without an error is not an error body`(json: String) {
         #expect(throws: DecodingError.self) { try read(ErrorEnvelope.self, json) }
     }
 
-    @Test func `an answer to an event is read in every spelling`() throws {
+    @Test func `an event response is decoded in every spelling`() throws {
         let read = try read(
             EventResponse.self,
             #"""
@@ -83,7 +83,7 @@ struct MessageTests {
         #expect(read == expected)
     }
 
-    @Test func `device messages have the contract's names`() throws {
+    @Test func `device messages use the contract's names`() throws {
         #expect(
             try json(
                 DeviceRegistration(deviceID: "g", platform: "linux", osVersion: "o", appVersion: "a", sdkVersion: "s"))
@@ -102,14 +102,14 @@ struct MessageTests {
                 == ["last_synced_at": .string("t"), "e164_numbers": .array([.string("+61491570156")])])
     }
 
-    @Test func `a sync answer survives reading and writing`() throws {
+    @Test func `a sync response survives encoding and decoding`() throws {
         let answer = SyncResponse(
             success: true, branding: [BrandingItem(phoneNumber: "+61491570156", brandName: "Acme")], syncedAt: "t",
             config: DirectoryConfig())
         #expect(try JSONDecoder().decode(SyncResponse.self, from: JSONEncoder().encode(answer)) == answer)
     }
 
-    @Test func `an empty lookup means no match`() throws {
+    @Test func `an empty lookup response means no match`() throws {
         let empty = try read(LookupResponse.self, "{}")
         #expect(empty.brandName == nil)
         let miss = try json(LookupResponse(e164: "+61491570156", item: nil, config: nil))
@@ -121,7 +121,7 @@ struct MessageTests {
     }
 
     @Test(arguments: [nil, BrandingItem(phoneNumber: "+61491570156", brandName: "Acme", callReason: "Your order")])
-    func `the public form survives reading and writing`(item: BrandingItem?) throws {
+    func `the public form survives encoding and decoding`(item: BrandingItem?) throws {
         let written = PublicLookupResponse(item)
         #expect(try JSONDecoder().decode(PublicLookupResponse.self, from: JSONEncoder().encode(written)) == written)
     }
@@ -135,11 +135,11 @@ struct MessageTests {
         ),
         (#"{"error":{"code":"GONE"}}"#, ErrorEnvelope(error: "GONE", code: "GONE")),
     ])
-    func `errors are read in both shapes`(json: String, expected: ErrorEnvelope) throws {
+    func `errors are decoded in both published shapes`(json: String, expected: ErrorEnvelope) throws {
         #expect(try read(ErrorEnvelope.self, json) == expected)
     }
 
-    @Test func `an error is written with its code even when there is none`() throws {
+    @Test func `an error is encoded with a code even if it is null`() throws {
         #expect(
             try json(ErrorEnvelope(error: "No", code: nil))
                 == ["success": .bool(false), "error": .string("No"), "code": .null])

@@ -3,7 +3,7 @@
 import BrandingAPI
 import Testing
 
-@Suite("Times of the contract, ISO 8601")
+@Suite("Timestamps of the contract, ISO 8601")
 struct TimestampTests {
     @Test(
         arguments: [
@@ -11,7 +11,7 @@ struct TimestampTests {
             (1_709_164_800, "2024-02-29T00:00:00Z"), (-1, "1969-12-31T23:59:59Z"),
             (4_102_444_800, "2100-01-01T00:00:00Z"),
         ] as [(Int64, String)])
-    func `seconds are written in UTC and read back`(seconds: Int64, text: String) {
+    func `seconds are written in UTC and parsed back`(seconds: Int64, text: String) {
         #expect(Timestamp.string(from: seconds) == text)
         #expect(Timestamp.seconds(from: text) == seconds)
     }
@@ -22,7 +22,7 @@ struct TimestampTests {
         "2026-01-31T07:00:00-05:00", "2026-01-31T22:00:00.999+10:00", "2026-01-31T17:30:00.1+05:30",
         "2026-01-31T12:00:00",
     ])
-    func `fractions and offsets are understood`(text: String) {
+    func `fractions and offsets are parsed`(text: String) {
         #expect(Timestamp.seconds(from: text) == 1_769_860_800)
     }
 
@@ -30,7 +30,7 @@ struct TimestampTests {
         "", "now", "2026-01-31", "12:00:00Z", "2026-02-32T12:00:00Z", "2026-13-01T12:00:00Z", "1769860800",
         "2026-01-31T12:00:00Z and more",
     ])
-    func `what is no such time is nil`(text: String) {
+    func `text that is not a timestamp is nil`(text: String) {
         #expect(Timestamp.seconds(from: text) == nil)
     }
 }

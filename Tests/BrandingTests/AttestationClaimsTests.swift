@@ -4,20 +4,20 @@ import Testing
 
 @testable import Branding
 
-@Suite("The worst of what a carrier says, 3GPP TS 24.229 §7.2.18 and §7.2A.20")
+@Suite("Attestation claims, 3GPP TS 24.229 §7.2.18 and §7.2A.20")
 struct AttestationClaimsTests {
     @Test(arguments: [
         ("A", Verification.passedA), ("b", .passedB), (" C ", .passedC), ("\"B\"", .passedB),
-        // ATIS-1000082 and what gateways put behind it.
+        // The form of ATIS-1000082, with parameters that gateways add.
         ("A;origid=6cd3aa9c-0000-4000-8000-1f0a2b3c4d5e", .passedA), ("origid=c;attest=B", .passedB),
         ("attest=C", .passedC), ("level=\"A\"", .passedA), ("A,C", .passedC), ("Full", .passedA), ("partial", .passedB),
         ("GATEWAY", .passedC),
-        // X-Twilio-VerStat, and Telnyx' verstat.
+        // X-Twilio-VerStat, and the verstat of Telnyx.
         ("TN-Validation-Passed-A", .passedA), ("TN-Validation-Passed", .passedA), ("TN-Validation-Passed-C", .passedC),
         ("TN-Validation-Failed-B", .failed), ("TN-Validation-Failed", .failed), ("No-TN-Validation", .none),
         ("", .none), ("D", .none), ("Verified", .none), ("origid=C", .none), ("AA", .none), (";;,", .none),
     ])
-    func `a header field says its level in one of these forms`(text: String, expected: Verification) {
+    func `the level of an attestation header is read in every known form`(text: String, expected: Verification) {
         var claims = AttestationClaims()
         claims.add(header: Array(text.utf8)[...])
         #expect(claims.verification == expected)
@@ -28,14 +28,14 @@ struct AttestationClaimsTests {
         (["TN-Validation-Passed-C", "TN-Validation-Passed"], .passedC),
         (["TN-Validation-Passed", "TN-Validation-Failed"], .failed),
         (["TN-Validation-Failed", "TN-Validation-Passed"], .failed),
-        // A check that did not take place bears out nothing, and does not excuse a level that is known to be low.
+        // An absent check proves nothing, and does not improve a level that is known to be low.
         (["TN-Validation-Passed", "No-TN-Validation"], .none),
         (["No-TN-Validation", "TN-Validation-Passed-C"], .passedC),
         (["No-TN-Validation", "TN-Validation-Failed"], .failed),
         (["nonsense", "TN-Validation-Passed-B"], .passedB),
         ([], .none),
     ])
-    func `of several claims the worst counts, in any order`(texts: [String], expected: Verification) {
+    func `the worst of several claims counts, in any order`(texts: [String], expected: Verification) {
         for texts in [texts, texts.reversed()] {
             var (claims, others) = (AttestationClaims(), AttestationClaims())
             for (position, text) in texts.enumerated() {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("An index brought up to date by what changed")
+@Suite("Changes of a brand index")
 struct BrandIndexChangeTests {
     private static func record(_ digits: UInt64, _ brand: Int) throws -> BrandRecord {
         BrandRecord(
@@ -27,9 +27,9 @@ struct BrandIndexChangeTests {
         }
     }
 
-    /// Changes that go into the table at once, such that stay over it, and such that do so for a while.
+    /// Limits of the delta table: always merged, sometimes merged, never merged.
     @Test(arguments: 1...8, [0, 1_200, .max])
-    func `after any changes it says what an index built anew says`(seed: UInt64, room: Int) throws {
+    func `a changed index equals an index built from scratch`(seed: UInt64, room: Int) throws {
         var random = RepeatableRandom(seed: seed)
         var records: [UInt64: BrandRecord] = [:]
         for _ in 0..<2000 {
@@ -39,7 +39,7 @@ struct BrandIndexChangeTests {
         var index = Self.build(records)
         for round in 0..<12 {
             var change = BrandIndexChange(of: index, generation: Int64(round) + 2, room: room)
-            // Rounds that mostly add, mostly remove, and do both; brands come and go.
+            // Rounds that mostly add, mostly remove, or do both. Brands appear and disappear.
             for _ in 0..<Int.random(in: 0..<900, using: &random) {
                 let digits = UInt64.random(in: 61_200_000_000..<61_200_006_000, using: &random)
                 if Int.random(in: 0..<3, using: &random) < round % 3 {
@@ -59,7 +59,8 @@ struct BrandIndexChangeTests {
                 #expect(index.brandCount == fresh.brandCount)
                 #expect(index.brands.arena.count == fresh.brands.arena.count)
             } else {
-                // What only the table names may wait for the next copy of it; nothing else does, nothing is there twice.
+                // Unused brands of the base table may stay until the next merge. Other unused brands and duplicates are
+                // dropped.
                 #expect(index.brandCount >= fresh.brandCount)
                 #expect(index.brandCount <= fresh.brandCount + index.numbers.tableBrands)
             }
@@ -71,7 +72,7 @@ struct BrandIndexChangeTests {
     }
 
     @Test(arguments: [0, 10])
-    func `the index it was made from stays as it was`(room: Int) throws {
+    func `the original index is unchanged by a change`(room: Int) throws {
         let records = [UInt64(61_255_500_000): try Self.record(61_255_500_000, 1)]
         let before = Self.build(records)
         var change = BrandIndexChange(of: before, generation: 2, room: room)
@@ -84,7 +85,7 @@ struct BrandIndexChangeTests {
         #expect(after.brandCount == (room == 0 ? 2 : 3))
     }
 
-    @Test func `a number that came and went leaves nothing over the table`() throws {
+    @Test func `adding and removing a number leaves the delta table empty`() throws {
         let listed = UInt64(61_255_500_000)
         let added = UInt64(61_255_500_001)
         let before = Self.build([listed: try Self.record(listed, 1)])
@@ -106,10 +107,10 @@ struct BrandIndexChangeTests {
         #expect(try BrandIndexTests.name(of: added, in: after) == nil)
     }
 
-    @Test func `brands that changes took and left again do not stay`() throws {
+    @Test func `brands that changes no longer use are dropped`() throws {
         let listed = UInt64(61_255_500_000)
         var index = Self.build([listed: try Self.record(listed, 1)])
-        // One number that has another brand after every sync: its change stays one.
+        // One number changes its brand with every sync. The delta table keeps one entry.
         for round in 2..<200 {
             var change = BrandIndexChange(of: index, generation: Int64(round), room: 10)
             change.add(try Self.record(listed, round))
@@ -120,7 +121,7 @@ struct BrandIndexChangeTests {
         #expect(index.brandCount == 2)
     }
 
-    @Test func `changes over an empty table keep their brands`() throws {
+    @Test func `changes to an empty index keep their brands`() throws {
         var change = BrandIndexChange(of: .empty(), generation: 1, room: 10)
         for digits in UInt64(61_255_500_000)..<61_255_500_003 { change.add(try Self.record(digits, Int(digits % 10))) }
         let index = change.finish()
@@ -130,11 +131,11 @@ struct BrandIndexChangeTests {
     }
 
     @Test(arguments: [(0, 0), (131_071, 0), (131_072, 4_096), (10_000_000, 312_500)])
-    func `changes stay over a table that is dear to copy, up to a part of it`(count: Int, room: Int) {
+    func `the delta table of a large index grows up to 1/32 of the base table`(count: Int, room: Int) {
         #expect(BrandedNumbers.room(over: count) == room)
     }
 
-    @Test func `changes that would take out what is not there are no saved index`() {
+    @Test func `a saved delta that removes an absent number is rejected`() {
         var table = NumberTable(expectedCount: 2)
         table.put(0, under: 61_255_500_000, in: table.slot(for: 61_255_500_000).slot)
         var changes = NumberTable(expectedCount: 2)
@@ -145,7 +146,7 @@ struct BrandIndexChangeTests {
         #expect(BrandedNumbers(table, brands: 1, changes: changes, count: 1) == nil)
     }
 
-    @Test func `a record whose name cannot be shown takes the number out`() throws {
+    @Test func `a record without a displayable name removes the number`() throws {
         let digits = UInt64(61_255_500_000)
         var change = BrandIndexChange(of: Self.build([digits: try Self.record(digits, 1)]), generation: 2)
         var nameless = try Self.record(digits, 1)
@@ -156,7 +157,7 @@ struct BrandIndexChangeTests {
         #expect(index.brandCount == 0)
     }
 
-    @Test func `a few more numbers cost a few more bytes, not another doubling`() throws {
+    @Test func `a few more numbers do not double the table`() throws {
         var records: [UInt64: BrandRecord] = [:]
         for digits in UInt64(61_255_000_000)..<61_255_020_000 { records[digits] = try Self.record(digits, 1) }
         let before = Self.build(records)

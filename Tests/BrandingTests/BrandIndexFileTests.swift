@@ -5,7 +5,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("The saved index")
+@Suite("Saved brand index")
 struct BrandIndexFileTests {
     private static func sample(generation: Int64 = 7, profile: RenderingProfile = .init()) throws -> BrandIndex {
         var builder = BrandIndexBuilder(profile: profile, generation: generation, expectedCount: 300)
@@ -23,7 +23,7 @@ struct BrandIndexFileTests {
         }
     }
 
-    @Test func `a saved index is the same index after loading`() throws {
+    @Test func `a loaded index equals the saved index`() throws {
         let file = TemporaryFile()
         let index = try Self.sample()
         try index.save(to: file.path)
@@ -42,7 +42,7 @@ struct BrandIndexFileTests {
         }
     }
 
-    @Test func `changes over its table are saved with it`() throws {
+    @Test func `the delta table is saved with the base table`() throws {
         let file = TemporaryFile()
         var change = BrandIndexChange(of: try Self.sample(), generation: 8, room: 100)
         let (gone, renamed, added) = (UInt64(61_255_500_000), UInt64(61_255_500_037), UInt64(61_255_500_001))
@@ -65,7 +65,7 @@ struct BrandIndexFileTests {
         #expect(try Self.load(file).get().count == 0)
     }
 
-    @Test func `saving replaces the file and leaves nothing beside it`() throws {
+    @Test func `saving replaces the file and leaves no draft`() throws {
         let file = TemporaryFile()
         file.write(Array("not an index".utf8))
         try Self.sample().save(to: file.path)
@@ -74,7 +74,7 @@ struct BrandIndexFileTests {
         #expect(access(file.path + ".new", F_OK) != 0)
     }
 
-    @Test func `another generation, other rules and no file each have their own error`() throws {
+    @Test func `a wrong generation, a wrong profile and a missing file have errors of their own`() throws {
         let file = TemporaryFile()
         #expect(throws: BrandIndexFileError.missing(path: file.path)) { try Self.load(file).get() }
         try Self.sample().save(to: file.path)
@@ -93,7 +93,7 @@ struct BrandIndexFileTests {
         }
     }
 
-    @Test func `a file that is no index is refused as such`() {
+    @Test func `a file that is not an index is rejected`() {
         let file = TemporaryFile()
         file.write([UInt8](repeating: 0x41, count: 4096))
         #expect(throws: BrandIndexFileError.otherFormat(path: file.path)) { try Self.load(file).get() }
@@ -101,7 +101,7 @@ struct BrandIndexFileTests {
         #expect(throws: BrandIndexFileError.damaged(path: file.path)) { try Self.load(file).get() }
     }
 
-    @Test func `a folder in its place is an error of the system`() {
+    @Test func `a folder in place of the file is a system error`() {
         let file = TemporaryFile()
         #expect(throws: BrandIndexFileError.cannotRead(path: file.folder, code: EINVAL)) {
             try BrandIndex.load(from: file.folder, generation: 7, profile: .init())
@@ -109,11 +109,12 @@ struct BrandIndexFileTests {
         #expect(throws: BrandIndexFileError.self) { try Self.sample().save(to: file.folder + "/missing/index") }
     }
 
-    @Test func `a flipped bit anywhere is noticed`() throws {
+    @Test func `a flipped bit is detected in every part of the file`() throws {
         let file = TemporaryFile()
         try Self.sample().save(to: file.path)
         let whole = file.read()
-        // Every byte of the header, and every seventh behind it, which meets keys, values, rows, arena and the end.
+        // Flips a bit in every header byte and every seventh later byte, which covers keys, values, rows, arena and
+        // end.
         for position in Array(0..<104) + Array(stride(from: 104, to: whole.count, by: 7)) + [whole.count - 1] {
             var damaged = whole
             damaged[position] ^= 1 << UInt8(position % 8)
@@ -127,7 +128,7 @@ struct BrandIndexFileTests {
         #expect(try Self.load(file).get().count == 300)
     }
 
-    @Test func `a file cut short or grown is noticed`() throws {
+    @Test func `a truncated or extended file is detected`() throws {
         let file = TemporaryFile()
         try Self.sample().save(to: file.path)
         let whole = file.read()
@@ -139,11 +140,11 @@ struct BrandIndexFileTests {
         #expect(throws: BrandIndexFileError.damaged(path: file.path)) { try Self.load(file).get() }
     }
 
-    @Test func `swapped words are noticed`() throws {
+    @Test func `swapped values are detected`() throws {
         let file = TemporaryFile()
         try Self.sample().save(to: file.path)
         var bytes = file.read()
-        // Two words of the arena at the end, which belong to the same lane of the checksum and differ.
+        // Two different values at the end of the arena, in the same lane of the checksum.
         let end = bytes.count - 64
         for offset in 0..<8 { bytes.swapAt(end + offset, end - 32 + offset) }
         file.write(bytes)
@@ -155,13 +156,13 @@ struct BrandIndexFileTests {
         .cannotWrite(path: "/p/i", code: ENOSPC), .otherFormat(path: "/p/i"),
         .otherGeneration(path: "/p/i", found: 1, expected: 2), .otherProfile(path: "/p/i"), .damaged(path: "/p/i"),
     ])
-    func `every error names the file and what happens next`(error: BrandIndexFileError) {
+    func `every error names the file and the next step`(error: BrandIndexFileError) {
         #expect(error.description.contains("/p/i"))
         #expect(error.description.contains("built from the cache") || error.description.contains("check space"))
     }
 }
 
-/// A path in a folder of its own, removed with everything in it.
+/// A path in a temporary folder, which is removed afterwards.
 private final class TemporaryFile {
     let folder: String
     var path: String { folder + "/brands.index" }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("The brand index")
+@Suite("Brand index")
 struct BrandIndexTests {
     static func number(_ digits: UInt64) throws -> E164Number { try #require(E164Number(digits: digits)) }
 
@@ -20,7 +20,7 @@ struct BrandIndexTests {
         index.entry(for: try Self.number(digits)).map { index.text(.name, $0) }
     }
 
-    @Test func `two hundred thousand random numbers are found and no others`() throws {
+    @Test func `the index finds 200,000 random numbers and no others`() throws {
         var random = RepeatableRandom(seed: 1)
         var model: [UInt64: String] = [:]
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1000)
@@ -44,7 +44,7 @@ struct BrandIndexTests {
         #expect(ghosts == 0)
     }
 
-    @Test func `a block of neighbouring numbers is found and its neighbours are not`() throws {
+    @Test func `the index finds a block of consecutive numbers and not its neighbours`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 50_000)
         for digits in UInt64(61_255_500_000)..<61_255_550_000 { builder.add(try Self.record(digits, "Acme")) }
         let index = builder.finish()
@@ -54,12 +54,12 @@ struct BrandIndexTests {
         #expect(found == 50_000)
     }
 
-    @Test func `additions and removals in any order agree with a dictionary`() throws {
+    @Test func `random additions and removals agree with a dictionary`() throws {
         var random = RepeatableRandom(seed: 2)
         var model: [UInt64: String] = [:]
         var change = BrandIndexChange(of: .empty(), generation: 1)
         for step in 0..<30_000 {
-            // Few numbers, so that removals hit runs of neighbours in the table.
+            // A small range of numbers, so that removals hit runs of neighbours in the table.
             let digits = 1_000_000 + UInt64.random(in: 0..<2000, using: &random)
             if Bool.random(using: &random) {
                 model[digits] = "Brand \(step % 7)"
@@ -83,7 +83,7 @@ struct BrandIndexTests {
         ("2026-01-01T00:00:00Z", "soon", "first"),
         ("soon", "later", "second"),
     ])
-    func `of two records for one number the newer stays`(first: String, second: String, expected: String) throws {
+    func `the newer of two records for one number wins`(first: String, second: String, expected: String) throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1)
         builder.add(try Self.record(61_255_501_234, "first", at: first))
         builder.add(try Self.record(61_255_501_234, "second", at: second))
@@ -92,7 +92,7 @@ struct BrandIndexTests {
         #expect(try Self.name(of: 61_255_501_234, in: index) == expected)
     }
 
-    @Test func `times move with their numbers when the table grows`() throws {
+    @Test func `timestamps stay with their numbers when the table grows`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 0)
         for digits in UInt64(1_000_000)..<1_005_000 {
             builder.add(try Self.record(digits, "new", at: "2026-02-01T00:00:00Z"))
@@ -103,14 +103,14 @@ struct BrandIndexTests {
         #expect(try (UInt64(1_000_000)..<1_005_000).allSatisfy { try Self.name(of: $0, in: index) == "new" })
     }
 
-    @Test func `with unique numbers the later record stays, whatever its time`() throws {
+    @Test func `with unique numbers the last record wins, regardless of its timestamp`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1, numbersAreUnique: true)
         builder.add(try Self.record(61_255_501_234, "first", at: "2026-02-01T00:00:00Z"))
         builder.add(try Self.record(61_255_501_234, "second"))
         #expect(try Self.name(of: 61_255_501_234, in: builder.finish()) == "second")
     }
 
-    @Test func `a brand without a readable name is not shown, and replaces an older one that is`() throws {
+    @Test func `a newer record without a readable name removes the brand`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 3)
         builder.add(try Self.record(61_255_501_234, "\r\n"))
         builder.add(try Self.record(61_255_501_235, "Acme"))
@@ -125,7 +125,7 @@ struct BrandIndexTests {
         #expect(try Self.name(of: 61_255_501_236, in: index) == "Acme")
     }
 
-    @Test func `brands that differ in any field are different brands`() throws {
+    @Test func `records that differ in any field are different brands`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 5)
         var record = try Self.record(61_255_501_230, "Acme")
         for change: (inout BrandRecord) -> Void in [
@@ -142,8 +142,8 @@ struct BrandIndexTests {
     }
 
     @Test(arguments: [true, false])
-    func `brands beyond the room for them are left out, and the others stay`(isUnique: Bool) throws {
-        // A row and what tells it apart count as 64 bytes; a name of 1,000 bytes is cut to 64.
+    func `brands above the memory limit are left out and earlier ones stay`(isUnique: Bool) throws {
+        // A row and its fingerprint count as 64 bytes. A name of 1,000 bytes is cut to 64.
         var builder = BrandIndexBuilder(
             profile: .init(), generation: 1, expectedCount: 1, numbersAreUnique: isUnique, room: 20_000)
         for number in UInt64(61_255_500_000)..<61_255_501_000 {
@@ -153,11 +153,11 @@ struct BrandIndexTests {
         let index = builder.finish()
         #expect((20..<100).contains(index.brandCount))
         #expect(index.count == 500 + index.brandCount - 1)
-        #expect(try Self.name(of: 61_255_500_998, in: index) == "Acme", "a brand that is there already")
-        #expect(!index.isFull, "of the room there is outside tests")
+        #expect(try Self.name(of: 61_255_500_998, in: index) == "Acme", "an existing brand needs no memory")
+        #expect(!index.isFull, "the default limit is larger")
     }
 
-    @Test func `brands that cannot be shown take room, too`() throws {
+    @Test func `brands without a readable name count towards the memory limit`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1, room: 64 * 100)
         for number in UInt64(61_255_500_000)..<61_255_501_000 {
             var record = try Self.record(number, " ")
@@ -176,7 +176,7 @@ struct BrandIndexTests {
         #expect(try Self.name(of: 61_255_501_234, in: index) == nil)
     }
 
-    @Test func `parts are appended to what is there`() throws {
+    @Test func `parts are appended to existing bytes`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1)
         builder.add(try Self.record(61_255_501_234, "Acme \"A\""))
         let index = builder.finish()
@@ -189,7 +189,7 @@ struct BrandIndexTests {
         for part in BrandPart.allCases { #expect(index.length(of: part, entry) == index.text(part, entry).utf8.count) }
     }
 
-    @Test func `an identifier is kept up to 255 bytes and may be empty`() throws {
+    @Test func `an identifier is cut at 255 bytes and may be empty`() throws {
         var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 2)
         var record = try Self.record(61_255_501_234, "Acme")
         record.brandID = String(repeating: "é", count: 5000)

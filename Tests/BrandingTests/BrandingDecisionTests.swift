@@ -4,7 +4,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("May the brand be shown")
+@Suite("Branding decision")
 struct BrandingDecisionTests {
     static let known: UInt64 = 61_255_501_234
     static let unknown: UInt64 = 61_255_509_999
@@ -70,7 +70,7 @@ struct BrandingDecisionTests {
             source: "no Identity, outside the trust domain", verification: .none, trunkTrusted: false,
             standard: .untrusted, strict: .untrusted, permissive: .untrusted),
     ])
-    func `evidence and policy decide by the matrix`(row: Row) throws {
+    func `verification, trust and policy decide as in the table`(row: Row) throws {
         let evidence = Self.evidence {
             $0.verification = row.verification
             $0.trunkTrusted = row.trunkTrusted
@@ -81,7 +81,7 @@ struct BrandingDecisionTests {
     }
 
     @Test(arguments: BrandingPolicy.allCases, Verification.allCases)
-    func `a withheld caller is never named, whatever the evidence`(
+    func `a caller with privacy never gets a brand`(
         policy: BrandingPolicy, verification: Verification
     ) throws {
         for isTrusted in [true, false] {
@@ -103,7 +103,7 @@ struct BrandingDecisionTests {
         ("a number that is not certain", .numberUnclear),
         ("a number without a brand", .noMatch),
     ])
-    func `each kind of call that is not branded has its reason`(source: String, expected: PassThroughReason) throws {
+    func `every call without a brand has its reason`(source: String, expected: PassThroughReason) throws {
         let evidence = Self.evidence {
             switch source {
             case let text where text.contains("inside a dialog"): $0.isInitialInvite = false
@@ -118,7 +118,7 @@ struct BrandingDecisionTests {
         #expect(try Self.reason(evidence) == expected)
     }
 
-    @Test func `of several reasons the first in the documented order is given`() throws {
+    @Test func `the first of several reasons in documented order is returned`() throws {
         var evidence = CallEvidence(
             number: nil, privacy: true, trunkTrusted: false, verification: .failed, isInitialInvite: false,
             isEmergency: true, isSpiral: true, hasReplaces: true)
@@ -165,12 +165,12 @@ struct BrandingDecisionTests {
         (BrandingGates(accountStatus: "trial"), nil),
         (BrandingGates(), nil),
     ])
-    func `a closed gate of the directory holds back a call that would be branded`(
+    func `a closed gate stops a brand that would be shown`(
         gates: BrandingGates, expected: PassThroughReason?
     ) throws {
         #expect(try Self.reason(Self.evidence(), gates: gates) == expected)
         #expect(gates.all.allSatisfy(\.isOpen) == (expected == nil))
-        // A status that arrives later decides like one that was there.
+        // A status set later has the same effect as a status set at creation.
         var later = BrandingGates(
             brandingEnabled: gates.brandingEnabled, capReached: gates.capReached, authorised: gates.authorised,
             voipDialerEnabled: gates.voipDialerEnabled, obeysVoipDialer: gates.obeysVoipDialer)

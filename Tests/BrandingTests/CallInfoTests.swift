@@ -8,7 +8,7 @@ import Testing
 struct CallInfoTests {
     private static let logo = "https://logos.example/acme-128x128.png"
 
-    /// What an index gives for one brand.
+    /// Renders one brand with an index.
     private static func render(
         logo: String?, reason: String?, name: String = "Acme", profile: RenderingProfile = .init()
     ) throws -> (full: String, reasonOnly: String, logoURL: String?) {
@@ -23,20 +23,20 @@ struct CallInfoTests {
         return (index.text(.callInfo, entry), index.text(.callInfoReasonOnly, entry), index.logoURL(of: entry))
     }
 
-    @Test func `logo and reason ride on one value`() throws {
+    @Test func `logo and call reason share one value`() throws {
         let value = try Self.render(logo: Self.logo, reason: "Order update")
         #expect(value.full == "<https://logos.example/acme-128x128.png>;purpose=icon;call-reason=\"Order update\"")
         #expect(value.reasonOnly == "<data:>;purpose=jcard;call-reason=\"Order update\"")
         #expect(value.logoURL == Self.logo)
     }
 
-    @Test func `a logo alone has no reason parameter`() throws {
+    @Test func `a logo alone has no call-reason parameter`() throws {
         let value = try Self.render(logo: Self.logo, reason: nil)
         #expect(value.full == "<https://logos.example/acme-128x128.png>;purpose=icon")
         #expect(value.reasonOnly.isEmpty)
     }
 
-    @Test func `a reason alone rides on the null URI`() throws {
+    @Test func `a call reason alone uses the null URI`() throws {
         let value = try Self.render(logo: nil, reason: "Order update")
         #expect(value.full == "<data:>;purpose=jcard;call-reason=\"Order update\"")
         #expect(value.reasonOnly == value.full)
@@ -44,14 +44,14 @@ struct CallInfoTests {
     }
 
     @Test(arguments: [(nil, nil), ("", ""), ("ftp://x.example/a", "\r\n"), (nil, "\u{202E}")] as [(String?, String?)])
-    func `without both there is no value`(logo: String?, reason: String?) throws {
+    func `a brand without logo and call reason has no value`(logo: String?, reason: String?) throws {
         let value = try Self.render(logo: logo, reason: reason)
         #expect(value.full.isEmpty)
         #expect(value.reasonOnly.isEmpty)
         #expect(value.logoURL == nil)
     }
 
-    @Test func `a directory's brand is never called verified`() throws {
+    @Test func `a brand of a directory is never marked as verified`() throws {
         let value = try Self.render(logo: Self.logo, reason: "Order")
         #expect(!value.full.contains("verified"))
         #expect(!value.reasonOnly.contains("verified"))
@@ -64,11 +64,11 @@ struct CallInfoTests {
         ("Hi\r\nX: y", "\"Hi X: y\""),
         ("50% ${x}", "\"50 percent {x}\""),
     ])
-    func `a reason cannot end its quotes`(reason: String, expected: String) throws {
+    func `a call reason cannot end its quotes`(reason: String, expected: String) throws {
         #expect(try Self.render(logo: nil, reason: reason).full == "<data:>;purpose=jcard;call-reason=" + expected)
     }
 
-    @Test func `a reason is cut at 64 characters unless configured`() {
+    @Test func `a call reason is cut at 64 characters by default`() {
         let long = String(repeating: "é", count: 300)
         #expect(CallInfo(logoURL: nil, reason: long, profile: .init()).reason?.count == 64)
         #expect(CallInfo(logoURL: nil, reason: long, profile: .init(maxReasonCharacters: 150)).reason?.count == 150)
@@ -80,7 +80,7 @@ struct CallInfoTests {
         "https://logos.example/a.png", "HTTPS://logos.example/a.png", "https://l.example:8443/a%20b.png?x=1&y=(2)#z",
         "https://[2001:db8::1]/a.png", "https://l.example",
     ])
-    func `an https logo of plain characters is taken as it is`(logo: String) throws {
+    func `an https URL of plain characters is written unchanged`(logo: String) throws {
         #expect(try Self.render(logo: logo, reason: nil).full == "<\(logo)>;purpose=icon")
     }
 
@@ -92,18 +92,18 @@ struct CallInfoTests {
         "https://l.example/a\r\nX: y", "https://l.example/\0", "https://l.example/ä.png", "https://l.example/a\\b",
         "https://l.example/${x}", "https://l.example/a\u{7F}",
     ])
-    func `a logo that may not stand in a header is left out`(logo: String) throws {
+    func `a logo URL that is unsafe in a header is left out`(logo: String) throws {
         #expect(try Self.render(logo: logo, reason: nil).full.isEmpty)
     }
 
-    @Test func `a logo of 2048 characters is the longest`() throws {
+    @Test func `a logo URL may have at most 2048 characters`() throws {
         let base = "https://l.example/"
         let longest = base + String(repeating: "a", count: 2048 - base.utf8.count)
         #expect(try Self.render(logo: longest, reason: nil).full == "<\(longest)>;purpose=icon")
         #expect(try Self.render(logo: longest + "a", reason: nil).full.isEmpty)
     }
 
-    @Test func `an http logo passes only where the operator says so`() throws {
+    @Test func `an http logo is written only if the operator allows it`() throws {
         let profile = RenderingProfile(allowInsecureLogos: true)
         let logo = "http://127.0.0.1:8080/acme.png"
         #expect(try Self.render(logo: logo, reason: nil, profile: profile).full == "<\(logo)>;purpose=icon")

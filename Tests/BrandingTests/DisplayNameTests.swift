@@ -17,7 +17,7 @@ struct DisplayNameTests {
         ("日本電信", "\"日本電信\""),
         ("Acme 👩‍👩‍👧 Care", "\"Acme 👩‍👩‍👧 Care\""),
     ])
-    func `quotes and backslashes are escaped and all else stays`(name: String, expected: String) throws {
+    func `quotes and backslashes are escaped and other characters stay`(name: String, expected: String) throws {
         let display = try #require(DisplayName(name, profile: .init()))
         #expect(display.quoted == expected)
         #expect(display.text == name)
@@ -37,12 +37,12 @@ struct DisplayNameTests {
         ("Acme\u{FFFE}\u{1FFFF}", "Acme"),
         ("Acme \u{E000}\u{F0000}", "Acme"),
     ])
-    func `no control, direction or invisible character gets through`(name: String, expected: String) {
+    func `control, direction and invisible characters are removed`(name: String, expected: String) {
         #expect(DisplayName(name, profile: .init())?.text == expected)
     }
 
     @Test(arguments: ["", " ", "\r\n", "\u{200B}", "\u{200D}\u{200C}", "\u{202E}\u{202C}", "\u{301}", "\u{0}\u{1}"])
-    func `a name without anything to read is no name`(name: String) {
+    func `a name without a readable character is rejected`(name: String) {
         #expect(DisplayName(name, profile: .init()) == nil)
     }
 
@@ -59,16 +59,16 @@ struct DisplayNameTests {
         ("%%", "percent percent"),
         ("%${%}", "percent { percent }"),
     ])
-    func `a percent sign is spelt out and a dollar before a brace goes`(name: String, expected: String) {
+    func `a percent sign becomes a word and the dollar sign before a brace is removed`(name: String, expected: String) {
         #expect(DisplayName(name, profile: .init())?.text == expected)
         #expect(DisplayName(name, profile: .init(percent: .keep))?.text.contains("percent") == false)
     }
 
-    @Test func `the policy keep leaves percent and dollar alone`() {
+    @Test func `the policy keep preserves percent and dollar signs`() {
         #expect(DisplayName("100% ${x}", profile: .init(percent: .keep))?.text == "100% ${x}")
     }
 
-    /// Where a quote opens and where it closes, as The Chicago Manual of Style §6.115 sets them.
+    /// Opening and closing quotes as in The Chicago Manual of Style §6.115.
     @Test(arguments: [
         ("The \"Corner\" Bakery", "The “Corner” Bakery"),
         ("\"Blue\" & \"Gold\"", "“Blue” & “Gold”"),
@@ -81,14 +81,16 @@ struct DisplayNameTests {
         ("“Ready” made", "“Ready” made"),
         ("\"100%\"", "“100 percent ”"),
     ])
-    func `typographic quotes leave nothing to escape`(name: String, expected: String) throws {
+    func `typographic quotes need no escape`(name: String, expected: String) throws {
         let display = try #require(DisplayName(name, profile: .init(quotes: .typographic)))
         #expect(display.text == expected)
         #expect(display.quoted == "\"\(expected)\"")
-        #expect(DisplayName(display.text, profile: .init(quotes: .typographic)) == display, "cleaning twice")
+        #expect(
+            DisplayName(display.text, profile: .init(quotes: .typographic)) == display,
+            "a second cleaning changes nothing")
     }
 
-    @Test func `typographic quotes count with the bytes they have`() {
+    @Test func `typographic quotes count with their size in bytes`() {
         #expect(DisplayName("Inn \"A\"", profile: .init(maxNameBytes: 8, quotes: .typographic))?.text == "Inn “A")
         #expect(DisplayName("Inn \"A\"", profile: .init(maxNameBytes: 6, quotes: .typographic))?.text == "Inn")
     }
@@ -107,18 +109,18 @@ struct DisplayNameTests {
         ("日本", 5, "日"),
         ("\"\"\"\"", 2, "\"\""),
     ])
-    func `a long name is cut before a whole character, in bytes before quoting`(
+    func `a long name is cut between characters, by its bytes before quoting`(
         name: String, limit: Int, expected: String
     ) {
         #expect(DisplayName(name, profile: .init(maxNameBytes: limit))?.text == expected)
     }
 
-    @Test func `a first character longer than the limit leaves no name`() {
+    @Test func `a name is rejected if its first character exceeds the limit`() {
         #expect(DisplayName("👩‍👩‍👧", profile: .init(maxNameBytes: 17)) == nil)
         #expect(DisplayName("e" + String(repeating: "\u{301}", count: 100), profile: .init()) == nil)
     }
 
-    @Test func `eighty bytes are the default, where Asterisk cuts`() {
+    @Test func `the default limit is 80 bytes, as in Asterisk`() {
         let name = String(repeating: "a", count: 200)
         #expect(DisplayName(name, profile: .init())?.text.utf8.count == 80)
         #expect(
@@ -127,7 +129,7 @@ struct DisplayNameTests {
         #expect(RenderingProfile(maxReasonCharacters: 9999).maxReasonCharacters == 200)
     }
 
-    @Test func `random text never leaves its quotes nor the line`() throws {
+    @Test func `random text never ends its quotes or its line`() throws {
         var random = RepeatableRandom(seed: 7)
         let alphabet = Array("ab \"\\\r\n\t\0%${}é👩\u{200D}👧\u{202E}\u{308}<>;,".unicodeScalars)
         for _ in 0..<3000 {
@@ -147,7 +149,7 @@ struct DisplayNameTests {
         }
     }
 
-    /// True if the first quote that is not escaped after the opening one is the last byte.
+    /// True if the last byte is the first unescaped quote after the opening quote.
     private static func endsAtLastQuote(_ bytes: [UInt8]) -> Bool {
         var position = 1
         while position < bytes.count {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("A number as it is written, ITU-T E.164 §6.2.1")
+@Suite("E.164 numbers, ITU-T E.164 §6.2.1")
 struct E164NumberTests {
     @Test(
         arguments: [
@@ -16,14 +16,14 @@ struct E164NumberTests {
             (digits: 100_000_000_000_000, text: "+100000000000000"),
             (digits: 999_999_999_999_999, text: "+999999999999999"),
         ] as [(digits: UInt64, text: String)])
-    func `with its plus sign and all its digits, and is read as the same`(digits: UInt64, text: String) throws {
+    func `a number is written with plus sign and digits and parsed back`(digits: UInt64, text: String) throws {
         let number = try #require(E164Number(digits: digits))
         #expect(number.description == text)
         #expect(E164Number(text) == number)
     }
 
     @Test(arguments: [0, 999_999, 1_000_000_000_000_000, .max] as [UInt64])
-    func `nothing shorter or longer is one`(digits: UInt64) {
+    func `numbers with too few or too many digits are rejected`(digits: UInt64) {
         #expect(E164Number(digits: digits) == nil)
     }
 }

@@ -23,19 +23,19 @@ struct EmergencyNumbersTests {
         ("SE", ["112", "90000"], ["90001"]),
         ("GA", ["1399", "1730", "18"], ["1400"]),
     ])
-    func `each region has its own, and 112 and 911 help everywhere`(
+    func `each region has its own emergency numbers and also 112 and 911`(
         region: String, emergency: [String], ordinary: [String]
     ) throws {
         for text in emergency { #expect(try contains(text, in: region), "\(text)") }
         for text in ordinary { #expect(try !contains(text, in: region), "\(text)") }
     }
 
-    @Test func `a trunk without a region has 112 and 911`() {
+    @Test func `without a region only 112 and 911 are emergency numbers`() {
         #expect(EmergencyNumbers(region: nil).dialled == ["112", "911"])
     }
 
     @Test(arguments: [
-        // RFC 3966 §5.1.1 separators, RFC 3261 §19.1.2 escapes, a country code behind a plus sign.
+        // Separators of RFC 3966 §5.1.1, escapes of RFC 3261 §19.1.2, and a calling code after a plus sign.
         ("1-1-2", true), ("(1)1.2", true), ("%31%31%32", true), ("1%2D12", true), ("0%300", true), ("+000", true),
         ("+61000", true), ("+61 112", true), ("+%361000", true), ("%2B61000", true),
         ("61000", false), ("+64000", false), ("+6100", false), ("+610000", false), ("+61255501303", false), ("", false),
@@ -43,19 +43,19 @@ struct EmergencyNumbersTests {
         ("0 00", true),
         ("*000", false), ("000#", false), ("911911911911911911911911911911", false),
     ])
-    func `a number is known in every form it is written in`(text: String, isEmergency: Bool) throws {
+    func `an emergency number is recognised in every spelling`(text: String, isEmergency: Bool) throws {
         #expect(try contains(text, in: "AU") == isEmergency)
     }
 
-    @Test func `an operator's own count as they are dialled`() throws {
+    @Test func `an operator's own emergency numbers are recognised as dialled`() throws {
         let own = ["0000", "0112", "9", "12345678901234", "+112", "abc"]
         #expect(try contains("0000", in: "AU", own: own))
         #expect(try contains("0-112", in: "AU", own: own))
-        #expect(try !contains("9", in: "AU", own: own), "one digit is no emergency number")
+        #expect(try !contains("9", in: "AU", own: own), "one digit is not an emergency number")
         #expect(EmergencyNumbers(region: nil, own: own).dialled == ["0000", "0112", "112", "911"])
     }
 
-    @Test func `several trunks together have those of each`() throws {
+    @Test func `the union of several trunks has the numbers of each`() throws {
         let all = EmergencyNumbers(
             of: [EmergencyNumbers(region: Region("AU")), EmergencyNumbers(region: Region("NZ"), own: ["0111"])])
         for text in ["000", "111", "0111", "+61000", "+64111"] {

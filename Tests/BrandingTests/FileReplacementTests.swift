@@ -4,7 +4,7 @@ import Branding
 import Foundation
 import Testing
 
-@Suite("Replacing a file whole")
+@Suite("Atomic file replacement")
 struct FileReplacementTests {
     private let folder = FileManager.default.temporaryDirectory.path + "/herald-replace-\(UUID().uuidString)"
     private var path: String { folder + "/secret" }
@@ -15,7 +15,7 @@ struct FileReplacementTests {
         try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
     }
 
-    @Test func `the new content stands there, readable for whom it says`() throws {
+    @Test func `the file has the new content and the given permissions`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileReplacement.write([1, 2], to: path, mode: 0o600)
         try FileReplacement.write([3], to: path, mode: 0o600)
@@ -24,7 +24,7 @@ struct FileReplacementTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["secret"])
     }
 
-    @Test func `what a crash left half written, readable for all, is not gone on with`() throws {
+    @Test func `a draft left by a crash does not pass on its permissions`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let draft = path + ".new"
         try Data(repeating: 9, count: 100).write(to: URL(fileURLWithPath: draft))
@@ -34,7 +34,7 @@ struct FileReplacementTests {
         #expect(try mode() == 0o600)
     }
 
-    @Test func `without a commit the old file stays and the draft goes`() throws {
+    @Test func `without a commit the old file stays and the draft is removed`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try FileReplacement.write([5], to: path, mode: 0o600)
         try FileReplacement(of: path).write([6, 6])
@@ -42,7 +42,7 @@ struct FileReplacementTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["secret"])
     }
 
-    @Test func `a folder that is not there is named, with the reason`() throws {
+    @Test func `the error names a missing folder and the reason`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let error = #expect(throws: FileReplacementError.self) {
             try FileReplacement.write([7], to: folder + "/none/secret", mode: 0o600)

@@ -16,7 +16,7 @@ struct HostedLogosTests {
         RenderingProfile(logos: HostedLogos(publicURL: publicURL, missing: missing, files: files))
     }
 
-    @Test func `a logo with a copy is announced by the gateway's own address`() throws {
+    @Test func `a logo with a local copy gets the gateway's URL`() throws {
         let info = CallInfo(logoURL: Self.logo, reason: nil, profile: profile(.original))
         #expect(info.logoURL == "http://192.0.2.10:9480/logos/" + Self.file)
         let slash = CallInfo(
@@ -27,21 +27,21 @@ struct HostedLogosTests {
     @Test(arguments: [
         ("https://assets.example/other.png", "https://assets.example/other.png"),
         ("http://assets.example/plain.png", nil), ("https://assets.example/<evil>", nil),
-    ]) func `a logo without a copy is the directory's, as far as that may stand in a header`(
+    ]) func `a logo without a local copy keeps the directory's URL if it is safe in a header`(
         url: String, expected: String?
     ) {
         #expect(CallInfo(logoURL: url, reason: nil, profile: profile(.original)).logoURL == expected)
         #expect(CallInfo(logoURL: url, reason: nil, profile: profile(.none)).logoURL == nil)
     }
 
-    @Test func `a brand without an icon keeps its reason`() throws {
+    @Test func `a brand without an icon keeps its call reason`() throws {
         let index = try index(profile(.none, files: [:]))
         let number = try #require(E164Number("+61255501001"))
         let entry = try #require(index.entry(for: number))
         #expect(index.text(.callInfo, entry) == #"<data:>;purpose=jcard;call-reason="Delivery""#)
     }
 
-    @Test func `a saved index of other copies is not used`() throws {
+    @Test func `a saved index is rejected if the local copies differ`() throws {
         let path = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString).index"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let mine = profile(.original)
@@ -59,7 +59,7 @@ struct HostedLogosTests {
         }
     }
 
-    @Test func `the order in which copies came does not matter to a saved index`() throws {
+    @Test func `the order of the local copies does not change the fingerprint`() throws {
         let path = FileManager.default.temporaryDirectory.path + "/\(UUID().uuidString).index"
         defer { try? FileManager.default.removeItem(atPath: path) }
         let pairs = (0..<50).map { ("https://assets.example/\($0).png", "file-\($0)") }

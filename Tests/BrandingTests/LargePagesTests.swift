@@ -4,9 +4,9 @@ import Testing
 
 @testable import Branding
 
-@Suite("Memory in large pages")
+@Suite("Arrays in huge pages")
 struct LargePagesTests {
-    @Test func `an array larger than two such pages is what was put into it`() {
+    @Test func `an array of more than two huge pages keeps its elements`() {
         let numbers = [UInt64](inLargePages: 1 << 20) { slots in
             for slot in slots.indices { slots.initializeElement(at: slot, to: UInt64(slot) &* 0x9E37_79B9) }
             return slots.count

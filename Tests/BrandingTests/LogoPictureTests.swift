@@ -3,7 +3,7 @@
 import Branding
 import Testing
 
-@Suite("Logo pictures")
+@Suite("Logo images")
 struct LogoPictureTests {
     private static let png: [UInt8] =
         [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A] + [0, 0, 0, 13] + Array("IHDR".utf8) + [0, 0, 1, 0]
@@ -18,7 +18,7 @@ struct LogoPictureTests {
         #expect(jpeg.format == .jpeg && jpeg.width == 256 && jpeg.height == 64)
     }
 
-    @Test func `a picture cut anywhere is none`() {
+    @Test func `a truncated image is rejected`() {
         for count in 0..<Self.png.count {
             #expect(throws: LogoPictureError.self) { try LogoPicture(Array(Self.png.prefix(count))) }
         }
@@ -28,11 +28,11 @@ struct LogoPictureTests {
     }
 
     @Test(arguments: ["<svg xmlns='http://www.w3.org/2000/svg'/>", "GIF89a", "BM", "<html>", "RIFF0000WEBP", ""])
-    func `other formats are none`(text: String) {
+    func `other image formats are rejected`(text: String) {
         #expect(throws: LogoPictureError.otherFormat) { try LogoPicture(Array(text.utf8)) }
     }
 
-    @Test func `a picture without size is none`() {
+    @Test func `an image without a size is rejected`() {
         var png = Self.png
         png.replaceSubrange(16..<20, with: [0, 0, 0, 0])
         #expect(throws: LogoPictureError.noSize) { try LogoPicture(png) }
@@ -41,7 +41,7 @@ struct LogoPictureTests {
         #expect(throws: LogoPictureError.noSize) { try LogoPicture(second) }
     }
 
-    @Test func `no bytes are read as a picture by accident or crash the reader`() {
+    @Test func `random bytes are rejected without a crash`() {
         var generator = SystemRandomNumberGenerator()
         for _ in 0..<5000 {
             var bytes = Bool.random(using: &generator) ? Self.png : Self.jpeg

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("Numbers to E.164, RFC 3966 §3 and §5")
+@Suite("Normalising numbers to E.164, RFC 3966 §3 and §5")
 struct NumberNormaliserTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let text: String
@@ -40,7 +40,7 @@ struct NumberNormaliserTests {
         Row("0669811234", "IT", "+390669811234"),
         Row("131126", "AU", "+61131126"),
     ])
-    func `a national form is read by the rules of the trunk's region`(row: Row) throws {
+    func `a national number is read by the rules of the trunk's region`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -57,7 +57,8 @@ struct NumberNormaliserTests {
         Row("+442079460018", "AU", "+442079460018"),
         Row("+442079460018", nil, "+442079460018"),
     ])
-    func `an international form is read behind the prefix of the region, a bare code, or a plus`(row: Row) throws {
+    func `an international number is read with the region's prefix, a bare calling code or a plus sign`(row: Row) throws
+    {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -71,7 +72,7 @@ struct NumberNormaliserTests {
         Row("(020) 7946-0018", "GB", "+442079460018"),
         Row("+4402079460018", nil, "+442079460018"),
     ])
-    func `visual separators and a superfluous national prefix do not matter`(row: Row) throws {
+    func `visual separators and a superfluous national prefix are ignored`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -84,7 +85,7 @@ struct NumberNormaliserTests {
         "12345678901234567890", "+61 4 1 2 3 4 5 6 7 8 (((((((((((((((", "٠٤١٢٣٤٥٦٧٨", "＋６１４１２３４５６７８",
         "+61412345678\0", "+61412345678\r\n", "\t+61412345678", "+61%20412345678",
     ])
-    func `whatever is not surely one number is refused`(text: String) throws {
+    func `text that is not certainly one number is rejected`(text: String) throws {
         for region in ["AU", "GB", "DE", "US", "NZ", "FR"] {
             #expect(try Self.normalise(Row(text, region, nil)) == nil, "in \(region)")
         }
@@ -92,28 +93,28 @@ struct NumberNormaliserTests {
     }
 
     @Test(arguments: ["AU", "GB", "US", "NZ", "FR"])
-    func `a number without its area is refused`(region: String) throws {
+    func `a local number without its area code is rejected`(region: String) throws {
         #expect(try Self.normalise(Row("5551234", region, nil)) == nil)
     }
 
     @Test(arguments: ["0412345678", "442079460018", "00442079460018", "2125551234"])
-    func `without a region only a plus sign makes a number certain`(text: String) throws {
+    func `without a region only numbers with a plus sign are accepted`(text: String) throws {
         #expect(try Self.normalise(Row(text, nil, nil)) == nil)
     }
 
     @Test(arguments: [
-        // From abroad with the code in front, or a German national number without its zero; both are allocated.
+        // Either an international number, or a German national number without its zero. Both are allocated.
         Row("49238900", "DE", nil),
         Row("492437029049", "DE", nil),
-        // An Italian mobile number; 31234567 behind the code of Italy is in no allocated range.
+        // An Italian mobile number. 31234567 with Italy's code is in no allocated range.
         Row("3931234567", "IT", "+393931234567"),
-        // Of Vienna, or of Kiel without its zero; where no zero is dialled, bare digits are how national numbers look.
+        // In Vienna, or in Kiel without its zero. In a region that dials no zero, bare digits are a national number.
         Row("4315012345", "DE", nil),
         Row("0431501234", "DE", "+49431501234"),
         Row("412345678", "AU", "+61412345678"),
         Row("2125551234", "US", "+12125551234"),
     ])
-    func `bare digits that may be two different numbers count only if one of them cannot be`(row: Row) throws {
+    func `ambiguous digits are accepted only if one reading is impossible`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -134,7 +135,7 @@ struct NumberNormaliserTests {
         ("2079460018", "+", "AU", nil),
         ("2079460018", "+4412345678901234567890123", "AU", nil),
     ])
-    func `a global phone-context goes in front, a domain must be the trunk's own, RFC 3966 §5.1.5`(
+    func `a global phone-context is prepended and a domain must be the trunk's own, RFC 3966 §5.1.5`(
         text: String, context: String, region: String, expected: String?
     ) {
         let normaliser = NumberNormaliser(region: Region(region), contexts: ["Own.example"])
@@ -142,25 +143,25 @@ struct NumberNormaliserTests {
     }
 
     @Test(arguments: [
-        // Carriers write 00 and the country code where 0011 or 011 is dialled.
+        // Carriers send 00 and a calling code in regions that dial 0011 or 011.
         Row("0061491570156", "AU", "+61491570156"),
         Row("0061255501303", "AU", "+61255501303"),
         Row("00442079460018", "AU", "+442079460018"),
         Row("0012025550123", "AU", "+12025550123"),
         Row("0061491570156", "US", "+61491570156"),
         Row("00442079460018", "US", "+442079460018"),
-        // The region's own prefix.
+        // The international prefix of the region.
         Row("0011442079460018", "AU", "+442079460018"),
         Row("011442079460018", "US", "+442079460018"),
         Row("00442079460018", "DE", "+442079460018"),
         Row("001442079460018", "SG", "+442079460018"),
-        // Of no country, or of none that is certain: never an Australian number with a zero too many.
+        // No calling code, or no certain number. The result must not be an Australian number with an extra zero.
         Row("00999123456789", "AU", nil),
         Row("00255501303", "AU", nil),
         Row("000491570156", "AU", nil),
         Row("00", "AU", nil),
     ])
-    func `two zeros and a country code are an international number where nothing else can be meant`(row: Row) throws {
+    func `two zeros and a calling code are international if no other reading exists`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -168,10 +169,10 @@ struct NumberNormaliserTests {
         Row("+86282452253", "US", nil), Row("+86282452253", nil, nil), Row("86282452253", "CN", nil),
         Row("0086282452253", "GB", nil), Row("+266696687", "AU", nil), Row("+7378742833", "RU", nil),
         Row("+688632732", nil, nil), Row("+94844353", nil, nil),
-        // The same digits without a plus sign may be a number of the region's.
+        // The same digits without a plus sign can be a number of the region.
         Row("7378742833", "US", "+17378742833"), Row("266696687", "AU", "+61266696687"),
     ])
-    func `a word spelled on the keypad is no number, ITU-T E.161`(row: Row) throws {
+    func `a word spelled on the keypad is rejected, ITU-T E.161`(row: Row) throws {
         #expect(try Self.normalise(row) == row.expected)
     }
 
@@ -179,7 +180,7 @@ struct NumberNormaliserTests {
         "1300FLOWERS", "+1800FLOWERS", "1-800-FLOWERS", "harbour61255501303", "UNAVAILABLE", "04abcdefgh",
         "0491570156x1",
     ])
-    func `letters are never read by their keys`(text: String) throws {
+    func `letters are never read as keypad digits`(text: String) throws {
         for region in ["AU", "US", nil] { #expect(try Self.normalise(Row(text, region, nil)) == nil) }
     }
 
@@ -194,7 +195,7 @@ struct NumberNormaliserTests {
                 #expect(normaliser.normalise(Array("+\(example.digits)".utf8)) == (isPossible ? number : nil))
                 let national = Library.read(example.national, region)
                 let answer = normaliser.normalise(Array(example.national.utf8))
-                // Nil where the digits could also be meant as an international number; never another number.
+                // Nil if the digits can also be an international number. Never another number.
                 #expect(answer == national || answer == nil, "\(example.national) in \(region)")
                 let hasZero = example.national.hasPrefix("0")
                 let dialsZero = CallingCodePlan.shared.dialsZero(code: region.callingCode)
@@ -206,8 +207,8 @@ struct NumberNormaliserTests {
         #expect(seen > 1000)
     }
 
-    @Test func `plain digits get the library's answer without the library`() throws {
-        // Fixed lengths and leading digits around every example number, where plans differ most.
+    @Test func `the fast path returns the same result as the library`() throws {
+        // Fixed lengths and leading digits around every example number, where numbering plans differ most.
         let plan = CallingCodePlan.shared
         var fast = 0
         for example in Region.all.flatMap(Examples.of) {
@@ -225,20 +226,20 @@ struct NumberNormaliserTests {
         "+61412345678", "+442079460018", "+4915112345678", "+12125551234", "+6494881234", "+33612345678",
         "+390669811234", "+78123456789",
     ])
-    func `the usual callers take the fast path unless a national prefix is in sight`(text: String) throws {
+    func `plain E.164 numbers take the fast path unless a national prefix may follow the code`(text: String) throws {
         let number = try #require(E164Number(text))
         let needsLibrary = text.hasPrefix("+78")
         #expect(CallingCodePlan.shared.accepts(number, digitCount: text.utf8.count - 1) == !needsLibrary)
         #expect(try Self.normalise(Row(text, nil, nil)) == text)
     }
 
-    @Test func `a slice of a larger message is read like a text of its own`() {
+    @Test func `a slice of a larger message is read like a separate text`() {
         let message = Array("sip:+61412345678@example.com".utf8)
         #expect(NumberNormaliser(region: nil).normalise(message[4..<16])?.description == "+61412345678")
     }
 }
 
-/// The library itself, as the judge of the fast path.
+/// Calls the library directly, as the reference for the fast path.
 enum Library {
     static func read(_ text: String, _ region: Region? = nil) -> E164Number? {
         var digits: UInt64 = 0
@@ -257,7 +258,7 @@ extension String {
     }
 }
 
-/// The library's example numbers.
+/// Example numbers from the library.
 enum Examples {
     struct Example {
         let digits: UInt64
@@ -280,7 +281,8 @@ enum Examples {
         }
     }
 
-    /// The number, one digit shorter and longer, and with every other digit behind the calling code's first.
+    /// Returns the number, one digit shorter, one digit longer, and with every digit after the first digit of its
+    /// calling code.
     static func neighbours(of digits: UInt64) -> [String] {
         let text = String(digits)
         var all = [text, String(text.dropLast()), text + "5"]

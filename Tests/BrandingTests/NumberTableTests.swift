@@ -4,9 +4,9 @@ import Testing
 
 @testable import Branding
 
-@Suite("Saved arrays are looked at before they are used")
+@Suite("Checks of saved arrays")
 struct NumberTableTests {
-    @Test func `arrays of a table make the same table`() throws {
+    @Test func `the arrays of a table restore the same table`() throws {
         var table = NumberTable(expectedCount: 3)
         for digits in UInt64(61_255_501_230)..<61_255_501_233 {
             table.put(1, under: digits, in: table.slot(for: digits).slot)
@@ -24,11 +24,11 @@ struct NumberTableTests {
         (keys: [1, 2, 0], values: [0, 0, 0], count: 1),
         (keys: [1, 0, 0], values: [2, 0, 0], count: 1),
     ])
-    func `arrays that a search could run out of are refused`(keys: [UInt64], values: [UInt32], count: Int) {
+    func `arrays that would break a lookup are rejected`(keys: [UInt64], values: [UInt32], count: Int) {
         #expect(NumberTable(keys: keys, values: values, count: count, valueLimit: 2) == nil)
     }
 
-    @Test func `a row that points outside the arena is refused`() {
+    @Test func `a row that points outside the arena is rejected`() {
         let arena = [UInt8](repeating: 0x22, count: 10)
         let good = RenderedBrands.Row(start: 2, quotedName: 4, icon: 4)
         #expect(RenderedBrands(rows: [good], arena: arena) != nil)
@@ -37,7 +37,7 @@ struct NumberTableTests {
         #expect(RenderedBrands(rows: [.init(start: 0, quotedName: 1)], arena: arena) == nil)
     }
 
-    @Test func `a row is saved without gaps`() {
+    @Test func `a row has no padding`() {
         #expect(MemoryLayout<RenderedBrands.Row>.size == 24)
         #expect(MemoryLayout<RenderedBrands.Row>.stride == 24)
     }

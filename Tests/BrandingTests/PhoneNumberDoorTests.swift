@@ -6,7 +6,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("The door to libphonenumber")
+@Suite("C interface to libphonenumber")
 struct PhoneNumberDoorTests {
     private static func normalise(_ text: [CChar], _ region: String?) -> CInt {
         var digits: UInt64 = 0
@@ -32,11 +32,11 @@ struct PhoneNumberDoorTests {
             ("", "AU", HERALD_PHONE_NOT_A_NUMBER),
             ("\0\0\0", "AU", HERALD_PHONE_NOT_A_NUMBER),
         ] as [(String, String?, Int)])
-    func `a text is read, not a number, or not possible`(text: String, region: String?, expected: Int) {
+    func `a text is a number, not a number, or not possible`(text: String, region: String?, expected: Int) {
         #expect(Int(Self.normalise(text.utf8.map(CChar.init(bitPattern:)), region)) == expected)
     }
 
-    @Test func `more than 64 bytes and no bytes at all are refused`() {
+    @Test func `more than 64 bytes and empty text are rejected`() {
         let digit = CChar(bitPattern: UInt8(ascii: "1"))
         #expect(Int(Self.normalise(Array(repeating: digit, count: 65), "US")) == HERALD_PHONE_REFUSED)
         var digits: UInt64 = 0
@@ -46,7 +46,7 @@ struct PhoneNumberDoorTests {
         #expect(herald_phone_calling_code(nil) == 0)
     }
 
-    @Test func `bytes that are no text at all do no harm`() {
+    @Test func `bytes that are not text are rejected without a crash`() {
         var random = RepeatableRandom(seed: 5)
         for _ in 0..<2000 {
             let bytes = (0..<Int.random(in: 0...64, using: &random)).map { _ in
@@ -56,7 +56,7 @@ struct PhoneNumberDoorTests {
         }
     }
 
-    @Test func `many threads read at once and agree`() async {
+    @Test func `concurrent threads get equal results`() async {
         let texts = ["0412345678", "0011442079460018", "0299991234", "anonymous", "61412345678"]
         let normaliser = NumberNormaliser(region: Region("AU"))
         let expected = texts.map { normaliser.normalise(Array($0.utf8)) }
@@ -70,7 +70,7 @@ struct PhoneNumberDoorTests {
         }
     }
 
-    @Test func `an allocated number is told from one that is only possible`() {
+    @Test func `allocated numbers are distinguished from merely possible ones`() {
         #expect(herald_phone_is_allocated(442_079_460_018) == 1)
         #expect(herald_phone_is_allocated(441_111_111_111) == 0)
         #expect(herald_phone_is_allocated(0) == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Branding
 
-@Suite("Time stamps of records, ISO 8601")
+@Suite("Timestamps of records, ISO 8601")
 struct UpdateTimeTests {
     @Test(arguments: [
         ("1970-01-01T00:00:00Z", 0),
@@ -21,7 +21,7 @@ struct UpdateTimeTests {
         ("2000-03-01T00:00:00Z", 951_868_800_000_000),
         ("1969-12-31T23:59:59Z", -1_000_000),
     ])
-    func `a time stamp is one instant however it is written`(text: String, microseconds: Int64) {
+    func `different spellings of one timestamp are one instant`(text: String, microseconds: Int64) {
         #expect(UpdateTime(text).microseconds == microseconds)
     }
 
@@ -30,7 +30,7 @@ struct UpdateTimeTests {
         "2026-01-01T24:00:00Z", "2026-01-01T00:60:00Z", "2026-01-01T00:00:61Z", "2026-01-01T00:00:00.Z",
         "2026-01-01T00:00:00Zjunk", "2026-01-01T00:00:00+1", "2026-01-01T00:00:00+99:00", "+026-01-01T00:00:00Z",
     ])
-    func `what cannot be read is older than everything`(text: String) {
+    func `an unreadable timestamp is older than every other`(text: String) {
         #expect(UpdateTime(text) == .never)
         #expect(UpdateTime(text) < UpdateTime("0001-01-01T00:00:00Z"))
     }

@@ -25,7 +25,7 @@ struct VerificationTests {
         ("", .none),
         (String(repeating: "TN-Validation-Passed", count: 100), .none),
     ])
-    func `a verstat value is read in any case and what is unknown counts as unchecked`(
+    func `verstat ignores case, and an unknown value counts as unchecked`(
         text: String, expected: Verification
     ) {
         #expect(Verification(verstat: Array(text.utf8)[...]) == expected)

@@ -4,7 +4,7 @@ import ConfigurationFiles
 import Foundation
 import Testing
 
-@Suite("The directory section of herald.yaml")
+@Suite("herald.yaml: directory")
 struct DirectoryAccessTests {
     private static let pin = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
     private let folder: TemporaryFolder
@@ -40,7 +40,7 @@ struct DirectoryAccessTests {
     @Test(arguments: [
         ("", HeraldConfiguration.DirectoryFlag.ignore), ("  voip_dialer_enabled: ignore", .ignore),
         ("  voip_dialer_enabled: obey", .obey),
-    ]) func `the dialler's flag is ignored unless the operator says obey`(
+    ]) func `the flag voip_dialer_enabled is ignored unless the operator sets obey`(
         lines: String, flag: HeraldConfiguration.DirectoryFlag
     ) throws {
         #expect(try #require(try load(lines)).voipDialer == flag)
@@ -50,17 +50,17 @@ struct DirectoryAccessTests {
         ("  voip_dialer_enabled: false", "directory.voip_dialer_enabled"),
         ("  tls: {pins: [abc]}", "directory.tls.pins[0]: must be the base64 of a SHA-256"),
         ("  tls: {roots: /nowhere.pem}", "directory.tls.roots: /nowhere.pem cannot be read"),
-        ("  tls: {certificate: /dev/null}", "directory.tls.certificate: certificate and key go together"),
+        ("  tls: {certificate: /dev/null}", "directory.tls.certificate: certificate and key are required together"),
         ("  signing: {id: a}", "directory.signing.secret_file: is missing; write secret_file: /etc/herald/secret"),
         ("  signing: {secret_env: SECRET}", "directory.signing.id: is missing; write id: herald"),
         ("  tls: {pin: x}", "directory.tls.pin: unknown key; did you mean \"pins\"?"),
     ])
-    func `what is wrong is said`(lines: String, message: String) throws {
+    func `every error of the directory section is reported`(lines: String, message: String) throws {
         let error = #expect(throws: ConfigurationError.self) { try load(lines) }
         #expect(error?.description.contains(message) == true, "\(String(describing: error))")
     }
 
-    @Test func `pins without TLS are refused`() throws {
+    @Test func `pins without TLS are rejected`() throws {
         let error = #expect(throws: ConfigurationError.self) {
             try load("  tls: {pins: [\(Self.pin)]}", url: "http://127.0.0.1:8088")
         }

@@ -10,7 +10,7 @@ struct DirectoryConfigurationTests {
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test func `paths start from the file's folder and the rest has defaults`() throws {
+    @Test func `relative paths start at the file's folder and other keys have defaults`() throws {
         let path = try folder.write("state: data\nlogos: .\npublic_url: https://d.example.com\n", to: "directory.yaml")
         let configuration = try DirectoryConfiguration.load(path: path)
         #expect(configuration.listen.description == "127.0.0.1:8088")
@@ -20,7 +20,7 @@ struct DirectoryConfigurationTests {
         #expect(configuration.log == LogSettings())
     }
 
-    @Test func `what is wrong is refused with its place`() throws {
+    @Test func `invalid values are rejected with their position`() throws {
         let path = try folder.write(
             "lisen: 127.0.0.1:8088\nlogos: nowhere\npublic_url: d.example.com\nlog: {level: inf}\n",
             to: "directory.yaml")
@@ -29,12 +29,12 @@ struct DirectoryConfigurationTests {
             error?.problems.map { $0.description.replacing(folder.path + "/", with: "") } == [
                 #"directory.yaml:1:1: lisen: unknown key; did you mean "listen"?"#,
                 "directory.yaml:2:8: logos: nowhere cannot be read: No such file or directory",
-                "directory.yaml:3:13: public_url: must be an http:// or https:// address with a host, and without user, query and fragment",
-                #"directory.yaml:4:14: log.level: "inf" is none of trace, debug, info, notice, warning, error; did you mean "info"?"#,
+                "directory.yaml:3:13: public_url: must be an http:// or https:// URL with a host, without user, query and fragment",
+                #"directory.yaml:4:14: log.level: "inf" is not one of trace, debug, info, notice, warning, error; did you mean "info"?"#,
             ])
     }
 
-    @Test func `the longest time for an answer has a unit and bounds`() throws {
+    @Test func `answer_timeout has a unit and a range`() throws {
         let path = try folder.write("answer_timeout: 10m\n", to: "directory.yaml")
         #expect(try DirectoryConfiguration.load(path: path).answerTimeout == .seconds(600))
         for (text, reason) in [
@@ -47,7 +47,7 @@ struct DirectoryConfigurationTests {
         }
     }
 
-    @Test func `versions belong to one kind of client each`() throws {
+    @Test func `client versions are configured per kind of client`() throws {
         let path = try folder.write(
             "clients:\n  ios: {min_supported_version: 1.0.0, latest_version: 1.2.0}\n  herald: {latest_version: \"2.0\"}\n",
             to: "directory.yaml")
@@ -62,10 +62,10 @@ struct DirectoryConfigurationTests {
             ])
     }
 
-    @Test func `logos lie in a folder that can be read`() throws {
+    @Test func `the logo folder must be readable`() throws {
         let file = try folder.write("x", to: "file")
         #expect(DirectoryConfiguration.problem(ofLogos: folder.path) == nil)
-        #expect(DirectoryConfiguration.problem(ofLogos: file) == "\(file) is no folder")
+        #expect(DirectoryConfiguration.problem(ofLogos: file) == "\(file) is not a folder")
         let missing = DirectoryConfiguration.problem(ofLogos: "/nowhere")
         #expect(missing == "/nowhere cannot be read: No such file or directory")
     }

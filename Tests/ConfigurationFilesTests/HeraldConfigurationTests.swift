@@ -5,13 +5,13 @@ import ConfigurationFiles
 import Foundation
 import Testing
 
-@Suite("herald.yaml, what it means")
+@Suite("herald.yaml: values")
 struct HeraldConfigurationTests {
     private let folder: TemporaryFolder
 
     init() throws { folder = try TemporaryFolder() }
 
-    @Test func `six lines are enough and everything else has its default`() throws {
+    @Test func `the smallest configuration is accepted and other keys have defaults`() throws {
         let configuration = try folder.load(smallest)
         #expect(configuration.id == ProcessInfo.processInfo.hostName)
         #expect(configuration.state == "/var/lib/herald")
@@ -29,14 +29,14 @@ struct HeraldConfigurationTests {
         let pbx = try #require(configuration.pbx.first)
         #expect(pbx.name == "pbx1")
         #expect(pbx.targets[0].address.port == 5060)
-        #expect(pbx.sources.isEmpty, "which means its targets' addresses")
+        #expect(pbx.sources.isEmpty, "empty means the addresses of the targets")
         #expect(pbx.targets[0].largestDatagram == nil)
         #expect(configuration.branding.isEnabled)
         #expect(configuration.branding.maxNameBytes == 80)
         #expect(configuration.directory == nil)
         #expect(configuration.outcomes.returnedWindow == .seconds(72 * 3600))
         #expect(configuration.timers.c == .seconds(181))
-        #expect(configuration.limits.maxTransactions == nil, "which means by the memory there is")
+        #expect(configuration.limits.maxTransactions == nil, "nil means derived from the memory")
         #expect(configuration.drain == .zero)
         #expect(configuration.health.reportsPBX)
         #expect(pbx.isProbed && !pbx.mustRespond && !configuration.trunks[0].isProbed)
@@ -45,7 +45,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.log == LogSettings())
     }
 
-    @Test func `every kind of value is read`() throws {
+    @Test func `every key is read`() throws {
         let configuration = try folder.load(
             """
             gateway: {id: edge-1, state: data, runtime: /dev/shm/herald}
@@ -105,7 +105,7 @@ struct HeraldConfigurationTests {
         #expect(two.listener == 1)
         #expect(two.trunkHeader == "X-Line")
         #expect(two.foreignCallInfo == .keep)
-        #expect(one.withheldIdentity == .keep, "as a trusted trunk's default is")
+        #expect(one.withheldIdentity == .keep, "the default of a trusted trunk")
         #expect(two.withheldIdentity == .strip)
         #expect(try folder.load(smallest).trunks[0].withheldIdentity == .strip)
         #expect(configuration.pbx[0].targets[0].largestDatagram == 4000)
@@ -124,7 +124,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.log.format == .json)
     }
 
-    @Test func `a trunk says how its numbers and claims are meant`() throws {
+    @Test func `emergency numbers, phone contexts and attestation headers of a trunk are read`() throws {
         let configuration = try folder.load(
             smallest.replacing(
                 "[203.0.113.5]",
@@ -135,7 +135,7 @@ struct HeraldConfigurationTests {
                         attestation_header: [X-Twilio-VerStat, P-Carrier-Attestation]
                     """))
         let trunk = try #require(configuration.trunks.first)
-        #expect(trunk.emergencyNumbers == ["0000", "0112"], "zeros in front count")
+        #expect(trunk.emergencyNumbers == ["0000", "0112"], "leading zeros are kept")
         #expect(trunk.phoneContexts == ["carrier.example"])
         #expect(trunk.attestationHeaders == ["X-Twilio-VerStat", "P-Carrier-Attestation"])
         let plain = try #require(try folder.load(smallest).trunks.first)
@@ -143,21 +143,21 @@ struct HeraldConfigurationTests {
     }
 
     @Test(arguments: [
-        ("emergency_numbers: [\"+112\"]", "\"+112\" is no emergency number"),
-        ("emergency_numbers: [1]", "\"1\" is no emergency number"),
+        ("emergency_numbers: [\"+112\"]", "\"+112\" is not an emergency number"),
+        ("emergency_numbers: [1]", "\"1\" is not an emergency number"),
         ("phone_contexts: [\"+61\"]", "a context such as +61 is read without being listed"),
-        ("attestation_header: From", "\"From\" is no header a carrier says its attestation in"),
-        ("attestation_header: P-Asserted-Identity", "is no header a carrier says its attestation in"),
-        ("attestation_header: \"X-A: b\"", "is no header a carrier says its attestation in"),
+        ("attestation_header: From", "\"From\" cannot be an attestation header"),
+        ("attestation_header: P-Asserted-Identity", "cannot be an attestation header"),
+        ("attestation_header: \"X-A: b\"", "cannot be an attestation header"),
     ])
-    func `what a trunk says wrongly is named`(line: String, problem: String) throws {
+    func `invalid numbers, contexts and headers of a trunk are rejected`(line: String, problem: String) throws {
         let error = try #require(throws: ConfigurationError.self) {
             try folder.load(smallest.replacing("[203.0.113.5]", with: "[203.0.113.5]\n    \(line)"))
         }
         #expect("\(error)".contains(problem), "\(error)")
     }
 
-    @Test func `a target has what its group says, unless it says something else itself`() throws {
+    @Test func `a target inherits the values of its group and can override them`() throws {
         let configuration = try folder.load(
             """
             listen: [{name: u, address: 192.0.2.10}, {name: t, address: 192.0.2.10, transport: tcp}]
@@ -176,7 +176,7 @@ struct HeraldConfigurationTests {
         #expect(targets.map(\.certificateName) == ["pbx.example", "other.example"])
     }
 
-    @Test func `several targets have priorities, weights and names, and are probed unless told otherwise`() throws {
+    @Test func `several targets have priorities and weights and are probed by default`() throws {
         let configuration = try folder.load(
             """
             gateway: {workers: 4, drain: 2m}
@@ -202,7 +202,7 @@ struct HeraldConfigurationTests {
         #expect(!configuration.health.reportsPBX && configuration.limits.maxTransactions == 5000)
         let trunk = configuration.trunks[0]
         #expect(trunk.targets[0].address.isName && !trunk.targets[0].address.hasPort)
-        #expect(!trunk.isProbed, "a single target is not probed unless told")
+        #expect(!trunk.isProbed, "a single target is not probed by default")
         #expect(trunk.carrierName == .fill)
         #expect(trunk.pbxListener == 1)
         #expect(trunk.limits.callsPerSecond == 20 && trunk.limits.calls == 100 && trunk.limits.burst == nil)
@@ -216,7 +216,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.nameServers.map(\.description) == ["127.0.0.1:5353"])
     }
 
-    @Test func `a TLS address has its files, and its targets the port of sips`() throws {
+    @Test func `a TLS listener has certificate files and its targets use port 5061`() throws {
         for file in ["tls.pem", "tls.key"] { _ = try folder.write("x", to: file) }
         let configuration = try folder.load(
             """
@@ -233,7 +233,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.pbx[0].targets[0].certificateName == "pbx.example")
     }
 
-    @Test func `one machine can be trunk and PBX when both say their ports`() throws {
+    @Test func `one address can be trunk and PBX if both have ports`() throws {
         let configuration = try folder.load(
             """
             listen: [{address: "127.0.0.1:5070"}]
@@ -243,9 +243,9 @@ struct HeraldConfigurationTests {
         #expect(configuration.trunks[0].targets[0].address.port == 5060)
     }
 
-    /// RFC 3261 §19.1.2: the port by TLS is 5061.
+    /// RFC 3261 §19.1.2: the default port for TLS is 5061.
     @Test(arguments: [("203.0.113.5", 5061), ("'203.0.113.5:5060'", 5060), ("'203.0.113.5:5071'", 5071)])
-    func `a source that stands for the next hop has the transport's port`(source: String, port: UInt16) throws {
+    func `a next hop derived from a source has the transport's default port`(source: String, port: UInt16) throws {
         for file in ["tls.pem", "tls.key"] { try folder.write("x", to: file) }
         let configuration = try folder.load(
             """
@@ -256,14 +256,14 @@ struct HeraldConfigurationTests {
         #expect(configuration.trunks[0].targets[0].address.port == port)
     }
 
-    @Test func `remarks name what is allowed but worth a look`() throws {
+    @Test func `remarks report valid but risky settings`() throws {
         #expect(
             try folder.load(smallest + "admin: {listen: 0.0.0.0}").remarks == [
                 "neither directory nor brands is configured: every call passes unbranded",
-                "admin.listen is 0.0.0.0:9470: the page has no login, keep strangers away from it",
+                "admin.listen is 0.0.0.0:9470: the pages have no login; restrict access to this address",
                 "trunk trunk1 is not trusted: its calls are not branded",
-                "trunk trunk1 is not told who calls where a number is withheld, but in emergencies: where the carrier "
-                    + "wants to know, say withheld_identity: keep",
+                "trunk trunk1 gets no caller identity if the number is withheld, except in emergency calls: if the carrier "
+                    + "needs it, set withheld_identity: keep",
             ])
         let far = try folder.load(
             smallest.replacing("[203.0.113.5]", with: "[203.0.113.5]\n    trusted: true")
@@ -271,7 +271,7 @@ struct HeraldConfigurationTests {
         #expect(far.remarks.first == "directory.url is http: the key travels unencrypted")
     }
 
-    @Test func `the summary says what would run`() throws {
+    @Test func `the summary describes the configuration`() throws {
         let configuration = try folder.load(smallest + "gateway: {id: edge}\nbrands: {file: brands.psv}")
         #expect(
             ConfigurationSummary(configuration).text == """
@@ -283,8 +283,8 @@ struct HeraldConfigurationTests {
                 brands  from the file \(folder.path)/brands.psv
                 admin   http://127.0.0.1:9470
                 note    trunk trunk1 is not trusted: its calls are not branded
-                note    trunk trunk1 is not told who calls where a number is withheld, but in emergencies: where the \
-                carrier wants to know, say withheld_identity: keep
+                note    trunk trunk1 gets no caller identity if the number is withheld, except in emergency calls: if \
+                the carrier needs it, set withheld_identity: keep
 
                 """)
     }

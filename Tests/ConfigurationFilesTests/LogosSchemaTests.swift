@@ -3,7 +3,7 @@
 import ConfigurationFiles
 import Testing
 
-@Suite("herald.yaml, logos")
+@Suite("herald.yaml: logos")
 struct LogosSchemaTests {
     private let folder: TemporaryFolder
 
@@ -17,11 +17,11 @@ struct LogosSchemaTests {
                 """, environment: ["KEY": "secret"])
     }
 
-    @Test func `without the section nothing is fetched or served`() throws {
+    @Test func `without the section the logo service is off`() throws {
         #expect(try folder.load(smallest).logos == nil)
     }
 
-    @Test func `an address is enough, the rest has safe defaults`() throws {
+    @Test func `only listen is required and the other keys have safe defaults`() throws {
         let logos = try #require(try load("{listen: 192.0.2.10:9480}").logos)
         #expect(logos.publicURL == "http://192.0.2.10:9480")
         #expect(logos.hosts == ["directory.example:8443", "assets.securenode.io"])
@@ -30,7 +30,7 @@ struct LogosSchemaTests {
         #expect(logos.maxFile == 524_288 && logos.refresh == .seconds(86_400))
     }
 
-    @Test func `hosts, sizes and the address phones are told can be chosen`() throws {
+    @Test func `hosts, sizes and the public URL are read`() throws {
         let logos = try #require(
             try load(
                 """
@@ -46,17 +46,17 @@ struct LogosSchemaTests {
     @Test(arguments: [
         ("{}", "is missing; write listen: 192.0.2.10:9480"),
         ("{listen: 0.0.0.0}", "is missing; write public_url: http://192.0.2.10:9480"),
-        ("{listen: 127.0.0.1:9470}", "listen: is admin.listen; phones must not reach the operator's page"),
+        ("{listen: 127.0.0.1:9470}", "listen: equals admin.listen; phones must not reach the admin pages"),
         ("{listen: 192.0.2.10, sizes: [100]}", "sizes: must be 1 to 4 different powers of two"),
         ("{listen: 192.0.2.10, sizes: [64, 64]}", "sizes: must be 1 to 4 different powers of two"),
         ("{listen: 192.0.2.10, public_url: 'http://x/a>b'}", "public_url: must be an http://"),
         ("{listen: 192.0.2.10, formt: png}", #"formt: unknown key; did you mean "format"?"#),
-    ]) func `what is wrong is named`(logos: String, problem: String) throws {
+    ]) func `every error of the logos section is reported`(logos: String, problem: String) throws {
         let error = try #require(#expect(throws: ConfigurationError.self) { try load(logos) })
         #expect("\(error)".contains(problem))
     }
 
-    @Test func `logos need a directory`() throws {
+    @Test func `a logos section requires a directory`() throws {
         let error = #expect(throws: ConfigurationError.self) {
             try folder.load(smallest + "logos: {listen: 192.0.2.10}")
         }

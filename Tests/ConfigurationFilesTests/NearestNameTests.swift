@@ -4,13 +4,13 @@ import Testing
 
 @testable import ConfigurationFiles
 
-@Suite("Nearest name, durations, addresses")
+@Suite("Name suggestions, durations and addresses")
 struct NearestNameTests {
     @Test(arguments: [
         ("regoin", "region"), ("REGION", "region"), ("sourcs", "sources"), ("nexthop", "next_hop"), ("polcy", "policy"),
         ("xyz", nil), ("", nil), ("trunk", nil), ("sourcesoutside", nil),
     ])
-    func `the nearest name is found and a far one is not`(word: String, expected: String?) {
+    func `the most similar name is suggested and a dissimilar one is not`(word: String, expected: String?) {
         #expect(NearestName.find(word, among: ["region", "sources", "next_hop", "policy"]) == expected)
     }
 
@@ -24,7 +24,7 @@ struct NearestNameTests {
     }
 
     @Test(arguments: ["500ms", "30s", "5m", "23h", "90d", "1500ms", "90s"])
-    func `durations are written as they are read`(text: String) throws {
+    func `durations survive formatting and parsing`(text: String) throws {
         #expect(DurationText.write(try #require(DurationText.read(text))) == text)
     }
 
@@ -36,7 +36,7 @@ struct NearestNameTests {
         ("0.0.0.0/0", "2001:db8::1", false), ("[2001:db8::]/33", "2001:db8:7fff::1", true),
         ("[2001:db8::]/33", "2001:db8:8000::1", false), ("2001:db8::1", "[2001:DB8:0::1]:5060", true),
     ])
-    func `one range covers another`(range: String, other: String, expected: Bool) throws {
+    func `a range covers the ranges within it`(range: String, other: String, expected: Bool) throws {
         #expect(try SourceRange.read(range).covers(SourceRange.read(other)) == expected)
     }
 
@@ -44,17 +44,19 @@ struct NearestNameTests {
         "", ":5060", "192.0.2.1:", "[192.0.2.1]:5060", "[2001:db8::1", "[2001:db8::1]x", "[::1]5060", "192.0.2",
         "fe80::1%eth0", "192.0.2.1:5060:1", "192.0.2.1:65536", "192.0.2.1:+5", "1.2.3.4.5",
     ])
-    func `what is no address is refused`(text: String) {
+    func `text that is not an address is rejected`(text: String) {
         #expect(throws: AddressProblem.self) { try EndpointAddress.read(text, defaultPort: 5060) }
         #expect(throws: AddressProblem.self) { try SourceRange.read(text) }
     }
 
-    /// RFC 5952 §6 names the ways a port can be told from the last group; only brackets are unmistakable.
+    /// RFC 5952 §6 lists notations for a port after an IPv6 address.
+    ///
+    /// Only brackets are unambiguous.
     @Test(arguments: [
         ("2001:db8::10:5060", 5060, "[2001:db8::10]:5060"), ("fe80::1:1024", 1024, "[fe80::1]:1024"),
         ("::1:50600", 50600, "[::1]:50600"),
     ])
-    func `an IPv6 address that may end with a port is asked for`(text: String, port: UInt16, remedy: String) {
+    func `an ambiguous IPv6 address with a possible port is rejected`(text: String, port: UInt16, remedy: String) {
         let error = #expect(throws: AddressProblem.self) { try EndpointAddress.read(text, defaultPort: 5060) }
         #expect(error == .unbracketed(text, port: port))
         #expect(error?.description.contains("write \(remedy) with a port, or [\(text)] without one") == true)
@@ -65,7 +67,7 @@ struct NearestNameTests {
         ("2001:db8::1:506", "[2001:db8::1:506]:5060"), ("2001:db8::1:beef", "[2001:db8::1:beef]:5060"),
         ("[2001:db8::10:5060]", "[2001:db8::10:5060]:5060"), ("2001:db8::1:99999", nil),
     ])
-    func `an IPv6 address that can be read one way only is read so`(text: String, expected: String?) {
+    func `an unambiguous IPv6 address without brackets is accepted`(text: String, expected: String?) {
         #expect((try? EndpointAddress.read(text, defaultPort: 5060))?.description == expected)
     }
 
@@ -73,11 +75,11 @@ struct NearestNameTests {
         ("192.0.2.1", "192.0.2.1:5060"), ("192.0.2.1:1", "192.0.2.1:1"), ("[2001:db8::1]:65535", "[2001:db8::1]:65535"),
         ("[2001:db8::1]", "[2001:db8::1]:5060"), ("2001:db8::1", "[2001:db8::1]:5060"),
     ])
-    func `addresses are read with and without port`(text: String, expected: String) throws {
+    func `addresses are parsed with and without a port`(text: String, expected: String) throws {
         #expect(try EndpointAddress.read(text, defaultPort: 5060).description == expected)
     }
 
-    @Test func `a port can be demanded, and names and port zero allowed`() throws {
+    @Test func `a port can be required, and host names and port 0 allowed`() throws {
         #expect(throws: AddressProblem.missingPort) { try EndpointAddress.read("192.0.2.1", defaultPort: nil) }
         #expect(throws: AddressProblem.name("pbx.example.com")) {
             try EndpointAddress.read("pbx.example.com", defaultPort: 5060)

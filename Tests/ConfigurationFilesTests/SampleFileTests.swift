@@ -12,7 +12,7 @@ struct SampleFileTests {
         URL(fileURLWithPath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path + "/Config"
 
-    @Test func `the sample is accepted as it stands and has the defaults it says`() throws {
+    @Test func `the sample is valid and shows the defaults`() throws {
         let sample = try HeraldConfiguration.load(path: Self.folder + "/herald.yaml", secrets: .ignored)
         let plain = try TemporaryFolder().load(smallest)
         #expect(sample.state == plain.state)
@@ -37,12 +37,12 @@ struct SampleFileTests {
         #expect("\(directory)" == "\(usual)")
     }
 
-    @Test func `the directory's sample is accepted and has the defaults it says`() throws {
+    @Test func `the directory's sample is valid and shows the defaults`() throws {
         let sample = try DirectoryConfiguration.load(path: Self.folder + "/herald-directory.yaml")
         #expect("\(sample)" == "\(DirectoryConfiguration())")
     }
 
-    @Test func `every key the program knows stands in the sample`() throws {
+    @Test func `the sample explains every key`() throws {
         let text = try String(contentsOfFile: Self.folder + "/herald.yaml", encoding: .utf8)
         let words = Set(text.split { !($0.isLetter || $0.isNumber || $0 == "_" || $0 == ":") }.map(String.init))
         let keys = try knownKeys()
@@ -52,7 +52,7 @@ struct SampleFileTests {
         }
     }
 
-    /// All keys that are asked for while a file with every section is read.
+    /// Returns all keys that are requested while a file with every section is read.
     private func knownKeys() throws -> Set<String> {
         let folder = try TemporaryFolder()
         let yaml =

@@ -15,7 +15,7 @@ struct SecretTests {
         smallest + "directory:\n  url: http://127.0.0.1:8088\n  " + lines
     }
 
-    @Test func `a key comes from a file or from the environment`() throws {
+    @Test func `a secret is read from a file or the environment`() throws {
         try folder.write("  \(secret)\n", to: "other-key")
         let fromFile = try folder.load(directory("api_key_file: other-key"))
         #expect(fromFile.directory?.key.reveal() == secret)
@@ -25,20 +25,20 @@ struct SecretTests {
     }
 
     @Test(arguments: [(0o600, false), (0o640, false), (0o604, true), (0o644, true)])
-    func `a key that everyone on the machine can read is remarked upon`(mode: Int, isRemarked: Bool) throws {
+    func `a secret that every user can read causes a remark`(mode: Int, isRemarked: Bool) throws {
         let path = try folder.write(secret + "\r\n", to: "other-key")
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
         let remarks = try folder.load(directory("api_key_file: other-key")).remarks
-        let remark = "\(path) holds a secret and can be read by everyone here: chmod 600 \(path)"
+        let remark = "\(path) contains a secret and is readable by every user of this machine: chmod 600 \(path)"
         #expect(remarks.filter { $0.contains("secret") } == (isRemarked ? [remark] : []))
     }
 
-    @Test func `commands that need no secret read none`() throws {
+    @Test func `commands that need no secret do not read it`() throws {
         let configuration = try folder.load(directory("api_key_file: /nowhere/key"), secrets: .ignored)
         #expect(configuration.directory?.key.reveal() == "")
     }
 
-    @Test func `a key never shows when it is printed, dumped or interpolated`() throws {
+    @Test func `a secret is redacted when printed, dumped or interpolated`() throws {
         try folder.write(secret, to: "other-key")
         let configuration = try folder.load(directory("api_key_file: other-key"))
         var dumped = ""
@@ -55,11 +55,11 @@ struct SecretTests {
     @Test(arguments: [
         BadFile(
             "api_key: SECRET",
-            "herald.yaml:12:12: directory.api_key: a secret does not stand in this file, which many read and copy; use api_key_file or api_key_env"
+            "herald.yaml:12:12: directory.api_key: secrets are not allowed in this file; use api_key_file or api_key_env"
         ),
         BadFile(
             "api_key: SECRET\n  api_key_file: api-key",
-            "herald.yaml:12:12: directory.api_key: a secret does not stand in this file, which many read and copy; use api_key_file or api_key_env"
+            "herald.yaml:12:12: directory.api_key: secrets are not allowed in this file; use api_key_file or api_key_env"
         ),
         BadFile(
             "api_kye: SECRET",
@@ -74,36 +74,36 @@ struct SecretTests {
             "herald.yaml:12:17: directory.api_key_file: /nowhere/key cannot be read: No such file or directory"
         ),
         BadFile(
-            "api_key_env: SECRET", "herald.yaml:12:16: directory.api_key_env: the environment has no such variable"),
+            "api_key_env: SECRET", "herald.yaml:12:16: directory.api_key_env: the environment variable is not set"),
         BadFile(
             "api_key_env: EMPTY",
-            "herald.yaml:12:16: directory.api_key_env: the variable holds no key: one line of 1 to 1024 visible ASCII characters is expected"
+            "herald.yaml:12:16: directory.api_key_env: the variable contains no valid secret: expected one line of 1 to 1024 visible ASCII characters"
         ),
         BadFile(
             "api_key_env: A\n  api_key_file: api-key",
-            "herald.yaml:12:16: directory.api_key_env: cannot stand beside api_key_file: the secret comes from one place"
+            "herald.yaml:12:16: directory.api_key_env: cannot be combined with api_key_file; the secret has one source"
         ),
         BadFile("api_key_file: [SECRET]", "herald.yaml:12:17: directory.api_key_file: must be text"),
     ])
-    func `a key in the wrong place is refused and not repeated`(bad: BadFile) throws {
+    func `a secret under a wrong key is rejected and not repeated`(bad: BadFile) throws {
         let problems = try folder.problems(
             in: directory(bad.yaml).replacing("SECRET", with: secret), environment: ["EMPTY": " \n"])
         #expect(problems == bad.lines)
         #expect(!problems.joined().contains(secret))
     }
 
-    @Test func `a file the YAML parser refuses is not quoted`() throws {
+    @Test func `an error of the YAML parser does not quote the file`() throws {
         let problems = try folder.problems(in: directory("api_key: \(secret)\n   x: [\(secret)"))
         #expect(!problems.isEmpty)
         #expect(!problems.joined().contains(secret))
     }
 
-    @Test func `a URL with a password in it is refused and not repeated`() throws {
+    @Test func `a URL with a password is rejected and not repeated`() throws {
         let yaml = smallest + "directory: {url: \"https://u:\(secret)@d.example.com\", api_key_file: api-key}"
         let problems = try folder.problems(in: yaml)
         #expect(
             problems == [
-                "herald.yaml:10:18: directory.url: must be an http:// or https:// address with a host, and without user, query and fragment"
+                "herald.yaml:10:18: directory.url: must be an http:// or https:// URL with a host, without user, query and fragment"
             ])
     }
 }

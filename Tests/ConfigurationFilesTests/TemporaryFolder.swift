@@ -3,7 +3,7 @@
 import ConfigurationFiles
 import Foundation
 
-/// A folder of its own for one test, removed with it.
+/// A temporary folder for one test, removed afterwards.
 final class TemporaryFolder {
     let path: String
 
@@ -22,7 +22,7 @@ final class TemporaryFolder {
         return file
     }
 
-    /// Loads a text as `herald.yaml`; `api-key` and `brands.psv` lie beside it.
+    /// Loads text as `herald.yaml`, with `api-key` and `brands.psv` in the same folder.
     func load(
         _ yaml: String, secrets: HeraldConfiguration.Secrets = .read, environment: [String: String] = [:]
     ) throws -> HeraldConfiguration {
@@ -33,7 +33,7 @@ final class TemporaryFolder {
             path: try write(yaml, to: "herald.yaml"), secrets: secrets, environment: environment)
     }
 
-    /// What a text is refused with, without the folder's name; empty when it is accepted.
+    /// Returns the problems of a configuration without the folder's name; empty if it is valid.
     func problems(in yaml: String, environment: [String: String] = [:]) throws -> [String] {
         do {
             _ = try load(yaml, environment: environment)
@@ -44,7 +44,9 @@ final class TemporaryFolder {
     }
 }
 
-/// The smallest configuration that is complete; tests add to it, from line 10 on.
+/// The smallest valid configuration.
+///
+/// Tests append to it, from line 10 on.
 let smallest = """
     listen:
       - address: 192.0.2.10:5060

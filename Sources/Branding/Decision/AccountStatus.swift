@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The meaning of `config.account_status`, whose values the contract does not list.
+/// Classifies `config.account_status`, a field whose values the contract does not list.
 ///
-/// Only values that end an account close the gate. Billing systems have many others, and a value that nobody here knows
-/// must not stop branding. Source: securenode-endpoint-contract §5.
+/// Only values that end an account close the gate. Billing systems use many other values, so an unknown value never
+/// stops branding. Source: securenode-endpoint-contract §5.
 package enum AccountStatus: Hashable, Sendable {
     /// `active` or `trial`.
     case open
-    /// `suspended`, `closed` or `cancelled`, also as `canceled`.
+    /// `suspended`, `closed`, `cancelled` or `canceled`.
     case ended
-    /// Any other value: `branding_enabled` decides.
+    /// Any other value.
+    ///
+    /// `branding_enabled` decides.
     case unknown
 
-    /// Reads the value as a directory sends it; case, and blanks around it, do not count.
+    /// Parses the directory's value.
+    ///
+    /// Ignores case and surrounding white space.
     package init(_ text: String) {
         switch Self.normal(text) {
         case "active", "trial": self = .open
@@ -21,7 +25,7 @@ package enum AccountStatus: Hashable, Sendable {
         }
     }
 
-    /// The value in lower case, without blanks around it.
+    /// Returns the value in lower case, without surrounding white space.
     package static func normal(_ text: String) -> String {
         let text = text.lowercased()
         guard let first = text.firstIndex(where: { !$0.isWhitespace }),

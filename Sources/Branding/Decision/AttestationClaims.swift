@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The worst of everything a trusted carrier says of a caller's right to the number.
+/// Collects attestation claims about a caller and keeps the worst one.
 ///
-/// A carrier may say it in several places, and a forwarded call may carry the claims of two networks. Pure; allocates
-/// nothing.
+/// A carrier can attest in several header fields, and a forwarded call can carry the claims of two networks. Pure;
+/// allocates nothing.
 package struct AttestationClaims: Hashable, Sendable {
-    /// How bad a claim is, best first: a check that did not take place is worse than partial attestation.
+    /// The claims, best first.
+    ///
+    /// An absent check ranks worse than partial attestation.
     private enum Rank: UInt8 { case nothing, full, partial, unchecked, gateway, failed }
 
     private var worst = Rank.nothing
 
     package init() {}
 
-    /// The level that counts.
+    /// The level that the decision uses.
     package var verification: Verification {
         switch worst {
         case .nothing, .unchecked: .none
@@ -23,7 +25,7 @@ package struct AttestationClaims: Hashable, Sendable {
         }
     }
 
-    /// True while nothing was claimed.
+    /// True if no claim was added.
     package var isEmpty: Bool { worst == .nothing }
 
     /// Adds the value of a verstat parameter (3GPP TS 24.229 §7.2A.20).
@@ -32,13 +34,13 @@ package struct AttestationClaims: Hashable, Sendable {
         add(Verification(verstat: bare), isUnchecked: Self.equals(bare, "no-tn-validation"))
     }
 
-    /// Adds claims that were read elsewhere.
+    /// Adds claims collected elsewhere.
     package mutating func add(_ other: AttestationClaims) { worst = Self.worse(worst, other.worst) }
 
-    /// Adds the value of a header field that carries the level.
+    /// Adds the value of an attestation header field.
     ///
-    /// `A`, `"B"`, `C;origid=…`, `attest=A`, `Full`, `Partial`, `Gateway`, and every verstat value. Anything else claims
-    /// nothing. Sources: 3GPP TS 24.229 §7.2.18 (Attestation-Info), ATIS-1000082 (P-Attestation-Indicator).
+    /// Accepts `A`, `"B"`, `C;origid=…`, `attest=A`, `Full`, `Partial`, `Gateway` and every verstat value. Ignores any
+    /// other text. Sources: 3GPP TS 24.229 §7.2.18 (Attestation-Info), ATIS-1000082 (P-Attestation-Indicator).
     package mutating func add(header value: ArraySlice<UInt8>) {
         var rest = value
         while !rest.isEmpty {
@@ -83,7 +85,7 @@ package struct AttestationClaims: Hashable, Sendable {
 
     private static func worse(_ one: Rank, _ other: Rank) -> Rank { one.rawValue < other.rawValue ? other : one }
 
-    /// The text without the white space and quotes around it.
+    /// Strips surrounding white space and quotes.
     private static func bare(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         func isAround(_ byte: UInt8) -> Bool { byte <= 32 || byte == UInt8(ascii: "\"") }
         var text = text.drop(while: isAround)
@@ -91,7 +93,7 @@ package struct AttestationClaims: Hashable, Sendable {
         return text
     }
 
-    /// Compares with a text in lower case, in any case.
+    /// Compares with a lower-case literal, ignoring ASCII case.
     private static func equals(_ text: ArraySlice<UInt8>, _ word: StaticString) -> Bool {
         guard text.count == word.utf8CodeUnitCount else { return false }
         return word.withUTF8Buffer { word in

@@ -1,58 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an INVITE says that bears on showing a brand.
-package struct CallEvidence: Hashable, Sendable {
-    /// The caller; nil when withheld or not certain.
-    package var number: E164Number?
-    /// The caller asked not to be named (RFC 3323, RFC 3325 §9.3) or calls as anonymous.
-    package var privacy: Bool
-    /// The trunk's word on its callers is believed.
-    package var trunkTrusted: Bool
-    /// What is believed about the caller's right to the number.
-    package var verification: Verification
-    /// No To tag: the request opens a dialog (RFC 3261 §12.1).
-    package var isInitialInvite: Bool
-    /// An emergency call or the call back of one, or it has a Resource-Priority (RFC 5031, RFC 7090, RFC 4412).
-    package var isEmergency: Bool
-    /// It has been through this gateway before.
-    package var isSpiral: Bool
-    /// It takes over an existing dialog (RFC 3891).
-    package var hasReplaces: Bool
-
-    package init(
-        number: E164Number?, privacy: Bool = false, trunkTrusted: Bool = false, verification: Verification = .none,
-        isInitialInvite: Bool = true, isEmergency: Bool = false, isSpiral: Bool = false, hasReplaces: Bool = false
-    ) {
-        self.number = number
-        self.privacy = privacy
-        self.trunkTrusted = trunkTrusted
-        self.verification = verification
-        self.isInitialInvite = isInitialInvite
-        self.isEmergency = isEmergency
-        self.isSpiral = isSpiral
-        self.hasReplaces = hasReplaces
-    }
-}
-
-/// What is to become of a call.
+/// The result of a branding decision.
 package enum BrandingDecision: Hashable, Sendable {
-    /// Show this brand.
+    /// Write this brand into the INVITE.
     case show(BrandEntry)
-    /// Forward without a brand.
+    /// Forward the INVITE without a brand.
     case passThrough(PassThroughReason)
 }
 
-/// Whether a call is shown with a brand, and with which.
+/// Decides whether an INVITE gets a brand, and which one.
 ///
-/// Pure; any thread; allocates nothing. The questions stand in an order that gives the most telling reason:
+/// Pure; thread-safe; allocates nothing. The order of the checks yields the most useful reason:
 ///
-/// 1. calls that are never looked at, whoever calls: part of a dialog, seen before, emergency;
-/// 2. privacy, before anything touches the number;
-/// 3. the right to the number: a failed check, then the policy's table, where an unchecked call of an untrusted trunk
-///    is `untrusted` and everything else the policy turns down is `policy`;
-/// 4. the number itself: not certain, or not in the index;
-/// 5. the directory's gates, last: a gate is the reason only for a call that would have been branded, so a stranger's
-///    number is never reported as one that a gate held back.
+/// 1. requests that never get a brand: in-dialog requests, spirals, emergency calls;
+/// 2. privacy, before any use of the number;
+/// 3. the caller's right to the number. A failed check rejects first, then the trunk's policy applies. An unchecked
+///    call from an untrusted trunk gets `untrusted`; every other rejection gets `policy`;
+/// 4. the number: not certain, or not in the index;
+/// 5. the directory's gates. They come last, so a gate is the reason only if the call had a brand. An unknown number
+///    never counts as held back by a gate.
 package func decide(
     _ evidence: CallEvidence, policy: BrandingPolicy, gates: BrandingGates, index: BrandIndex
 ) -> BrandingDecision {
@@ -67,7 +33,7 @@ package func decide(
     return .show(entry)
 }
 
-/// The gate matrix of evidence and policy; nil when the caller may be named.
+/// Checks the verification level against the trunk's policy; nil if the caller may be named.
 private func objection(to evidence: CallEvidence, policy: BrandingPolicy) -> PassThroughReason? {
     switch evidence.verification {
     case .failed: return .failedVerification

@@ -1,25 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the directory allows at the moment; any closed gate lets every call pass unbranded.
+/// The directory's permissions to brand calls.
 ///
-/// A value type that travels with the index in one snapshot, so a call sees gates and records of the same instant.
-/// Source: securenode-endpoint-contract §5 and §11.
+/// One closed gate stops branding for every call.
+///
+/// A value type in the same snapshot as the index: a call sees gates and records of the same instant. Source:
+/// securenode-endpoint-contract §5 and §11.
 package struct BrandingGates: Hashable, Sendable, Codable {
-    /// `config.branding_enabled`; the directory's own switch.
+    /// `config.branding_enabled`, the directory's switch for branding.
     package var brandingEnabled: Bool
-    /// `config.account_status`, lower case; closes the gate where it is `AccountStatus.ended`.
+    /// `config.account_status` in lower case.
+    ///
+    /// The gate closes for `AccountStatus.ended`.
     package var accountStatus: String { didSet { accountHasEnded = AccountStatus(accountStatus) == .ended } }
-    /// Worked out with each new value: a call reads a flag and no text.
+    /// Cached classification of `accountStatus`, so that the call path parses no text.
     private var accountHasEnded: Bool
-    /// `used_this_month` has reached `cap_this_month`.
+    /// True if `used_this_month` has reached `cap_this_month`.
     package var capReached: Bool
-    /// False after a 401 or 403 until a sync succeeds.
+    /// False from a 401 or 403 until the next successful sync.
     package var authorised: Bool
-    /// `config.voip_dialer_enabled`; false closes the gate only if the operator obeys it.
+    /// `config.voip_dialer_enabled`.
+    ///
+    /// False closes the gate only with `obeysVoipDialer`.
     package var voipDialerEnabled: Bool
-    /// True where the operator lets a closed `voipDialerEnabled` stop branding; not stored.
+    /// The operator's `voip_dialer_enabled: obey`.
+    ///
+    /// Not stored.
     package var obeysVoipDialer: Bool
-    /// The records are older than their lifetime; not the directory's word but the gateway's own.
+    /// True if the records are older than their lifetime.
+    ///
+    /// The gateway sets this gate itself.
     package var isStale: Bool
 
     package init(
@@ -37,8 +47,9 @@ package struct BrandingGates: Hashable, Sendable, Codable {
         self.isStale = isStale
     }
 
-    /// Reads stored gates; each start works out anew whether they are stale, and takes the operator's choice from the
-    /// configuration.
+    /// Decodes stored gates.
+    ///
+    /// The caller sets `isStale` and `obeysVoipDialer` afterwards, because neither is stored.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         brandingEnabled = try container.decode(Bool.self, forKey: .brandingEnabled)
@@ -55,9 +66,10 @@ package struct BrandingGates: Hashable, Sendable, Codable {
         case brandingEnabled, accountStatus, capReached, authorised, voipDialerEnabled
     }
 
-    /// The first closed gate, in the order an operator would mend them, or nil when calls may be branded.
+    /// The first closed gate, in the order in which an operator fixes them; nil if branding is allowed.
     ///
-    /// A directory may clear `branding_enabled` together with another gate, so the switch comes after status and cap.
+    /// A directory can clear `branding_enabled` together with another gate. So the switch comes after account status
+    /// and cap.
     package var closed: PassThroughReason? {
         if !authorised { return .gatedUnauthorised }
         if accountHasEnded { return .gatedAccountStatus }
@@ -68,7 +80,7 @@ package struct BrandingGates: Hashable, Sendable, Codable {
         return nil
     }
 
-    /// The next gates without any opened that is closed here.
+    /// Returns the gates of `next`, but keeps every gate closed that is closed here.
     package func closedFurther(as next: BrandingGates) -> BrandingGates {
         var gates = next
         gates.brandingEnabled = brandingEnabled && next.brandingEnabled
@@ -80,7 +92,7 @@ package struct BrandingGates: Hashable, Sendable, Codable {
         return gates
     }
 
-    /// Every gate by its word in metrics and status, in the order of `closed`, and whether it is open.
+    /// Each gate's name in metrics and status pages and its state, in the order of `closed`.
     package var all: [(gate: String, isOpen: Bool)] {
         [
             ("authorised", authorised), ("account_status", !accountHasEnded), ("cap", !capReached),

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How much a trunk's operator wants to know about a caller before a brand is shown.
+/// The attestation that a trunk's calls need before a brand is shown.
 package enum BrandingPolicy: String, Hashable, Sendable, CaseIterable {
-    /// Full or partial attestation; without any, the trunk must be trusted.
+    /// Full or partial attestation, or none from a trusted trunk.
     case standard
     /// Full attestation only.
     case strict
-    /// Any passed check; without any, the trunk must be trusted.
+    /// Any attestation, or none from a trusted trunk.
     case permissive
 
-    /// True if a passed check of this level is enough; false for none and failed, which are no passed checks.
+    /// True if attestation of this level suffices.
+    ///
+    /// False for `none` and `failed`.
     func accepts(_ verification: Verification) -> Bool {
         switch verification {
         case .passedA: true

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a call went on without a brand; the same words in logs, metrics, events and `herald lookup`.
+/// The reason for forwarding a call without a brand.
 ///
-/// The raw value is one byte because it crosses the signal ring; `description` is the word.
+/// Logs, metrics, events and `herald lookup` use the same names.
+///
+/// The raw value is one byte because it crosses the update ring. `description` is the name.
 package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     case noMatch = 1
     case privacy
@@ -23,7 +25,9 @@ package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomS
     case alreadyBranded
     case outbound
 
-    /// True when the directory, not the call, is the reason; such calls are reported as `branding_disabled`.
+    /// True if a gate of the directory is the reason.
+    ///
+    /// Such calls are reported as `branding_disabled`.
     package var isGate: Bool { description.hasPrefix("gated:") }
 
     package var description: String {

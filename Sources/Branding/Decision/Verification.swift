@@ -1,24 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is believed about the caller's right to the number.
+/// The verified right of a caller to the number.
 ///
-/// The word of a trusted trunk's verstat, or of a PASSporT checked here; never what an untrusted peer wrote.
+/// Comes from the verstat of a trusted trunk, or from a PASSporT that this gateway verified. Never from an untrusted
+/// peer.
 package enum Verification: UInt8, Hashable, Sendable, CaseIterable {
-    /// Nobody checked, or the check came to nothing.
+    /// No check took place, or the check had no result.
     case none
     /// Full attestation (ATIS-1000074, RFC 8588 §4).
     case passedA
-    /// Partial attestation: the carrier knows the customer, not the right to the number.
+    /// Partial attestation: the carrier knows the customer, but not the customer's right to the number.
     case passedB
-    /// Gateway attestation: the carrier knows only where the call entered.
+    /// Gateway attestation: the carrier knows only the entry point of the call.
     case passedC
     /// The check failed.
     case failed
 
-    /// Reads the bytes of a verstat parameter's value, in any case and with or without quotes.
+    /// Parses a verstat value.
     ///
-    /// `TN-Validation-Passed` without a letter counts as A, as carriers use it. Any kind of `TN-Validation-Failed` is a
-    /// failure; everything else, `No-TN-Validation` first of all, is none. Source: 3GPP TS 24.229 §7.2A.20.
+    /// Ignores case and quotes.
+    ///
+    /// `TN-Validation-Passed` without a suffix counts as A, which is how carriers use it. Every `TN-Validation-Failed…`
+    /// is a failure. Any other value, such as `No-TN-Validation`, gives `none`. Source: 3GPP TS 24.229 §7.2A.20.
     package init(verstat: some Collection<UInt8>) {
         let quote = UInt8(ascii: "\"")
         let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")

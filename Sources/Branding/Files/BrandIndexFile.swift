@@ -3,10 +3,10 @@
 import Glibc
 
 extension BrandIndex {
-    /// Saves the index, so that the next start need not build it.
+    /// Saves the index, so that the next start loads it instead of building it.
     ///
-    /// Written beside `path`, forced to disk, then renamed over it: after a crash there is the old file or the new one.
-    /// Blocks for the disk; never on the call path.
+    /// Writes a draft, syncs it, then renames it over `path`. After a crash the old or the new file is complete. Blocks
+    /// on the disk; never called on the call path.
     package func save(to path: String) throws(BrandIndexFileError) {
         var header = BrandIndexHeader()
         header[.magic] = BrandIndexHeader.magic
@@ -38,13 +38,13 @@ extension BrandIndex {
         }
     }
 
-    /// Removes a saved index that is of no use; nothing happens when there is none.
+    /// Removes a saved index, if present.
     package static func removeSaved(at path: String) { unlink(path) }
 
-    /// Loads a saved index into memory and checks all of it, as `SavedBrandIndex` does.
+    /// Loads and checks a saved index.
     ///
-    /// - Throws: when there is no file, it is of another generation or profile, or anything in it is wrong; the index
-    ///   is built from the cache then.
+    /// - Throws: if the file is missing, damaged, or has another generation or profile. The caller then builds the
+    ///   index from the cache.
     package static func load(
         from path: String, generation: Int64, profile: RenderingProfile
     ) throws(BrandIndexFileError) -> BrandIndex {
@@ -56,19 +56,19 @@ extension BrandIndex {
     }
 }
 
-/// A saved index in memory, whole and checked, of which it is not yet known whether it is the one wanted.
+/// A saved index, loaded and checked, before its profile and generation are compared.
 package struct SavedBrandIndex: Sendable {
     private let path: String
     private let header: BrandIndexHeader
     private let numbers: BrandedNumbers
     private let brands: RenderedBrands
 
-    /// Reads the file and checks all of it.
+    /// Loads the file and checks all of it.
     ///
-    /// The file is read, not mapped: a mapped page could be gone from memory when a call needs it, or change under the
-    /// index. Blocks for the disk; never on the call path.
+    /// The file is read, not mapped. A mapped page can be evicted before a call needs it, and the file can change under
+    /// the index. Blocks on the disk; never called on the call path.
     ///
-    /// - Throws: when there is no file, or anything in it is wrong.
+    /// - Throws: if the file is missing or damaged.
     package init(path: String) throws(BrandIndexFileError) {
         let file = try WholeFile(reading: path)
         let header = try BrandIndexHeader(words: file.readArray(of: UInt64.self, BrandIndexHeader.wordCount))
@@ -94,7 +94,7 @@ package struct SavedBrandIndex: Sendable {
         self.brands = brands
     }
 
-    /// The index, if it was rendered by these rules.
+    /// Returns the index if it was rendered with this profile.
     package func index(profile: RenderingProfile) throws(BrandIndexFileError) -> BrandIndex {
         guard header[.profile] == profile.fingerprint else { throw .otherProfile(path: path) }
         return BrandIndex(
@@ -102,7 +102,7 @@ package struct SavedBrandIndex: Sendable {
     }
 }
 
-/// The arrays of a table as they are saved, not looked at yet.
+/// The unchecked arrays of a saved table.
 private struct SavedTable {
     let keys: [UInt64]
     let values: [UInt32]
@@ -122,7 +122,9 @@ private struct SavedTable {
     }
 }
 
-/// The first 104 bytes of a saved index: thirteen integers in the machine's byte order, which the first one shows.
+/// The header of a saved index: thirteen 64-bit integers in the machine's byte order, 104 bytes.
+///
+/// `magic` reveals the byte order.
 private struct BrandIndexHeader: Sendable {
     enum Field: Int {
         case magic, version, generation, profile, numbers, listed, slots, listedBrands, changed, changeSlots, brands,
@@ -130,7 +132,7 @@ private struct BrandIndexHeader: Sendable {
     }
 
     static let wordCount = 13
-    /// The letters `HERALDIX` on a little-endian machine.
+    /// The letters `HERALDIX` in little-endian order.
     static let magic: UInt64 = 0x5849_444C_4152_4548
     static let version: UInt64 = 2
 
@@ -145,7 +147,7 @@ private struct BrandIndexHeader: Sendable {
         set { words[field.rawValue] = newValue }
     }
 
-    /// How long the file must be; nil when the counts are beyond any file.
+    /// The expected file length in bytes; nil if the counts exceed any file size.
     var fileLength: Int? {
         let counts = [.numbers, .listed, .slots, .changed, .changeSlots, .brands, .arena].map { self[$0] }
         guard counts.allSatisfy({ $0 < 1 << 48 }) else { return nil }
@@ -153,7 +155,7 @@ private struct BrandIndexHeader: Sendable {
         return Self.wordCount * 8 + Int(self[.slots] + self[.changeSlots]) * 12 + rows + Int(self[.arena])
     }
 
-    /// The sum of the header, all but the sum's own field, and of what follows it.
+    /// Returns the checksum of the header, without its own field, and of the data.
     func checksum(_ tables: [SavedTable], _ rows: [RenderedBrands.Row], _ arena: [UInt8]) -> UInt64 {
         var head = words
         head[Field.checksum.rawValue] = 0

@@ -2,33 +2,35 @@
 
 import Glibc
 
-/// Why an index could not be saved, or a saved one not be used; calls are not concerned in either case.
+/// The reason why a saved index cannot be written or used.
 ///
-/// After a failed load the index is built from the cache; after a failed save the next start builds it.
+/// Neither case affects calls.
+///
+/// After a failed load the gateway builds the index from the cache. After a failed save the next start builds it.
 package enum BrandIndexFileError: Error, Hashable, Sendable, CustomStringConvertible {
-    /// There is no file; so it is at the first start.
+    /// The file does not exist, as at the first start.
     case missing(path: String)
-    /// The system refused to read; `code` is its errno.
+    /// Reading failed with errno `code`.
     case cannotRead(path: String, code: CInt)
-    /// The system refused to write; `code` is its errno.
+    /// Writing failed with errno `code`.
     case cannotWrite(path: String, code: CInt)
-    /// No index, or one of another version of this program or another kind of machine.
+    /// The file is not an index, or comes from another version of this program or another byte order.
     case otherFormat(path: String)
-    /// Built from other records than the cache holds now.
+    /// The index was built from other records than the cache holds.
     case otherGeneration(path: String, found: Int64, expected: Int64)
-    /// Rendered by other rules than are configured now.
+    /// The index was rendered with other settings than the configuration's.
     case otherProfile(path: String)
-    /// Cut short, longer than it says, or changed since it was written.
+    /// The file is truncated, too long, or changed since it was written.
     case damaged(path: String)
 
     package var description: String {
         switch self {
         case .missing(let path): "no saved index at \(path); it is built from the cache"
         case .cannotRead(let path, let code):
-            "cannot read the saved index \(path): \(Self.text(code)); check owner and mode, it is built from the cache"
+            "cannot read the saved index \(path): \(Self.text(code)); check owner and mode; the index is built from the cache"
         case .cannotWrite(let path, let code):
             "cannot save the index to \(path): \(Self.text(code)); check space, owner and mode of the folder"
-        case .otherFormat(let path): "\(path) is no index of this version; it is built from the cache"
+        case .otherFormat(let path): "\(path) is not an index of this version; it is built from the cache"
         case .otherGeneration(let path, let found, let expected):
             "the saved index \(path) is of generation \(found), the cache of \(expected); it is built from the cache"
         case .otherProfile(let path):

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A checksum that tells damaged parts of a file from whole ones, some gigabytes a second.
+/// A fast checksum that detects damaged files; some gigabytes per second.
 ///
-/// Four lanes take eight bytes each in turn. Every step is a bijection of lane and word, so a change within one word
-/// always shows; other damage goes unseen once in 2^64. It does not resist an attacker, and need not.
+/// Four lanes consume eight bytes each per round. Each step is a bijection of lane and input, so a change within eight
+/// aligned bytes is always detected. Other damage stays undetected with a probability of 2^-64. Not resistant to
+/// attackers.
 package struct Checksum {
     private var lanes: (UInt64, UInt64, UInt64, UInt64) = (
         0x243F_6A88_85A3_08D3, 0x1319_8A2E_0370_7344, 0xA409_3822_299F_31D0, 0x082E_FA98_EC4E_6C89
@@ -13,7 +14,9 @@ package struct Checksum {
 
     private static let factor: UInt64 = 0x9E37_79B9_7F4A_7C15
 
-    /// Takes a run of bytes; a run's end counts, so the same bytes in other portions give another sum.
+    /// Adds bytes.
+    ///
+    /// The boundaries count: the same bytes in other portions give another checksum.
     package mutating func combine(_ bytes: UnsafeRawBufferPointer) {
         var offset = 0
         var lanes = lanes
@@ -32,7 +35,7 @@ package struct Checksum {
         self.lanes = lanes
     }
 
-    /// The sum of everything so far.
+    /// The checksum of all bytes so far.
     package var value: UInt64 {
         var sum = lanes.0
         Self.mix(&sum, lanes.1)

@@ -2,23 +2,23 @@
 
 import Glibc
 
-/// A new file that takes the place of another whole: after a crash or a power cut there is the old one or the new one.
+/// Replaces a file atomically: after a crash or a power cut the old or the new file is complete.
 ///
-/// Written beside it, forced to the disk, then renamed over it. Blocks for the disk; never on the call path. Owned by one
-/// thread; what was not committed is removed in `deinit`. Nobody else may replace the same path at the same time.
+/// Writes a draft beside the file, syncs it, then renames it. Blocks on the disk; never used on the call path. Owned by
+/// one thread; `deinit` removes an uncommitted draft. Only one replacement of a path may run at a time.
 package final class FileReplacement {
     private let path: String
     private let draft: String
     private let descriptor: CInt
     private var isCommitted = false
 
-    /// Begins the file that is to stand at `path`.
+    /// Creates the draft of the file at `path`.
     ///
-    /// - Parameter mode: who may read it, from its first byte on.
+    /// - Parameter mode: permission bits, set when the draft is created.
     package init(of path: String, mode: UInt32 = 0o640) throws(FileReplacementError) {
         self.path = path
         draft = path + ".new"
-        // What a crash left there may be readable for others.
+        // A draft left by a crash may have wider permissions.
         unlink(draft)
         descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileReplacementError(path: draft, code: errno) }
@@ -29,7 +29,7 @@ package final class FileReplacement {
         if !isCommitted { unlink(draft) }
     }
 
-    /// Writes all values at the end.
+    /// Appends the bytes of all values.
     package func write(_ values: [some BitwiseCopyable]) throws(FileReplacementError) {
         let code = values.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -44,13 +44,13 @@ package final class FileReplacement {
         if code != 0 { throw FileReplacementError(path: path, code: code) }
     }
 
-    /// Puts the new file in the place of the old one and makes both steps last.
+    /// Renames the draft over the file and syncs the folder.
     package func commit() throws(FileReplacementError) {
         guard fsync(descriptor) == 0, rename(draft, path) == 0 else {
             throw FileReplacementError(path: path, code: errno)
         }
         isCommitted = true
-        // The rename itself is on disk only when the folder is.
+        // The rename is durable only after a sync of the folder.
         let folder = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
         let folderDescriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folderDescriptor >= 0 else { throw FileReplacementError(path: folder, code: errno) }
@@ -60,7 +60,7 @@ package final class FileReplacement {
 }
 
 extension FileReplacement {
-    /// Replaces a file by the bytes given.
+    /// Replaces a file with `bytes`.
     package static func write(_ bytes: [UInt8], to path: String, mode: UInt32) throws(FileReplacementError) {
         let file = try FileReplacement(of: path, mode: mode)
         try file.write(bytes)
@@ -68,10 +68,12 @@ extension FileReplacement {
     }
 }
 
-/// Why a file was not replaced for certain: there is the old one still, or the new one that a power cut may take away.
+/// The reason why a file was not durably replaced.
+///
+/// Either the old file remains, or a power cut may undo the rename.
 package struct FileReplacementError: Error, Hashable, CustomStringConvertible {
     package let path: String
-    /// The system's errno.
+    /// The errno of the failed system call.
     package let code: CInt
 
     package var description: String {

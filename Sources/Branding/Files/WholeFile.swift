@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// A file read from its start to its end.
+/// Reads a regular file from start to end.
 ///
-/// Owned by one thread; closed in `deinit`.
+/// Owned by one thread; `deinit` closes the file.
 final class WholeFile {
-    /// Bytes in the file when it was opened for reading.
+    /// The file's length in bytes when it was opened.
     let length: Int
     private let path: String
     private let descriptor: CInt
@@ -29,7 +29,9 @@ final class WholeFile {
 
     deinit { close(descriptor) }
 
-    /// Reads the next `count` values, which must be there.
+    /// Reads the next `count` values.
+    ///
+    /// Fails if the file ends earlier.
     func readArray<Element: BitwiseCopyable>(
         of type: Element.Type, _ count: Int
     ) throws(BrandIndexFileError) -> [Element] {
@@ -44,7 +46,9 @@ final class WholeFile {
         return array
     }
 
-    /// Reads until `bytes` is full; one call of read moves at most two gigabytes.
+    /// Reads until `bytes` is full.
+    ///
+    /// One `read` call transfers at most 2 GB.
     private func fill(_ bytes: UnsafeMutableRawBufferPointer) -> BrandIndexFileError? {
         var done = 0
         while done < bytes.count {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Tells brands apart without keeping their texts.
+/// Identifies a brand by 128 bits, so that equal brands are found without keeping their texts.
 ///
-/// Two hashes of SipHash with the process's random key, 128 bits together: that any two of ten million brands agree has
-/// a probability below 10^-24, and nobody outside the process can look for two that do.
+/// Consists of two SipHash values under the random key of the process. Among ten million brands a collision has a
+/// probability below 10^-24. Nobody outside the process can construct one.
 struct BrandFingerprint: Hashable {
     private let first: Int
     private let second: Int
 
-    /// Of what the directory says.
+    /// Hashes the directory's record.
     init(_ record: BrandRecord) {
         self.init { hasher in
             hasher.combine(record.name)
@@ -18,7 +18,7 @@ struct BrandFingerprint: Hashable {
         }
     }
 
-    /// Of what a phone gets: the parts' lengths and the bytes of all of them.
+    /// Hashes the rendered brand: the lengths of its parts and their bytes.
     init(_ row: RenderedBrands.Row, _ bytes: UnsafeRawBufferPointer) {
         self.init { hasher in
             for length in [row.quotedName, row.icon, row.reason, row.brandID, row.escapedName] {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// All numbers and brands calls are branded from: immutable, in memory, ready to be copied into headers.
+/// Maps E.164 numbers to brands whose header bytes are ready to copy.
 ///
-/// Made by `BrandIndexBuilder`, or loaded from a file, then swapped in whole. Any thread; a lookup takes some tens of
-/// nanoseconds and allocates nothing. Twelve bytes a slot with seven in ten filled, and each brand's bytes once.
-/// `BrandIndexChange` makes the next one of it, which shares what did not change.
+/// Immutable and in memory. Created by `BrandIndexBuilder` or loaded from a file, then swapped in as a whole.
+/// `BrandIndexChange` derives the next index and shares unchanged parts. Thread-safe; a lookup takes some tens of
+/// nanoseconds and allocates nothing. The table takes 12 bytes per slot at a load of at most 70 %; each brand's bytes
+/// are stored once.
 package final class BrandIndex: Sendable {
-    /// The change of records it was built from, as the cache counts them.
+    /// Sequence number of the cached records that the index was built from.
     package let generation: Int64
-    /// How the brands were rendered.
+    /// The rendering rules of the brands.
     package let profile: RenderingProfile
     let numbers: BrandedNumbers
     let brands: RenderedBrands
@@ -20,45 +21,44 @@ package final class BrandIndex: Sendable {
         self.brands = brands
     }
 
-    /// An index without a record, for the time before the first sync.
-    package static func empty(profile: RenderingProfile = .init(), generation: Int64 = 0) -> BrandIndex {
-        BrandIndexBuilder(profile: profile, generation: generation, expectedCount: 0).finish()
-    }
-
-    /// How many numbers have a brand.
+    /// The number of phone numbers with a brand.
     package var count: Int { numbers.count }
 
-    /// How many different brands there are; in a large set those of its table too that lost their last number since.
+    /// The number of distinct brands.
+    ///
+    /// A large index may include brands that no longer have a number.
     package var brandCount: Int { brands.rows.count }
 
-    /// True when brands were left out because there are too many of them, or may be with the next change.
+    /// True if the brands fill their memory limit.
+    ///
+    /// Some brands are then missing, or the next change may drop some.
     package var isFull: Bool { !brands.fits(in: RenderedBrands.room) }
 
-    /// Bytes of memory held.
+    /// Memory in bytes.
     package var memory: Int {
         numbers.memory + brands.rows.count * MemoryLayout<RenderedBrands.Row>.stride + brands.arena.count
     }
 
-    /// The brand of a number, nil when it has none.
+    /// Returns the brand of a number, or nil.
     package func entry(for number: E164Number) -> BrandEntry? {
         numbers.value(of: number).map(BrandEntry.init)
     }
 
-    /// Bytes that `append` would add; zero when the brand has no such part.
+    /// Returns the number of bytes that `append` adds; zero if the brand lacks the part.
     package func length(of part: BrandPart, _ entry: BrandEntry) -> Int { brands.length(of: part, entry.brand) }
 
-    /// Copies a part to the end of `out`, without line end.
+    /// Appends a part to `out`, without a line end.
     package func append(_ part: BrandPart, of entry: BrandEntry, to out: inout [UInt8]) {
         brands.append(part, of: entry.brand, to: &out)
     }
 
-    /// A part as text, for people; empty when the brand has no such part.
+    /// Returns a part as text for display; empty if the brand lacks the part.
     package func text(_ part: BrandPart, _ entry: BrandEntry) -> String {
         var bytes: [UInt8] = []
         append(part, of: entry, to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The logo that stands in the brand's Call-Info; nil when it has none that may stand there.
+    /// Returns the logo URL in the brand's Call-Info; nil if the brand has no usable logo.
     package func logoURL(of entry: BrandEntry) -> String? { brands.logoURL(of: entry.brand) }
 }

@@ -1,25 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Builds an index from records one at a time, keeping only what the index keeps.
+/// Builds a brand index from records, one record at a time.
 ///
-/// Not for several threads at once.
+/// Holds only the data that the index keeps. Not thread-safe.
 package struct BrandIndexBuilder: Sendable {
     private let profile: RenderingProfile
     private let generation: Int64
     private var table: NumberTable
     private var rendering: BrandRendering
-    /// Time of the record in each slot; empty when numbers come once each.
+    /// The `updated_at` of the record in each slot; empty if every number is added once.
     private var times: [UpdateTime] = []
-    /// Numbers whose newest record has no name to show; they are taken out at the end.
+    /// Numbers whose newest record has no displayable name.
+    ///
+    /// `finish` removes them.
     private var nameless: Set<E164Number> = []
 
     /// Starts an index.
     ///
     /// - Parameters:
-    ///   - generation: the change of records it stands for, kept in saved files.
-    ///   - expectedCount: how many numbers will come; more cost a rebuild of the table, fewer leave it larger.
-    ///   - numbersAreUnique: no number is added twice, so their times need not be kept (eight bytes each meanwhile).
-    ///   - room: bytes the brands may take, two gigabytes unless a test says otherwise; numbers of further ones are left out.
+    ///   - generation: sequence number of the records, kept in saved files.
+    ///   - expectedCount: the expected number of records. A smaller value costs a rebuild of the table; a larger one
+    ///     wastes memory.
+    ///   - numbersAreUnique: true if no number is added twice. Saves eight bytes per slot during the build.
+    ///   - room: the memory limit of the brands in bytes; 2 GiB by default. Further brands are left out together with
+    ///     their numbers.
     package init(
         profile: RenderingProfile, generation: Int64, expectedCount: Int, numbersAreUnique: Bool = false,
         room: Int? = nil
@@ -31,7 +35,9 @@ package struct BrandIndexBuilder: Sendable {
         if !numbersAreUnique { times = Array(repeating: .never, count: table.keys.count) }
     }
 
-    /// Files a record; of two for one number the one with the newer `updatedAt` stays, of equally old ones the later.
+    /// Adds a record.
+    ///
+    /// For one number the record with the newest `updatedAt` wins; of equal ones the last.
     package mutating func add(_ record: BrandRecord) {
         let brand = rendering.position(of: record)
         if times.isEmpty, brand == nil { return }
@@ -50,7 +56,9 @@ package struct BrandIndexBuilder: Sendable {
         }
     }
 
-    /// The finished index; takes about as long as looking at it once.
+    /// Finishes the index.
+    ///
+    /// Reads the table once.
     package consuming func finish() -> BrandIndex {
         times = []
         for number in nameless { table.remove(number.digits) }
@@ -66,5 +74,12 @@ package struct BrandIndexBuilder: Sendable {
         table = table.resized(to: count) { source, destination in
             if !old.isEmpty { times[destination] = old[source] }
         }
+    }
+}
+
+extension BrandIndex {
+    /// Returns an index without records, for use before the first sync.
+    package static func empty(profile: RenderingProfile = .init(), generation: Int64 = 0) -> BrandIndex {
+        BrandIndexBuilder(profile: profile, generation: generation, expectedCount: 0).finish()
     }
 }

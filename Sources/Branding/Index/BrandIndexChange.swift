@@ -1,23 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Brings an index up to date by the numbers that changed after it; the other index stays as it is.
+/// Derives an index from another one by applying changed numbers.
 ///
-/// Costs about what the changes do: the table of a large set is shared with the other index, and only copied when the
-/// changes over it have become many. Not for several threads at once.
+/// The other index stays unchanged.
+///
+/// The cost is proportional to the number of changes. A large index shares its table with the new one; the table is
+/// copied only if many changes have accumulated. Not thread-safe.
 package struct BrandIndexChange: Sendable {
     private let profile: RenderingProfile
     private let generation: Int64
     private let room: Int
-    /// Brands of the other index, which come first.
+    /// The number of brands in the old index.
+    ///
+    /// They keep their positions.
     private let oldBrands: Int
     private var numbers: BrandedNumbers
     private var rendering: BrandRendering
 
-    /// Starts from another index: what is added or removed replaces what it says of a number, the rest stays.
+    /// Starts from an index.
+    ///
+    /// Numbers that are neither added nor removed keep their brand.
     ///
     /// - Parameters:
-    ///   - generation: the change of records the new one stands for.
-    ///   - room: changes above which they go into the table; by its size unless a test says otherwise.
+    ///   - generation: sequence number of the records in the new index.
+    ///   - room: the number of changes above which they are merged into the table. Depends on the size of the index by
+    ///     default.
     package init(of index: BrandIndex, generation: Int64, room: Int? = nil) {
         profile = index.profile
         self.generation = generation
@@ -27,18 +34,20 @@ package struct BrandIndexChange: Sendable {
         rendering = BrandRendering(profile, behind: index.brands)
     }
 
-    /// Files a record in the place of what is there; each number comes once, as the cache has it now.
+    /// Adds or replaces a record.
     ///
-    /// One with nothing readable in its name takes the number out.
+    /// Each number is added once, with its newest record.
+    ///
+    /// A record without a displayable name removes the number.
     package mutating func add(_ record: BrandRecord) {
         guard let brand = rendering.position(of: record) else { return remove(record.number) }
         numbers.set(brand, for: record.number.digits)
     }
 
-    /// Takes a number out; nothing happens when it is not there.
+    /// Removes a number, if present.
     package mutating func remove(_ number: E164Number) { numbers.remove(number.digits) }
 
-    /// The finished index.
+    /// Finishes the index.
     package consuming func finish() -> BrandIndex {
         var brands = rendering.brands
         if numbers.changes.count > room { numbers.mergeChanges() }

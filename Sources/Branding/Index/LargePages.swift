@@ -3,7 +3,7 @@
 import Glibc
 
 extension Array where Element: FixedWidthInteger & BitwiseCopyable {
-    /// That many zeroes, in large pages.
+    /// Creates an array of `count` zeros in huge pages.
     init(zeroes count: Int) {
         self.init(inLargePages: count) { slots in
             slots.initialize(repeating: 0)
@@ -13,15 +13,15 @@ extension Array where Element: FixedWidthInteger & BitwiseCopyable {
 }
 
 extension Array where Element: BitwiseCopyable {
-    /// An array whose memory is taken in pages of 2 MB where the system lends them.
+    /// Creates an array in huge pages (2 MB) if the system provides them.
     ///
-    /// The table of ten million numbers is 41,000 small pages, each a fault when it is first written: copying it took
-    /// 112 ms so and takes 30 in large ones, and a search seldom has to ask where its page is. Where the system has none
-    /// (`transparent_hugepage` is `never`, memory is in pieces) the pages are small as ever.
+    /// A table of ten million numbers spans 41,000 small pages, and each first write to a page faults. Huge pages cut a
+    /// copy from 112 ms to 30 ms and cause fewer TLB misses during lookups. Without them (`transparent_hugepage` is
+    /// `never`, or memory is fragmented) the array uses small pages.
     ///
     /// - Parameters:
-    ///   - capacity: elements there is room for.
-    ///   - fill: writes the elements from the first on and returns how many they are.
+    ///   - capacity: the maximum number of elements.
+    ///   - fill: writes elements from the start and returns their number.
     init(inLargePages capacity: Int, filledBy fill: (UnsafeMutableBufferPointer<Element>) -> Int) {
         self.init(unsafeUninitializedCapacity: capacity) { buffer, count in
             LargePages.ask(for: UnsafeMutableRawBufferPointer(buffer))
@@ -29,7 +29,7 @@ extension Array where Element: BitwiseCopyable {
         }
     }
 
-    /// The same elements in memory of their own.
+    /// Returns a copy of the array in huge pages.
     func inLargePages() -> [Element] {
         withUnsafeBufferPointer { elements in
             Self(inLargePages: elements.count) { $0.initialize(fromContentsOf: elements) }
@@ -38,10 +38,12 @@ extension Array where Element: BitwiseCopyable {
 }
 
 private enum LargePages {
-    /// Bytes of such a page on x86-64 and, with small pages of 4 kB, on ARM.
+    /// The size of a huge page on x86-64, and on ARM with pages of 4 kB.
     private static let size = 2 << 20
 
-    /// Tells the kernel that the memory had better be large pages; nothing happens when it does not know them.
+    /// Advises the kernel to use huge pages.
+    ///
+    /// Has no effect without kernel support.
     static func ask(for memory: UnsafeMutableRawBufferPointer) {
         guard let start = memory.baseAddress, memory.count >= 2 * size else { return }
         let end = start + memory.count

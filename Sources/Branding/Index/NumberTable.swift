@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A hash table from E.164 digits to a position, in two flat arrays: open addressing, twelve bytes a slot.
+/// A hash table from E.164 digits to a 32-bit value: open addressing, two flat arrays, 12 bytes per slot.
 ///
-/// At most seven slots in ten are filled, so a search ends after a few steps in one or two cache lines. The place a
-/// number belongs to grows with its hash, whatever the capacity, so any count of slots will do and none is wasted.
+/// The load is at most 70 %, so a lookup ends within one or two cache lines. A number's home slot is its hash scaled to
+/// the capacity, so any capacity works and need not be a power of two.
 struct NumberTable: Sendable {
-    /// The digits of each slot, zero for an empty one.
+    /// The digits in each slot; zero marks an empty slot.
     private(set) var keys: [UInt64]
-    /// What is filed under them.
+    /// The values, parallel to `keys`.
     private(set) var values: [UInt32]
     private(set) var count: Int
 
-    /// An empty table with room for that many numbers.
+    /// Creates an empty table for `expectedCount` numbers.
     init(expectedCount: Int) {
         let capacity = Self.capacity(for: expectedCount)
         keys = [UInt64](zeroes: capacity)
@@ -19,17 +19,17 @@ struct NumberTable: Sendable {
         count = 0
     }
 
-    /// The same numbers in memory of their own, which can be changed without another copy.
+    /// Creates a copy with memory of its own, so that changes cause no further copy.
     init(copying other: NumberTable) {
         keys = other.keys.inLargePages()
         values = other.values.inLargePages()
         count = other.count
     }
 
-    /// Takes over the arrays of a saved table.
+    /// Restores a saved table.
     ///
-    /// - Returns: nil when they do not belong to a table of that count, or a value is neither below `valueLimit` nor
-    ///   `other`.
+    /// - Returns: nil if the arrays do not form a table of `count` numbers. Also nil if a value is neither below
+    ///   `valueLimit` nor equal to `other`.
     init?(keys: [UInt64], values: [UInt32], count: Int, valueLimit: Int, or other: UInt32? = nil) {
         guard keys.count == values.count, count <= Self.limit(of: keys.count), !keys.isEmpty else { return nil }
         var filled = 0
@@ -43,21 +43,21 @@ struct NumberTable: Sendable {
         self.count = count
     }
 
-    /// Slots for that many numbers and one in sixty more, so that a small change does not mean another table.
+    /// Returns the slots for `count` numbers and 1/64 more, so that a small change needs no new table.
     static func capacity(for count: Int) -> Int { max(count + count / 64, 4) * 10 / 7 + 2 }
 
     private static func limit(of capacity: Int) -> Int { capacity * 7 / 10 }
 
-    /// True when the next number needs another table.
+    /// True if the next number needs a larger table.
     var isFull: Bool { !fits(count + 1) }
 
-    /// True when another table of its count would be a fifth smaller and more.
+    /// True if a new table of this count has less than 4/5 of the slots.
     var isTooLarge: Bool { keys.count > Self.capacity(for: count) * 5 / 4 }
 
-    /// True when that many numbers may be in it.
+    /// True if the table can hold `count` numbers.
     func fits(_ count: Int) -> Bool { count <= Self.limit(of: keys.count) }
 
-    /// The value filed under a number; never allocates.
+    /// Returns the value of a number, or nil; never allocates.
     @inline(__always)
     func value(of number: E164Number) -> UInt32? {
         let keys = keys.span
@@ -71,7 +71,9 @@ struct NumberTable: Sendable {
         }
     }
 
-    /// The slot that holds a number, or the empty one where it belongs; the table is never full.
+    /// Returns the slot that holds a number, or else the empty slot for it.
+    ///
+    /// The table always has an empty slot.
     func slot(for digits: UInt64) -> (slot: Int, isFilled: Bool) {
         var slot = Self.home(of: digits, capacity: keys.count)
         while keys[slot] != 0 {
@@ -81,26 +83,27 @@ struct NumberTable: Sendable {
         return (slot, false)
     }
 
-    /// Files a value in a slot found by `slot(for:)`.
+    /// Stores a value in a slot returned by `slot(for:)`.
     mutating func put(_ value: UInt32, under digits: UInt64, in slot: Int) {
         if keys[slot] == 0 { count += 1 }
         keys[slot] = digits
         values[slot] = value
     }
 
-    /// Takes a number out; nothing happens when it is not there.
+    /// Removes a number, if present.
     mutating func remove(_ digits: UInt64) {
         let (slot, isFilled) = slot(for: digits)
         if isFilled { remove(at: slot) }
     }
 
-    /// Empties a slot and moves up what had to step over it, so that every search still ends at an empty slot.
+    /// Empties a slot and moves displaced entries back, so that every probe sequence still ends at an empty slot.
     private mutating func remove(at slot: Int) {
         var hole = slot
         var probe = next(slot)
         while keys[probe] != 0 {
             let home = Self.home(of: keys[probe], capacity: keys.count)
-            // The entry may move back unless its home lies behind the hole, seen around the end of the table.
+            // An entry moves into the hole unless its home slot lies behind the hole. Distances wrap around the end of
+            // the table.
             let fromHole = probe >= hole ? probe - hole : probe - hole + keys.count
             let fromHome = probe >= home ? probe - home : probe - home + keys.count
             if fromHome >= fromHole {
@@ -115,23 +118,27 @@ struct NumberTable: Sendable {
         count -= 1
     }
 
-    /// Marks the values that numbers have; one beyond the marks is passed over.
+    /// Marks every value in use.
+    ///
+    /// Ignores values beyond `marks`.
     func mark(_ marks: inout [Bool]) {
         for slot in keys.indices where keys[slot] != 0 && Int(values[slot]) < marks.count {
             marks[Int(values[slot])] = true
         }
     }
 
-    /// Files under every number what `positions` holds at its value; a value beyond them stays.
+    /// Replaces every value by `positions[value]`.
+    ///
+    /// Keeps values beyond `positions`.
     mutating func mapValues(by positions: [UInt32]) {
         for slot in keys.indices where keys[slot] != 0 && Int(values[slot]) < positions.count {
             values[slot] = positions[Int(values[slot])]
         }
     }
 
-    /// The same numbers in a table with room for `count`.
+    /// Returns a table with the same numbers and slots for `count` of them.
     ///
-    /// - Parameter moved: called with the old and the new slot of each.
+    /// - Parameter moved: called with the old and the new slot of each number.
     func resized(to count: Int, moved: (Int, Int) -> Void = { _, _ in }) -> NumberTable {
         var next = NumberTable(expectedCount: max(count, self.count))
         for slot in keys.indices where keys[slot] != 0 {
@@ -144,7 +151,7 @@ struct NumberTable: Sendable {
 
     private func next(_ slot: Int) -> Int { slot + 1 == keys.count ? 0 : slot + 1 }
 
-    /// Where a number belongs: its mixed digits scaled to the capacity.
+    /// Returns the home slot of a number: its hash scaled to the capacity.
     @inline(__always)
     private static func home(of digits: UInt64, capacity: Int) -> Int {
         var hash = digits &* 0x9E37_79B9_7F4A_7C15

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The instant an `updated_at` stands for, so that of two records for one number the newer can be told.
+/// An instant parsed from `updated_at`, for comparing two records of one number.
 ///
-/// Reads ISO 8601 as directories write it: date and time, with or without a fraction, with `Z`, an offset, or nothing
-/// (taken as UTC). What cannot be read is older than everything.
+/// Parses ISO 8601: date and time, an optional fraction, and `Z`, an offset, or neither (UTC). Unreadable text is older
+/// than every instant.
 package struct UpdateTime: Hashable, Sendable, Comparable {
-    /// Microseconds since 1970 in UTC; the smallest integer when the text could not be read.
+    /// Microseconds since 1970 in UTC; `Int64.min` for unreadable text.
     package let microseconds: Int64
 
     package init(_ text: String) {
@@ -21,7 +21,7 @@ package struct UpdateTime: Hashable, Sendable, Comparable {
     package static func < (left: UpdateTime, right: UpdateTime) -> Bool { left.microseconds < right.microseconds }
 }
 
-/// Reads the parts of a time stamp from left to right.
+/// Parses a timestamp from left to right.
 private struct Scanner {
     var rest: Substring.UTF8View
 
@@ -58,7 +58,9 @@ private struct Scanner {
         return value
     }
 
-    /// Microseconds; digits past the sixth are dropped.
+    /// Returns microseconds.
+    ///
+    /// Drops digits after the sixth.
     private mutating func fraction() -> Int64? {
         guard var value = digit() else { return nil }
         var count = 1
@@ -70,7 +72,7 @@ private struct Scanner {
         return value
     }
 
-    /// Minutes east of Greenwich.
+    /// Returns minutes east of UTC.
     private mutating func offset() -> Int64? {
         if rest.isEmpty || take("Z") || take("z") { return 0 }
         let isWest = rest.first == UInt8(ascii: "-")
@@ -80,7 +82,9 @@ private struct Scanner {
         return (hours * 60 + minutes) * (isWest ? -1 : 1)
     }
 
-    /// Days since 1970-01-01 in the Gregorian calendar; a year here begins in March, so the leap day comes last.
+    /// Returns the days since 1970-01-01 in the Gregorian calendar.
+    ///
+    /// The computation starts each year in March, so that the leap day comes last.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let year = month < 3 ? year - 1 : year
         let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1

@@ -1,50 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The logos the gateway serves itself, and what stands in Call-Info for those it has not.
+/// The logos that the gateway serves, and the Call-Info URL for each logo.
 ///
-/// Part of the rendering profile: another set makes another index, and a saved index of another set is not used.
+/// Part of the rendering profile: another set of logos requires another index and invalidates a saved one.
 package struct HostedLogos: Hashable, Sendable {
-    /// What becomes of a logo the gateway has no copy of.
+    /// The treatment of a logo without a local copy.
     package enum Missing: String, Hashable, Sendable, CaseIterable {
-        /// The directory's own URL stands in Call-Info.
+        /// Writes the directory's URL into Call-Info.
         case original
-        /// No icon at all.
+        /// Omits the icon.
         case none
     }
 
     private let base: String
     private let missing: Missing
-    /// File names by the directory's URL.
+    /// File names, keyed by the directory's logo URL.
     private let files: [String: String]
-    /// A number that differs between sets, the same in every process.
+    /// A hash of the set, equal in every process.
     let fingerprint: UInt64
 
     /// - Parameters:
-    ///   - publicURL: how phones reach the gateway, `http` or `https`, fit to stand in angle brackets.
-    ///   - files: names such as `HASH-128x128.png` by the directory's URL of the logo.
+    ///   - publicURL: the gateway's `http` or `https` URL for phones, valid between angle brackets.
+    ///   - files: file names such as `HASH-128x128.png`, keyed by the directory's logo URL.
     package init(publicURL: String, missing: Missing, files: [String: String]) {
         base = (publicURL.hasSuffix("/") ? String(publicURL.dropLast()) : publicURL) + "/logos/"
         self.missing = missing
         self.files = files
-        // A sum, because a dictionary has another order in every process.
+        // The sum is independent of the dictionary's order, which differs in every process.
         fingerprint = files.reduce(stableHash("\(base) \(missing) \(files.count)")) { sum, entry in
             sum &+ stableHash("\(entry.key) \(entry.value)")
         }
     }
 
-    /// How many logos of the directory have a copy here.
+    /// The number of logos with a local copy.
     package var count: Int { files.count }
 
-    /// The address for a header; nil for no icon.
+    /// Returns the URL for Call-Info; nil for no icon.
     ///
-    /// - Parameter allowInsecure: lets an original through that is `http`.
+    /// - Parameter allowInsecure: accepts an original URL with `http`.
     func address(for original: String, allowInsecure: Bool) -> String? {
         if let name = files[original] { return base + name }
         return missing == .original && LogoURL.isSafe(original, allowInsecure: allowInsecure) ? original : nil
     }
-}
-
-/// FNV-1a, which is the same in every process, as a saved index needs it.
-func stableHash(_ text: String) -> UInt64 {
-    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
 }

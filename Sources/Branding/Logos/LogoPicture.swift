@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a picture says of itself in its own bytes: format and size, read without decoding anything.
+/// The format and size of an image, read from its header without decoding.
 ///
-/// Pure and bounded by the number of bytes, so hostile ones may be handed in. A declared `Content-Type` counts for nothing.
+/// Pure; the time is bounded by the number of bytes, so hostile input is safe. Ignores any declared `Content-Type`.
 package struct LogoPicture: Hashable, Sendable {
-    /// A format phones show; directories send PNG and JPEG, BMP is only ever made here.
+    /// An image format for phones.
+    ///
+    /// Directories send PNG or JPEG; only the gateway writes BMP.
     package enum Format: String, Hashable, Sendable, CaseIterable {
         case png, jpeg, bmp
 
-        /// What stands behind the dot of a file name.
+        /// The extension of a file name, without the dot.
         package var fileExtension: String { self == .jpeg ? "jpg" : rawValue }
 
         /// The media type (RFC 9110 §8.3).
@@ -16,17 +18,17 @@ package struct LogoPicture: Hashable, Sendable {
     }
 
     package let format: Format
-    /// Pixels, at least 1.
+    /// Width in pixels, at least 1.
     package let width: Int
-    /// Pixels, at least 1.
+    /// Height in pixels, at least 1.
     package let height: Int
 
-    /// The number of pixels a decoder has to hold.
+    /// The number of pixels that a decoder allocates.
     package var pixels: Int { width * height }
 
-    /// Reads the header and looks whether the end is there.
+    /// Parses the header and checks that the end of the image is present.
     ///
-    /// - Throws: when the bytes are no PNG or JPEG, are cut short, or say no size.
+    /// - Throws: if the bytes are neither PNG nor JPEG, are truncated, or declare no size.
     package init(_ bytes: [UInt8]) throws(LogoPictureError) {
         if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
             (width, height) = try Self.sizeOfPNG(bytes)
@@ -71,7 +73,7 @@ package struct LogoPicture: Hashable, Sendable {
             let length = number(bytes, position + 2, 2)
             guard length >= 2, marker != 0xD9, marker != 0xDA else { throw .noSize }
             guard position + 2 + length <= bytes.count else { throw .cut }
-            // C4, C8 and CC are tables and a reserved number, the others of this row frame headers.
+            // C4 and CC are tables, C8 is reserved. The other markers of this row are frame headers.
             if (0xC0...0xCF).contains(marker), marker != 0xC4, marker != 0xC8, marker != 0xCC {
                 guard length >= 8 else { throw .noSize }
                 let tail = bytes.suffix(1024)
@@ -89,12 +91,12 @@ package struct LogoPicture: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no picture that could be shown.
+/// The reason why bytes are not a usable image.
 package enum LogoPictureError: Error, Hashable, Sendable {
     /// Neither PNG nor JPEG.
     case otherFormat
-    /// The end is missing.
+    /// The end of the image is missing.
     case cut
-    /// The header says no size, or none a picture can have.
+    /// The header declares no valid size.
     case noSize
 }

@@ -2,19 +2,22 @@
 
 import CPhoneNumber
 
-/// Which `+digits` texts libphonenumber would take unchanged, as one small table.
+/// Accepts most E.164 numbers without a call to libphonenumber.
 ///
-/// The library needs ten microseconds to read a number; nearly all callers arrive as plain E.164, for which its answer
-/// is decided by the calling code, the count of digits, and whether the digits after the code look like a national
-/// prefix that has to go. The table is filled from the library itself when first used, a few milliseconds. Whatever it
-/// cannot vouch for is left to the library.
+/// libphonenumber takes about 10 µs per number, and nearly all callers arrive as plain E.164. For those, three
+/// properties decide its result: the calling code, the number of digits, and the digit after the code. That digit shows
+/// whether the library strips a national prefix. The table is built from the library at first use, within a few
+/// milliseconds. The caller asks the library about every number that the table rejects.
 struct CallingCodePlan: Sendable {
-    /// One entry for each combination of three leading digits; zero when the library must be asked.
+    /// One entry per combination of three leading digits.
     ///
-    /// Bits 0–15: bit n is set if n digits in all are possible. Bits 16–25: bit 16+d is set if d may follow the code.
-    /// Bits 26–27: count of digits of the code.
+    /// Zero means: ask the library.
+    ///
+    /// - Bits 0–15: bit n is set if a number may have n digits in total.
+    /// - Bits 16–25: bit 16+d is set if digit d may follow the code.
+    /// - Bits 26–27: the number of digits of the code.
     private let entries: [UInt32]
-    /// The codes behind which national numbers are dialled with a zero in front.
+    /// The calling codes whose national numbers are dialled with a leading zero.
     private let codesWithZero: Set<Int>
 
     static let shared = CallingCodePlan()
@@ -35,10 +38,10 @@ struct CallingCodePlan: Sendable {
         self.entries = entries
     }
 
-    /// True if the number, written with its plus sign, is possible and would be returned as it is.
+    /// True if `+digits` is a possible number that the library returns unchanged.
     @inline(__always)
     func accepts(_ number: E164Number, digitCount: Int) -> Bool {
-        // Seven digits at least, so there are three to look at and one behind the code.
+        // A number has at least seven digits: three for the code and at least one behind it.
         let leading = number.digits / Self.powers[digitCount - 4]
         let entry = entries[Int(leading / 10)]
         let codeLength = Int(entry >> 26)
@@ -46,16 +49,16 @@ struct CallingCodePlan: Sendable {
         return entry >> UInt32(digitCount) & 1 == 1 && entry >> (16 + UInt32(follower)) & 1 == 1
     }
 
-    /// True if national numbers behind that calling code are dialled with a zero in front.
+    /// True if national numbers of that calling code are dialled with a leading zero.
     func dialsZero(code: Int) -> Bool { codesWithZero.contains(code) }
 
     private static func dialsZero(_ plan: herald_calling_code) -> Bool {
         plan.national_prefix.0 == CChar(bitPattern: UInt8(ascii: "0")) && plan.national_prefix.1 == 0
     }
 
-    /// Digits that begin something else the library would take away: carrier selection, old mobile prefixes, "183".
+    /// Digits that start another prefix that the library strips, such as carrier selection or old mobile prefixes.
     ///
-    /// Measured by asking the library about every four leading digits of every possible length of every code.
+    /// Found by comparing the library's results for every four leading digits, every possible length and every code.
     private static let otherPrefixes: [UInt16: [UInt32]] = [
         52: [1], 54: [1, 2, 3], 55: [9], 61: [1], 86: [1], 352: [1], 375: [0],
     ]
@@ -69,7 +72,9 @@ struct CallingCodePlan: Sendable {
         }
     }
 
-    /// The digits that may follow the code without looking like the national prefix: bit d for digit d.
+    /// Returns the digits that may follow the code because they do not start a prefix.
+    ///
+    /// Bit d stands for digit d.
     private static func followers(_ plan: herald_calling_code) -> UInt32 {
         let prefix = UInt8(bitPattern: plan.national_prefix.0)
         var allowed: UInt32 = 0x3FF

@@ -1,27 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A telephone number in E.164: country code first, at most fifteen digits, held as one integer.
+/// An E.164 telephone number, stored as one integer.
 ///
-/// The digits fit a `UInt64` (10^15 < 2^50), which is the key of the brand index. No number of a withheld caller is
-/// ever put into one of these. Source: ITU-T E.164 §6.2.1; the shortest number accepted has seven digits.
+/// Has seven to fifteen digits and starts with the calling code. The value fits a `UInt64` (10^15 < 2^50) and is the
+/// key of the brand index. A withheld number is never stored in this type. Source: ITU-T E.164 §6.2.1.
 package struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertible {
-    /// The digits without the plus sign, read as a decimal integer; never starts with zero.
+    /// The digits without the plus sign, as a decimal integer.
+    ///
+    /// Never starts with zero.
     package let digits: UInt64
 
-    /// Takes digits that are already known to be a whole international number.
+    /// Creates a number from the digits of a complete international number.
     ///
-    /// - Returns: nil below seven or above fifteen digits.
+    /// - Returns: nil for fewer than seven or more than fifteen digits.
     package init?(digits: UInt64) {
         guard digits >= 1_000_000, digits <= 999_999_999_999_999 else { return nil }
         self.digits = digits
     }
 
-    /// Reads `+` followed by seven to fifteen ASCII digits, the first not zero, and nothing else.
+    /// Parses `+` and seven to fifteen ASCII digits, the first not zero.
+    ///
+    /// Anything else gives nil.
     package init?(_ text: some StringProtocol) {
         self.init(plusDigits: text.utf8)
     }
 
-    /// Reads the bytes `+` and seven to fifteen ASCII digits, the first not zero, and nothing else.
+    /// Parses the bytes `+` and seven to fifteen ASCII digits, the first not zero.
+    ///
+    /// Anything else gives nil.
     package init?(plusDigits bytes: some Sequence<UInt8>) {
         var iterator = bytes.makeIterator()
         guard iterator.next() == UInt8(ascii: "+") else { return nil }
@@ -37,9 +43,9 @@ package struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertib
         self.digits = value
     }
 
-    /// The number with its plus sign, as it stands on every wire and in every table.
+    /// The number with its plus sign: the form in SIP messages, HTTP bodies and database tables.
     package var description: String {
-        // With the sign; up to fifteen bytes a string needs no memory of its own.
+        // The length includes the plus sign. A string of up to 15 bytes needs no heap memory.
         var (length, bound) = (8, UInt64(10_000_000))
         while digits >= bound { (length, bound) = (length + 1, bound * 10) }
         return String(unsafeUninitializedCapacity: length) { buffer in
@@ -53,6 +59,6 @@ package struct E164Number: Hashable, Sendable, Comparable, CustomStringConvertib
         }
     }
 
-    /// Orders by numeric value, which keeps saved indexes reproducible.
+    /// Orders by numeric value.
     package static func < (left: E164Number, right: E164Number) -> Bool { left.digits < right.digits }
 }

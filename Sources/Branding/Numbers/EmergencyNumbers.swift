@@ -3,23 +3,24 @@
 import CPhoneNumber
 import Synchronization
 
-/// The numbers by which a region's emergency services are dialled: those of its numbering plan, 112 and 911, and the
-/// operator's own.
+/// The emergency numbers of a region: those of its numbering plan, 112, 911, and the operator's own.
 ///
-/// Made with the configuration; a lookup allocates nothing. Any thread. Sources: libphonenumber's short numbers; 3GPP TS
-/// 22.101 §10.1 for 112 and 911, which reach help in every mobile network.
+/// Built with the configuration. A lookup allocates nothing. Thread-safe. Sources: libphonenumber's short numbers; 3GPP
+/// TS 22.101 §10.1 for 112 and 911, which every mobile network accepts.
 package struct EmergencyNumbers: Hashable, Sendable {
-    /// Each number's digits behind a one, read in decimal, so that leading zeros count: 000 is 1000.
+    /// Each number as a decimal integer with a leading 1, which preserves leading zeros: 000 is 1000.
     private var numbers: Set<UInt64>
-    /// Calling codes behind a one, for numbers written in international form (`+61000`).
+    /// Calling codes with a leading 1, for numbers in international form (`+61000`).
     private var codes: Set<UInt64>
-    /// Digits of the longest number with its calling code.
+    /// The largest number of digits of a number with its calling code.
     private let longest: Int
 
-    /// The longest number an operator may list, in digits.
+    /// The largest number of digits in an operator's own number.
     package static let maxDigits = 12
 
-    /// Takes the region's numbers and an operator's own; of the latter those that `isDialled` refuses are left out.
+    /// Combines the region's numbers with the operator's own.
+    ///
+    /// Skips own numbers that `isDialled` rejects.
     package init(region: Region?, own: [String] = []) {
         let listed = own.filter(Self.isDialled).compactMap { UInt64("1" + $0) }
         self.init(
@@ -27,7 +28,7 @@ package struct EmergencyNumbers: Hashable, Sendable {
             codes: region.flatMap { UInt64("1\($0.callingCode)") }.map { [$0] } ?? [])
     }
 
-    /// Every number of several sets.
+    /// Combines several sets.
     package init(of all: some Sequence<EmergencyNumbers>) {
         var (numbers, codes) = (Set(Self.everywhere), Set<UInt64>())
         for one in all {
@@ -42,18 +43,18 @@ package struct EmergencyNumbers: Hashable, Sendable {
         longest = (numbers.max().map(Self.digitCount) ?? 0) + 3
     }
 
-    /// True for two to `maxDigits` digits and nothing else, the form in which an operator lists a number.
+    /// True for 2 to `maxDigits` ASCII digits, the form of an operator's own number.
     package static func isDialled(_ text: String) -> Bool {
         (2...maxDigits).contains(text.utf8.count) && text.utf8.allSatisfy { (48...57).contains($0) }
     }
 
-    /// The numbers as they are dialled, in the order of their digits.
+    /// The numbers as dialled, sorted as text.
     package var dialled: [String] { numbers.map { String("\($0)".dropFirst()) }.sorted() }
 
-    /// Whether the user of a URI is one of them.
+    /// True if the user part of a URI is an emergency number.
     ///
-    /// Digits, perhaps behind a plus sign, with the separators of RFC 3966 §5.1.1 and the escapes of RFC 3261 §19.1.2.
-    /// Behind a plus sign the region's calling code may be in front.
+    /// Accepts digits, an optional plus sign, the separators of RFC 3966 §5.1.1 and the escapes of RFC 3261 §19.1.2.
+    /// After a plus sign the region's calling code may precede the number.
     package func contains(_ bytes: Span<UInt8>, _ user: Range<Int>) -> Bool {
         var (value, digits, isGlobal) = (UInt64(1), 0, false)
         var position = user.lowerBound
@@ -81,14 +82,14 @@ package struct EmergencyNumbers: Hashable, Sendable {
         return isGlobal && (1...3).contains { hasCode($0, value, digits) }
     }
 
-    /// Whether a calling code of that many digits and one of the numbers make up the value.
+    /// True if the value consists of a calling code of `length` digits and an emergency number.
     private func hasCode(_ length: Int, _ value: UInt64, _ digits: Int) -> Bool {
         guard digits > length else { return false }
         let power = (0..<(digits - length)).reduce(UInt64(1)) { power, _ in power * 10 }
         return codes.contains(value / power) && numbers.contains(value % power + power)
     }
 
-    /// Digits behind the one in front.
+    /// Returns the number of digits after the leading 1.
     private static func digitCount(_ value: UInt64) -> Int {
         var (count, rest) = (0, value)
         while rest >= 10 { (count, rest) = (count + 1, rest / 10) }
@@ -107,12 +108,12 @@ package struct EmergencyNumbers: Hashable, Sendable {
 
     private static let everywhere: [UInt64] = [1112, 1911]
 
-    /// What the library said of a region; asking it takes some 30 ms.
+    /// Cached results of libphonenumber; one query takes about 30 ms.
     private static let asked = Mutex<[Region: [UInt64]]>([:])
 
     private static func known(in region: Region) -> [UInt64] {
         if let known = asked.withLock({ $0[region] }) { return known }
-        // The most any region has is 102 (GA).
+        // The longest list has 102 numbers (region GA).
         let numbers = [UInt32](unsafeUninitializedCapacity: 512) { buffer, length in
             let count = region.withLetters { herald_phone_emergency_numbers($0, buffer.baseAddress, 512) }
             length = Int(min(count, 512))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Words that networks spell with the letters of a keypad where a number is wanted and the caller has none to show.
+/// Recognises words that networks spell with keypad letters in place of a missing caller number.
 ///
-/// `+266696687` is ANONYMOUS (ITU-T E.161 §3). Some of them have the length of real numbers, so the numbering plan does not
-/// refuse them. Pure; allocates nothing.
+/// For example, `+266696687` spells ANONYMOUS (ITU-T E.161 §3). Some of these words have the length of real numbers, so
+/// a check of the numbering plan accepts them. Pure; allocates nothing.
 package enum KeypadWords {
-    /// Whether the digits behind a plus sign spell such a word.
+    /// True if the digits after the plus sign spell such a word.
     package static func areSpelled(by digits: UInt64) -> Bool {
         switch digits {
         case 266_696_687, 7_378_742_833, 86_282_452_253: true  // ANONYMOUS, RESTRICTED, UNAVAILABLE
@@ -15,7 +15,7 @@ package enum KeypadWords {
         }
     }
 
-    /// Whether the user of a URI is such a word behind its plus sign.
+    /// True if the user part of a URI is a plus sign and such a word.
     package static func areSpelled(by user: ArraySlice<UInt8>) -> Bool {
         guard user.first == UInt8(ascii: "+"), (8...12).contains(user.count) else { return false }
         var digits: UInt64 = 0

@@ -2,45 +2,49 @@
 
 import CPhoneNumber
 
-/// Turns the caller's number as a trunk writes it into E.164, or into nil when that is not certain.
+/// Converts a caller's number, as a trunk sends it, to E.164.
 ///
-/// Reads global numbers (`+…`), numbers behind an international prefix of the trunk's region (`00`, `011`, `0011`) and
-/// national numbers of that region, with the visual separators of RFC 3966 §3 and blanks. Numbers are judged by
-/// *possible* length, not by allocated ranges, because the library's tables are older than some ranges. Any thread;
-/// 10–24 µs through the library, some nanoseconds for plain `+digits`.
+/// An uncertain number gives nil.
+///
+/// Reads global numbers (`+…`), numbers with an international prefix of the trunk's region (`00`, `011`, `0011`), and
+/// national numbers of that region. Ignores blanks and the visual separators of RFC 3966 §3. Checks the *possible*
+/// length of a number, not its allocated range, because the library's tables lack newer ranges. Thread-safe; 10–24 µs
+/// through the library, some nanoseconds for plain `+digits`.
 package struct NumberNormaliser: Sendable {
-    /// Whose national forms are understood; nil when only numbers with a plus sign are.
+    /// The country whose national numbers are accepted.
+    ///
+    /// Nil accepts only numbers with a plus sign.
     package let region: Region?
-    /// Contexts whose local numbers are the region's national ones, in lower case.
+    /// Phone-contexts whose local numbers are national numbers of the region, in lower case.
     private let contexts: [[UInt8]]
     private let plan = CallingCodePlan.shared
-    /// A zero stands in front of national numbers there.
+    /// True if national numbers of the region are dialled with a leading zero.
     private let dialsZero: Bool
 
-    /// The longest text looked at, in bytes; a number has fifteen digits, the rest are separators.
+    /// The largest accepted text in bytes: fifteen digits and their separators.
     package static let maxLength = 32
 
-    /// - Parameter contexts: domain names that a phone-context may have for the region's own numbers.
+    /// - Parameter contexts: domain names of phone-contexts for national numbers of the region.
     package init(region: Region?, contexts: [String] = []) {
         self.region = region
         self.contexts = contexts.map { Array($0.lowercased().utf8) }
         dialsZero = region.map { CallingCodePlan.shared.dialsZero(code: $0.callingCode) } ?? false
     }
 
-    /// Reads the user part of a SIP URI or the number of a tel URI, without its parameters.
+    /// Reads the user part of a SIP URI or the number of a tel URI, without parameters.
     ///
-    /// - Returns: nil for words, vanity letters, feature codes (`*67…`), short codes, local numbers, and anything else
-    ///   that is not surely one international number.
+    /// - Returns: nil for words, vanity letters, feature codes (`*67…`), short codes and local numbers, and for any
+    ///   other text that is not certainly one international number.
     @inlinable
     package func normalise(_ text: some Collection<UInt8>) -> E164Number? {
         if let number = text.withContiguousStorageIfAvailable({ read($0) }) { return number }
         return Array(text.prefix(Self.maxLength + 1)).withUnsafeBufferPointer { read($0) }
     }
 
-    /// Reads a number that came with a phone-context (RFC 3966 §5.1.5, RFC 3261 §19.1.6).
+    /// Reads a number with a phone-context (RFC 3966 §5.1.5, RFC 3261 §19.1.6).
     ///
-    /// A context that is a global prefix (`+44`) goes in front of a local number. A local number of a domain is one of the
-    /// region's only if the domain is one of `contexts`. A number with a plus sign needs no context.
+    /// A global prefix as context (`+44`) precedes the local number. With a domain name as context, the number is
+    /// national only if `contexts` lists the domain. A number with a plus sign needs no context.
     package func normalise(_ text: some Collection<UInt8>, context: some Collection<UInt8>) -> E164Number? {
         if text.first == UInt8(ascii: "+") { return normalise(text) }
         guard context.first == UInt8(ascii: "+") else { return isOwn(context) ? normalise(text) : nil }
@@ -56,10 +60,10 @@ package struct NumberNormaliser: Sendable {
         return contexts.contains(name)
     }
 
-    /// The one compiled body behind every kind of collection.
+    /// The single compiled implementation for every kind of collection.
     @usableFromInline
     func read(_ text: UnsafeBufferPointer<UInt8>) -> E164Number? {
-        // The fast path: plus and digits that the library would return unchanged.
+        // Fast path: `+digits` that the library returns unchanged.
         if text.first == UInt8(ascii: "+"), let number = E164Number(plusDigits: text),
             plan.accepts(number, digitCount: text.count - 1)
         {
@@ -78,8 +82,9 @@ package struct NumberNormaliser: Sendable {
         guard let national = Self.ask(dialled, region: region), !hasStrayZero(national, in: region) else {
             return international(dialled)
         }
-        // Trunks that leave the plus sign off make `3912345678` an Italian mobile number or one with the code in front,
-        // and `4315012345`, to a German trunk, a number of Kiel without its zero or one of Vienna.
+        // Some trunks omit the plus sign, which makes two readings possible. `3912345678` is an Italian mobile number,
+        // or a number with Italy's code 39. To a German trunk, `4315012345` is a number in Kiel without its zero, or
+        // one in Vienna.
         let hasCode = dialled.starts(with: region.callingCode)
         guard hasCode || dialsZero && !dialled.starts(with: 0), let global = Self.ask(dialled.asGlobal, region: nil),
             global != national
@@ -89,15 +94,17 @@ package struct NumberNormaliser: Sendable {
         return isSettled ? national : nil
     }
 
-    /// Whether a zero is behind the region's code where a national number begins after its zero: the library took one of
-    /// two for the prefix.
+    /// True if a zero follows the calling code although national numbers of the region are dialled with a leading zero.
+    ///
+    /// The library then stripped only one of two zeros.
     private func hasStrayZero(_ number: E164Number, in region: Region) -> Bool {
         guard dialsZero else { return false }
         return DialledDigits(number).starts(with: region.callingCode * 10)
     }
 
-    /// What 00 and a calling code mean on trunks whose region dials another international prefix; only a number of an
-    /// allocated range settles it.
+    /// Reads `00` and a calling code on trunks whose region dials another international prefix.
+    ///
+    /// Only a number of an allocated range is accepted.
     private func international(_ dialled: DialledDigits) -> E164Number? {
         guard let rest = dialled.behindTwoZeros, let number = Self.ask(rest, region: nil),
             herald_phone_is_allocated(number.digits) == 1
@@ -117,13 +124,13 @@ package struct NumberNormaliser: Sendable {
     }
 }
 
-/// What was dialled: an optional plus sign and digits, separators taken out.
+/// Dialled digits with an optional plus sign, without separators.
 private struct DialledDigits {
     private(set) var bytes: [UInt8] = []
 
     var isGlobal: Bool { bytes.first == UInt8(ascii: "+") }
 
-    /// Nil when there is any other character, no digit at all, or more than `NumberNormaliser.maxLength` bytes.
+    /// Nil for any other character, for no digit, or for more than `NumberNormaliser.maxLength` bytes.
     init?(_ text: UnsafeBufferPointer<UInt8>) {
         bytes.reserveCapacity(NumberNormaliser.maxLength)
         var length = 0
@@ -143,7 +150,7 @@ private struct DialledDigits {
     /// The digits of a number, without a plus sign.
     init(_ number: E164Number) { bytes = Array(number.description.utf8.dropFirst()) }
 
-    /// What follows two zeros, behind a plus sign; nil where there are not two in front.
+    /// The digits after two leading zeros, with a plus sign; nil without two leading zeros.
     var behindTwoZeros: DialledDigits? {
         let zeros: [UInt8] = [UInt8(ascii: "0"), UInt8(ascii: "0")]
         guard bytes.starts(with: zeros), bytes.count > 2 else { return nil }
@@ -152,20 +159,20 @@ private struct DialledDigits {
         return copy
     }
 
-    /// The same digits behind a plus sign.
+    /// The same digits with a plus sign.
     var asGlobal: DialledDigits {
         var copy = self
         if !isGlobal { copy.bytes.insert(UInt8(ascii: "+"), at: 0) }
         return copy
     }
 
-    /// Puts a global prefix in front; false when the result would be too long to be a number.
+    /// Prepends a global prefix; false if the result exceeds `NumberNormaliser.maxLength`.
     mutating func prepend(_ prefix: DialledDigits) -> Bool {
         bytes.insert(contentsOf: prefix.bytes, at: 0)
         return bytes.count <= NumberNormaliser.maxLength
     }
 
-    /// Whether the digits begin with those of a number that is not negative.
+    /// True if the digits start with those of a non-negative number.
     func starts(with number: Int) -> Bool {
         var divisor = 1
         while number / divisor >= 10 { divisor *= 10 }

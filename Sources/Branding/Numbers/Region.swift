@@ -2,16 +2,16 @@
 
 import CPhoneNumber
 
-/// The country whose dialling rules a trunk's national numbers follow.
+/// A country whose dialling rules apply to a trunk's national numbers.
 ///
-/// Two upper-case letters of ISO 3166-1 that libphonenumber has a numbering plan for, such as `AU` or `GB`.
+/// Two upper-case letters of ISO 3166-1, such as `AU` or `GB`, for which libphonenumber has a numbering plan.
 package struct Region: Hashable, Sendable, CustomStringConvertible {
     private let first: UInt8
     private let second: UInt8
 
-    /// Reads two upper-case ASCII letters.
+    /// Parses two upper-case ASCII letters.
     ///
-    /// - Returns: nil for anything else, and for letters no numbering plan is known for.
+    /// - Returns: nil for other text, and for a region without a numbering plan.
     package init?(_ text: some StringProtocol) {
         let letters = Array(text.utf8.prefix(3))
         guard letters.count == 2, letters.allSatisfy({ (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }) else {
@@ -26,7 +26,7 @@ package struct Region: Hashable, Sendable, CustomStringConvertible {
         self.second = second
     }
 
-    /// Every region there is a numbering plan for, in alphabetical order.
+    /// All regions with a numbering plan, in alphabetical order.
     package static var all: [Region] {
         let count = Int(herald_phone_regions(nil, 0))
         let letters = [CChar](unsafeUninitializedCapacity: count * 2) { buffer, length in
@@ -43,7 +43,7 @@ package struct Region: Hashable, Sendable, CustomStringConvertible {
 
     package var description: String { String(decoding: [first, second], as: UTF8.self) }
 
-    /// Lends the two letters to C, followed by a zero byte.
+    /// Calls `body` with the two letters as a C string.
     func withLetters<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
         let letters = (CChar(bitPattern: first), CChar(bitPattern: second), CChar(0))
         return withUnsafeBytes(of: letters) { bytes in

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Renders the brands of records, each brand (same name, identifier, logo and reason) once.
+/// Renders each distinct brand (name, identifier, logo and call reason) once.
 ///
-/// Not for several threads at once.
+/// Not thread-safe.
 struct BrandRendering: Sendable {
-    /// What was rendered so far, behind the brands there were before.
+    /// The rendered brands, after those passed to `init`.
     private(set) var brands: RenderedBrands
     private let profile: RenderingProfile
     private let room: Int
     private var positions: [BrandFingerprint: UInt32] = [:]
     private static let nameless = UInt32.max
 
-    /// Goes on behind brands that were rendered by the same profile; they are not looked at.
+    /// Continues after `brands`, which were rendered with the same profile.
     ///
-    /// - Parameter room: bytes the brands may take.
+    /// They are not compared with new brands.
+    ///
+    /// - Parameter room: the memory limit of the brands in bytes.
     init(
         _ profile: RenderingProfile, behind brands: RenderedBrands = RenderedBrands(), room: Int = RenderedBrands.room
     ) {
@@ -22,8 +24,9 @@ struct BrandRendering: Sendable {
         self.brands = brands
     }
 
-    /// The position of the record's brand, rendered now if it is a new one; nil when it has no name to show, or when there
-    /// is no room for it.
+    /// Returns the position of the record's brand and renders a new brand.
+    ///
+    /// Nil if the brand has no displayable name, or if the memory limit is reached.
     mutating func position(of record: BrandRecord) -> UInt32? {
         let fingerprint = BrandFingerprint(record)
         if let known = positions[fingerprint] { return known == Self.nameless ? nil : known }

@@ -1,38 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A brand's name as it can stand in From, P-Asserted-Identity and Remote-Party-ID.
+/// A brand's display name for From, P-Asserted-Identity and Remote-Party-ID.
 package struct DisplayName: Hashable, Sendable {
-    /// The name as a phone shows it, without quotes.
+    /// The name without quotes, as a phone shows it.
     package let text: String
 
-    /// Cleans and cuts a name of the directory.
+    /// Cleans and cuts the directory's name.
     ///
-    /// - Returns: nil when nothing readable is left; such a brand is not shown.
+    /// - Returns: nil if no readable character remains. Such a brand is not shown.
     package init?(_ name: String, profile: RenderingProfile) {
         text = HeaderText.clean(
             name, maxBytes: profile.maxNameBytes, maxCharacters: profile.maxNameBytes, profile: profile)
         if text.isEmpty { return nil }
     }
 
-    /// The name as a quoted-string, quotes included (RFC 3261 §25.1).
+    /// The name as a quoted-string, including the quotes (RFC 3261 §25.1).
     package var quoted: String { QuotedString.text(of: text) }
-}
-
-/// Text between quotes, with backslash and quote escaped (RFC 3261 §25.1, quoted-string).
-enum QuotedString {
-    /// Adds the quoted text to `out`; the text holds no control characters.
-    static func append(_ text: String, to out: inout [UInt8]) {
-        out.append(UInt8(ascii: "\""))
-        for byte in text.utf8 {
-            if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { out.append(UInt8(ascii: "\\")) }
-            out.append(byte)
-        }
-        out.append(UInt8(ascii: "\""))
-    }
-
-    static func text(of text: String) -> String {
-        var bytes: [UInt8] = []
-        append(text, to: &bytes)
-        return String(decoding: bytes, as: UTF8.self)
-    }
 }

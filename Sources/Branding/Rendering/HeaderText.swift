@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text of the directory made fit for a header: what a name and a reason have in common.
+/// Makes the directory's text safe for a header and honest on a display.
 ///
-/// No control characters, so nothing can end the header line; no characters that are invisible or turn the reading
-/// direction, so nothing on the phone's display is other than it seems; white space runs are one blank; the end is cut
-/// between characters as a reader sees them, never inside an emoji or a letter with its accents.
+/// - Removes control characters, so that no text ends the header line.
+/// - Removes invisible characters and direction marks, so that a phone shows no misleading text.
+/// - Collapses white space to single blanks.
+/// - Cuts between grapheme clusters, never inside an emoji or an accented letter.
 enum HeaderText {
     /// Cleans and cuts a text.
     ///
     /// - Parameters:
-    ///   - maxBytes: the longest result in bytes of UTF-8.
-    ///   - maxCharacters: the longest result in characters.
-    ///   - profile: how percent signs and quotes are written.
-    /// - Returns: an empty text when nothing readable is left.
+    ///   - maxBytes: the largest result in bytes of UTF-8.
+    ///   - maxCharacters: the largest result in characters.
+    ///   - profile: the treatment of percent signs and quotes.
+    /// - Returns: an empty text if no readable character remains.
     static func clean(_ raw: String, maxBytes: Int, maxCharacters: Int, profile: RenderingProfile) -> String {
         if isPlain(raw), raw.utf8.count <= min(maxBytes, maxCharacters) { return raw }
         let safe = replaceSigns(in: TypographicQuotes.applied(to: collapse(raw), profile.quotes), profile.percent)
@@ -20,7 +21,9 @@ enum HeaderText {
         return isReadable(cut) ? cut : ""
     }
 
-    /// True for letters, digits and single blanks of ASCII, which need no work; most names are like this.
+    /// True for ASCII letters, digits and single blanks.
+    ///
+    /// Most names are like this and need no cleaning.
     private static func isPlain(_ raw: String) -> Bool {
         var last = UInt8(ascii: " ")
         for byte in raw.utf8 {
@@ -32,14 +35,14 @@ enum HeaderText {
         return last != UInt8(ascii: " ")
     }
 
-    /// Drops what must not be seen and makes every run of white space one blank.
+    /// Removes invisible characters and collapses white space.
     private static func collapse(_ raw: String) -> String {
         var out = String.UnicodeScalarView()
         for scalar in raw.unicodeScalars {
             switch scalar.properties.generalCategory {
             case .spaceSeparator, .lineSeparator, .paragraphSeparator: appendBlank(to: &out)
             case .control: if (0x09...0x0D).contains(scalar.value) { appendBlank(to: &out) }
-            // Bidi controls, zero-width spaces and tags; the joiners stay, emoji and several scripts need them.
+            // Drops bidi controls, zero-width spaces and tags. Keeps the joiners, which emoji and several scripts need.
             case .format: if scalar.value == 0x200C || scalar.value == 0x200D { out.append(scalar) }
             case .surrogate, .privateUse: break
             default: if scalar.value & 0xFFFE != 0xFFFE { out.append(scalar) }
@@ -52,7 +55,9 @@ enum HeaderText {
         if let last = out.last, last != " " { out.append(" ") }
     }
 
-    /// Applies the policy for `%` and `${`; works on the cleaned text, so that nothing removed later can join the two.
+    /// Applies the policy for `%` and `${`.
+    ///
+    /// Runs on collapsed text, so that a later removal cannot join `$` and `{`.
     private static func replaceSigns(in text: String, _ percent: PercentPolicy) -> String {
         guard percent == .spellOut, text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "{") })
         else { return text }
@@ -92,7 +97,7 @@ enum HeaderText {
         return String(text)
     }
 
-    /// True if there is anything to read: a letter, a digit, punctuation or a symbol.
+    /// True if the text has a letter, a digit, punctuation or a symbol.
     private static func isReadable(_ text: String) -> Bool {
         text.unicodeScalars.contains { scalar in
             switch scalar.properties.generalCategory {

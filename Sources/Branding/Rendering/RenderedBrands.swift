@@ -1,40 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One brand of an index.
+/// The header bytes of all brands in one contiguous arena.
 ///
-/// Means something only to the index it came from; a few bytes, to be kept for the length of a call.
-package struct BrandEntry: Hashable, Sendable {
-    /// Position among the brands of the index.
-    let brand: UInt32
-}
-
-/// What can be had of a brand; all but the name and the identifier are ready for a header.
-package enum BrandPart: Hashable, Sendable, CaseIterable {
-    /// The display name with quotes and escapes: `"Acme Bank"`.
-    case quotedName
-    /// A Call-Info value with all there is; empty when there is neither logo nor reason.
-    case callInfo
-    /// A Call-Info value with the reason alone; empty when there is none.
-    case callInfoReasonOnly
-    /// The display name as a phone shows it.
-    case name
-    /// The directory's identifier of the brand.
-    case brandID
-}
-
-/// The header bytes of all brands, one after the other.
-///
-/// Of a brand the arena holds quoted name, logo value, reason parameter, identifier, and the plain name if quoting
-/// changed it; every part is one run of these bytes, at most behind a constant.
+/// For each brand the arena holds quoted name, logo value, call-reason parameter and identifier. The plain name follows
+/// if quoting changed it. Every part is one range of these bytes, at most with a constant prefix.
 struct RenderedBrands: Sendable {
-    /// Where a brand's bytes are, lengths in bytes; twenty-four bytes without gaps, as they are saved.
+    /// Location of a brand in the arena, with lengths in bytes.
+    ///
+    /// 24 bytes without padding, saved as they are.
     struct Row: Sendable {
         var start: UInt64 = 0
         var quotedName: UInt16 = 0
         var icon: UInt16 = 0
         var reason: UInt16 = 0
         var brandID: UInt16 = 0
-        /// Zero when the name is the quoted one without its quotes.
+        /// Zero if the name equals the quoted name without its quotes.
         var escapedName: UInt16 = 0
         var reserved: (UInt16, UInt16, UInt16) = (0, 0, 0)
 
@@ -48,18 +28,20 @@ struct RenderedBrands: Sendable {
 
     init() {}
 
-    /// Bytes that all brands may take, with what is needed to tell them apart while they are made.
+    /// The memory limit of all brands in bytes, including the fingerprints during a build.
     ///
-    /// Room for sixteen million of a usual size. A directory that says more than that must not end the gateway, at this start
-    /// and each that follows.
+    /// Holds about sixteen million brands of usual size. The limit keeps an excessive directory from exhausting memory
+    /// at every start.
     static let room = 2 << 30
 
-    /// Whether another brand may be added.
+    /// True if another brand may be added.
     ///
-    /// - Parameter known: how many brands are told apart, those that cannot be shown included.
+    /// - Parameter known: the number of fingerprints, including those of brands without a displayable name.
     func fits(in room: Int, known: Int = 0) -> Bool { arena.count + max(rows.count, known) * 64 < room }
 
-    /// Takes over saved arrays; nil when a row points outside the arena.
+    /// Restores saved arrays.
+    ///
+    /// Nil if a row points outside the arena.
     init?(rows: [Row], arena: [UInt8]) {
         let size = UInt64(arena.count)
         guard rows.allSatisfy({ $0.start <= size && $0.end <= size && $0.quotedName >= 2 }) else { return nil }
@@ -67,7 +49,7 @@ struct RenderedBrands: Sendable {
         self.arena = arena
     }
 
-    /// The longest identifier kept, in bytes.
+    /// The largest stored identifier in bytes.
     static let maxBrandIDBytes = 255
 
     /// Adds a brand.
@@ -91,7 +73,7 @@ struct RenderedBrands: Sendable {
         rows.append(row)
     }
 
-    /// Adds a brand as another collection holds it.
+    /// Adds a brand of another collection.
     mutating func append(_ row: Row, of other: RenderedBrands) {
         var row = row
         let bytes = other.arena[Int(row.start)..<Int(row.end)]
@@ -106,7 +88,7 @@ struct RenderedBrands: Sendable {
         return UInt16(arena.count - before)
     }
 
-    /// Where a part's own bytes are, and whether the constant for a missing logo goes in front of them.
+    /// Returns the range of a part, and whether the null icon precedes it.
     private func place(_ part: BrandPart, _ brand: UInt32) -> (range: Range<Int>, needsNullIcon: Bool) {
         let row = rows[Int(brand)]
         let icon = Int(row.start) + Int(row.quotedName)

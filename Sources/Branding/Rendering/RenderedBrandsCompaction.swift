@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension RenderedBrands {
-    /// Takes out the brands that no number has any more, and those that were added although they were there.
+    /// Removes unused brands, and duplicates among the added brands.
     ///
     /// - Parameters:
-    ///   - isUsed: says of each brand whether a number has it.
-    ///   - first: position of the first brand that may have been there already.
-    /// - Returns: the new position of each brand by its old one; nil when nothing had to move.
+    ///   - isUsed: whether each brand has a number.
+    ///   - first: position of the first added brand, which may duplicate an earlier one.
+    /// - Returns: the new position of each brand by its old position; nil if nothing changed.
     mutating func compact(isUsed: [Bool], addedFrom first: Int) -> [UInt32]? {
         var isUsed = isUsed
         let twins = twins(addedFrom: first)
@@ -26,7 +26,7 @@ extension RenderedBrands {
         return places
     }
 
-    /// Brands from `first` on that say the same as one before, by their positions.
+    /// Returns each brand from `first` on that equals an earlier brand, with both positions.
     private func twins(addedFrom first: Int) -> [(added: Int, known: Int)] {
         guard first < rows.count else { return [] }
         return arena.withUnsafeBytes { arena in

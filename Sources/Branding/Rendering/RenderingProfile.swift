@@ -1,41 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What becomes of `%` and `${` in names and reasons.
+/// The rules for rendering brands as header bytes.
 ///
-/// FreeSWITCH decodes `%41` in a display name and expands `${…}`; a directory must not be able to use either.
-package enum PercentPolicy: String, Hashable, Sendable, CaseIterable {
-    /// `%` becomes the word percent, and `${` loses its dollar sign.
-    case spellOut
-    /// Both stay as they are, for PBXs known to take text as text.
-    case keep
-}
-
-/// How `"` and `\` of names and reasons are written.
-///
-/// Asterisk keeps the backslashes of a quoted-string in the caller's name, so that phones show them.
-package enum QuotePolicy: String, Hashable, Sendable, CaseIterable {
-    /// Both are escaped with a backslash (RFC 3261 §25.1).
-    case escape
-    /// Quotes become “ and ”, a backslash becomes a slash; nothing is left to escape.
-    case typographic
-}
-
-/// How brands are turned into header bytes; part of the index, so a change of it means building the index again.
+/// A change requires a rebuild of the index.
 package struct RenderingProfile: Hashable, Sendable {
-    /// The longest display name in bytes of UTF-8, before quoting; 1 to 500 (Asterisk cuts at 80).
+    /// The largest display name in bytes of UTF-8, before quoting; 1 to 500.
+    ///
+    /// Asterisk cuts at 80.
     package var maxNameBytes: Int
-    /// The longest call reason in characters; 1 to 200, of which RFC 9796 recommends 64.
+    /// The largest call reason in characters; 1 to 200.
+    ///
+    /// RFC 9796 recommends at most 64.
     package var maxReasonCharacters: Int
-    /// What becomes of `%` and `${`.
+    /// The treatment of `%` and `${`.
     package var percent: PercentPolicy
-    /// How `"` and `\` are written.
+    /// The treatment of `"` and `\`.
     package var quotes: QuotePolicy
-    /// Lets `http:` logos into Call-Info; only for demonstrations on one machine.
+    /// Allows `http:` logos in Call-Info; only for demonstrations on one machine.
     package var allowInsecureLogos: Bool
-    /// The logos the gateway serves itself; nil where it serves none and the directory's URLs are written.
+    /// The logos that the gateway serves; nil if Call-Info gets the directory's URLs.
     package var logos: HostedLogos?
 
-    /// Values out of range are moved to the nearest allowed one.
+    /// Creates a profile.
+    ///
+    /// Clamps values to their range.
     package init(
         maxNameBytes: Int = 80, maxReasonCharacters: Int = 64, percent: PercentPolicy = .spellOut,
         quotes: QuotePolicy = .escape, allowInsecureLogos: Bool = false, logos: HostedLogos? = nil
@@ -48,7 +36,7 @@ package struct RenderingProfile: Hashable, Sendable {
         self.logos = logos
     }
 
-    /// A number that differs between profiles, and between versions of the rendering rules.
+    /// A hash that differs between profiles, and between versions of the rendering rules.
     var fingerprint: UInt64 {
         let rules =
             "rules 1, name \(maxNameBytes), reason \(maxReasonCharacters), \(percent), http \(allowInsecureLogos)"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Quotes as print has them, for PBXs that show the backslashes of a quoted-string to people.
+/// Typographic quotes for PBXs that display the backslashes of a quoted-string.
 enum TypographicQuotes {
-    /// Writes `"` as “ or ” and `\` as `/`, where the policy asks for it.
+    /// Replaces `"` by “ or ” and `\` by `/` if the policy is `typographic`.
     ///
-    /// A quote opens at the beginning and behind a blank, an opening bracket, a dash or a slash; elsewhere it closes.
+    /// A quote opens at the start, and after a blank, an opening bracket, a dash or a slash. Elsewhere it closes.
     static func applied(to text: String, _ policy: QuotePolicy) -> String {
         guard policy == .typographic,
             text.utf8.contains(where: { $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "\\") })

@@ -3,39 +3,43 @@
 import Foundation
 import HostSystem
 
-/// Everything `herald-directory.yaml` says, checked; each key is explained in `Config/herald-directory.yaml`.
+/// The checked contents of `herald-directory.yaml`.
+///
+/// `Config/herald-directory.yaml` explains each key.
 package struct DirectoryConfiguration: Sendable {
-    /// Where the server listens.
+    /// The listening address.
     package var listen = EndpointAddress(host: "127.0.0.1", port: 8088, isIPv6: false)
     /// Folder of the database.
     package var state = "/var/lib/herald-directory"
-    /// Folder of the logo files; nil serves none.
+    /// Folder of the logo files; nil serves no files.
     package var logos: String?
-    /// The URL under which clients reach this server, for logos; nil for the listening address.
+    /// The server's URL for clients, used for logos; nil means the listening address.
     package var publicURL: String?
-    /// Connections at once.
+    /// Limit of open connections.
     package var connections = 4096
-    /// Connections of one client address; 0 is no bound.
+    /// Limit of open connections per client address; 0 means no limit.
     package var connectionsPerClient = 256
-    /// For a whole answer, however steadily its client takes it.
+    /// Time limit for sending one response.
     package var answerTimeout = Duration.seconds(1800)
     package var rateLimits = RateLimits()
     package var clients = Clients()
 
-    /// Requests a minute of a device, or of an address that names none, by what kind of client says it asks; 0 is no limit.
+    /// Requests per minute and client, by `X-Client-Type`; 0 means no limit.
+    ///
+    /// A client is a device, or an address if the request names no device.
     package struct RateLimits: Hashable, Sendable {
         package var web = 200
         package var mobileIOS = 300
         package var mobileAndroid = 300
-        /// A gateway reports each call.
+        /// Gateways report every call.
         package var herald = 600_000
-        /// Of all clients of one API key together.
+        /// All clients of one API key together.
         package var key = 600_000
-        /// Wrong keys from one address.
+        /// Wrong keys per address.
         package var wrongKeys = 30
     }
 
-    /// What clients are told by `GET mobile/config`.
+    /// The response to `GET mobile/config`.
     package struct Clients: Hashable, Sendable {
         package var ios = Versions()
         package var android = Versions()
@@ -44,34 +48,36 @@ package struct DirectoryConfiguration: Sendable {
         package var syncIntervalMinutes = 15
         package var cacheTTLHours = 24
 
-        /// The versions of one kind of client; nil says nothing.
+        /// The versions for one kind of client; nil omits the field.
         package struct Versions: Hashable, Sendable {
             package var minimum: String?
             package var latest: String?
         }
     }
 
-    /// Where the operator's API is.
+    /// The location of the operator's API.
     package var admin = Admin.beside
-    /// Events, imprints and debug uploads received longer ago, in days, are removed.
+    /// Days for which events, imprints, device logs and debug uploads are kept.
     package var keepDays = 400
-    /// MB that the clients of an account may have stored in a day beside counted events; 0 is no bound.
+    /// MB per day that the clients of an account may store in addition to counted events; 0 means no limit.
     package var storedMBPerDay = 2000
     package var log = LogSettings()
 
-    /// Where the operator's API is: nowhere, beside the contract, or at an address of its own.
+    /// The location of the operator's API: off, at `listen`, or at an address of its own.
     package enum Admin: Hashable, Sendable {
         case off
         case beside
         case at(EndpointAddress)
     }
 
-    /// What holds without a file.
+    /// Creates the default configuration.
     package init() {}
 
-    /// Reads and checks a file; relative paths in it start from its own folder.
+    /// Reads and checks a file.
     ///
-    /// - Throws: `ConfigurationError` with every problem found, in the order of the file.
+    /// Relative paths start at the file's folder.
+    ///
+    /// - Throws: `ConfigurationError` with every problem, in the order of the file.
     package static func load(path: String) throws(ConfigurationError) -> DirectoryConfiguration {
         let file = try ConfigurationFile(path: path, environment: [:])
         return try file.read { root in
@@ -104,13 +110,13 @@ package struct DirectoryConfiguration: Sendable {
         }
     }
 
-    /// What is wrong with a folder of logos, wherever it was named; nil for one that can be served.
+    /// Returns the problem of a logo folder; nil if its files can be served.
     package static func problem(ofLogos path: String) -> String? {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
             FileManager.default.isReadableFile(atPath: path)
         else { return "\(path) cannot be read: \(SystemReason.ofReading(path))" }
-        return isFolder.boolValue ? nil : "\(path) is no folder"
+        return isFolder.boolValue ? nil : "\(path) is not a folder"
     }
 
     private static func rateLimits(_ section: ConfigurationSection) -> RateLimits {
@@ -147,7 +153,7 @@ package struct DirectoryConfiguration: Sendable {
             latest: section.string("latest_version", form: versionForm, isVersion))
     }
 
-    private static let versionForm = "numbers with dots between, such as 1.2.0"
+    private static let versionForm = "numbers separated by dots, such as 1.2.0"
 
     private static func isVersion(_ text: String) -> Bool {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)

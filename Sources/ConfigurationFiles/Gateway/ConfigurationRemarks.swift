@@ -2,10 +2,46 @@
 
 import Foundation
 
-// What a configuration allows and an operator hardly means.
+// Remarks about valid configurations that are probably not intended.
 
 extension HeraldConfiguration {
-    /// Addresses that lead nowhere, and senders that are believed without reason.
+    /// Valid settings that deserve attention before the gateway starts.
+    package var remarks: [String] {
+        var remarks: [String] = []
+        if directory == nil, brandsFile == nil {
+            remarks.append("neither directory nor brands is configured: every call passes unbranded")
+        }
+        if !branding.isEnabled { remarks.append("branding.enabled is false: every call passes unbranded") }
+        if let url = directory.flatMap({ URL(string: $0.url) }), url.scheme == "http",
+            !["127.0.0.1", "::1", "localhost"].contains(url.host() ?? "")
+        {
+            remarks.append("directory.url is http: the key travels unencrypted")
+        }
+        let secrets = [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret]
+        for file in secrets.compactMap({ $0?.openFile }) {
+            remarks.append("\(file) contains a secret and is readable by every user of this machine: chmod 600 \(file)")
+        }
+        if let admin, !admin.isLoopback {
+            remarks.append("admin.listen is \(admin): the pages have no login; restrict access to this address")
+        }
+        if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
+            remarks.append("logos.listen is \(logos.listen): only phones on this machine can fetch logos")
+        }
+        remarks += peerRemarks + unencryptedRemarks + logoRemarks
+        for trunk in trunks where !trunk.isTrusted {
+            remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
+        }
+        for trunk in trunks where trunk.withheldIdentity == .strip {
+            remarks.append(
+                "trunk \(trunk.name) gets no caller identity if the number is withheld, except in emergency calls: if the "
+                    + "carrier needs it, set withheld_identity: keep")
+        }
+        return remarks
+    }
+}
+
+extension HeraldConfiguration {
+    /// Remarks about targets that loop back, shared addresses and wide trusted sources.
     var peerRemarks: [String] {
         let groups = trunks.map { ("trunk \($0.name)", $0.targets) } + pbx.map { ("pbx \($0.name)", $0.targets) }
         var remarks: [String] = []
@@ -13,15 +49,15 @@ extension HeraldConfiguration {
             for target in targets {
                 guard let own = listen.first(where: { $0.isReached(at: target.address) }) else { continue }
                 remarks.append(
-                    "\(name): \(target.address) is this gateway's own address (listen \(own.name)): what goes there comes "
-                        + "back and gets 482; write the peer's address")
+                    "\(name): \(target.address) is this gateway's own address (listen \(own.name)): a call to it comes back "
+                        + "and gets 482; write the peer's address")
             }
         }
         for trunk in trunks {
             for pbx in pbx where pbx.isAlso(trunk) {
                 remarks.append(
-                    "pbx \(pbx.name) and trunk \(trunk.name) share the address \(pbx.targets[0].address.host): what comes "
-                        + "from there counts as the PBX's, and is not branded; write the PBX's own address, or sources with ports"
+                    "pbx \(pbx.name) and trunk \(trunk.name) share the address \(pbx.targets[0].address.host): requests "
+                        + "from there count as the PBX's and get no brand; write the PBX's own address, or sources with ports"
                 )
             }
             remarks += trunk.sourceRemarks(by: listen[trunk.listener].transport)
@@ -29,7 +65,7 @@ extension HeraldConfiguration {
         return remarks
     }
 
-    /// What carries numbers or names without encryption.
+    /// Remarks about numbers that travel unencrypted.
     var unencryptedRemarks: [String] {
         guard let webhook = outcomes.webhook, let url = URL(string: webhook.url), url.scheme == "http",
             !Self.isThisMachine(url)
@@ -37,7 +73,7 @@ extension HeraldConfiguration {
         return ["outcomes.webhook.url is http: telephone numbers travel unencrypted; use https"]
     }
 
-    /// Why logos would not arrive.
+    /// Remarks about logos that phones will not get.
     var logoRemarks: [String] {
         guard branding.isEnabled, branding.writesCallInfo, let directory, let url = URL(string: directory.url),
             url.scheme == "http"
@@ -45,14 +81,14 @@ extension HeraldConfiguration {
         guard let logos else {
             if !branding.allowsInsecureLogos {
                 return [
-                    "directory.url is http, and so are the logos of its own unless its public_url is https: they are left "
-                        + "out; add a logos section, which serves copies to phones"
+                    "directory.url is http, so the directory's own logos are http unless its public_url is https: http logos "
+                        + "are left out; add a logos section, which serves copies to phones"
                 ]
             }
             guard Self.isThisMachine(url) else { return [] }
             return [
-                "logos at \(directory.url) are for this machine alone, no phone can fetch them; add a logos section, or "
-                    + "set public_url of the directory"
+                "logos at \(directory.url) can be fetched on this machine only; add a logos section, or set public_url of the "
+                    + "directory"
             ]
         }
         var keys: [String] = []
@@ -69,7 +105,7 @@ extension HeraldConfiguration {
         return host == "localhost" || address(host)?.isLoopback ?? false
     }
 
-    /// True for the addresses that `logos.allow_private` is about, as far as the URL shows them.
+    /// True for hosts that need `logos.allow_private`, as far as the URL shows it.
     private static func isPrivate(_ url: URL) -> Bool {
         guard let host = url.host() else { return false }
         if host == "localhost" { return true }
@@ -77,7 +113,7 @@ extension HeraldConfiguration {
         return address.isLoopback || notPublic.contains { $0.covers(SourceRange(only: address)) }
     }
 
-    /// Private, shared and link-local networks and those of examples (RFC 6890).
+    /// Private, shared, link-local and documentation networks (RFC 6890).
     private static let notPublic = [
         "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16", "192.0.2.0/24",
         "198.51.100.0/24", "203.0.113.0/24", "[fc00::]/7", "[fe80::]/10", "[2001:db8::]/32",
@@ -90,14 +126,14 @@ extension HeraldConfiguration {
 }
 
 extension HeraldConfiguration.Listener {
-    /// True when a message to the address comes back to this entry.
+    /// True if a message to the address arrives at this listener.
     fileprivate func isReached(at peer: EndpointAddress) -> Bool {
         [address, advertise].contains { $0.map { $0 == peer } ?? false }
     }
 }
 
 extension HeraldConfiguration.PBX {
-    /// True where the carrier's messages come from an address of this PBX's, whatever their port.
+    /// True if a target of the trunk has the address of this PBX, with any port.
     fileprivate func isAlso(_ trunk: HeraldConfiguration.Trunk) -> Bool {
         guard sources.isEmpty else { return false }
         return trunk.targets.contains { hop in
@@ -107,24 +143,24 @@ extension HeraldConfiguration.PBX {
 }
 
 extension HeraldConfiguration.Trunk {
-    /// Sources that are wider than a carrier's network, where their senders' word counts.
+    /// Remarks about trusted sources that are wider than a carrier's network.
     fileprivate func sourceRemarks(by transport: HeraldConfiguration.Transport) -> [String] {
         guard isTrusted, certificateNames.isEmpty else { return [] }
         return sources.compactMap { range in
             if range.prefixLength == 0 {
-                return "trunk \(name) is trusted, and its sources hold every address (\(range)): anybody can write any "
-                    + "number; list the carrier's own addresses"
+                return "trunk \(name) is trusted and its sources contain every address (\(range)): anybody can claim "
+                    + "any number; list the carrier's addresses"
             }
             guard transport == .udp, range.prefixLength < (range.isIPv6 ? 48 : 24) else { return nil }
             return
-                "trunk \(name) is trusted by the address alone, and \(range) is wide: over UDP a sender can be forged; "
+                "trunk \(name) is trusted by address only, and \(range) is wide: UDP source addresses can be forged; "
                 + "narrow sources, or use TLS with certificate_names"
         }
     }
 }
 
 extension SourceRange {
-    /// One address with any port.
+    /// Creates the range of one address, with any port.
     fileprivate init(only address: EndpointAddress) {
         self.init(
             host: address.host, isIPv6: address.isIPv6, prefixLength: address.isIPv6 ? 128 : 32, port: nil)

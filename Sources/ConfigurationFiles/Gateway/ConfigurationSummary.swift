@@ -2,7 +2,7 @@
 
 import Branding
 
-/// A configuration in a few lines for people.
+/// A short description of a configuration, for `check-config`.
 package struct ConfigurationSummary {
     private let configuration: HeraldConfiguration
 
@@ -10,7 +10,7 @@ package struct ConfigurationSummary {
         self.configuration = configuration
     }
 
-    /// One line for each part, each with its end.
+    /// The description: one line per listener, trunk, PBX, service and remark, each with a line end.
     package var text: String {
         let lines = [
             ["gateway \(configuration.id), state in \(configuration.state)"], listen, trunks, pbx, rest, remarks,
@@ -54,8 +54,8 @@ package struct ConfigurationSummary {
         if let directory = configuration.directory { lines.append("brands  from \(directory.url)") }
         if let file = configuration.brandsFile { lines.append("brands  from the file \(file)") }
         if let logos = configuration.logos {
-            let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "as they come"
-            lines.append("logos   on http://\(logos.listen), phones are told \(logos.publicURL), \(form)")
+            let form = logos.scales ? "\(logos.sizes[0]) pixels square, \(logos.format.rawValue)" : "unchanged"
+            lines.append("logos   on http://\(logos.listen), URL for phones \(logos.publicURL), \(form)")
         }
         lines.append("admin   " + (configuration.admin.map { "http://\($0)" } ?? "off"))
         return lines

@@ -1,73 +1,75 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HeraldConfiguration {
-    /// Where brands come from and events go to.
+    /// The branding directory: source of brands, recipient of events.
     package struct DirectoryAccess: Hashable, Sendable {
-        /// `http` or `https`, without user, query and fragment.
+        /// An `http` or `https` URL without user, query and fragment.
         package var url: String
-        /// Empty when the file was read without its secrets.
+        /// The API key; empty if the file was loaded without its secrets.
         package var key: ConfiguredSecret
-        /// Nil for what the directory asks for, or half an hour.
+        /// Nil means the directory's remote configuration, or else 30 min.
         package var syncInterval: Duration?
         package var fullSyncInterval = Duration.seconds(86_400)
         package var presenceInterval = Duration.seconds(300)
-        /// Longest silence of a connection.
+        /// Largest gap between the bytes of a response.
         package var timeout = Duration.seconds(30)
-        /// Longest time for a whole request, other than a sync.
+        /// Time limit for one request and its response, except a sync.
         package var resourceTimeout = Duration.seconds(60)
         package var syncTimeout = Duration.seconds(1800)
         package var acknowledges = false
-        /// The contract's word for what this gateway runs on.
+        /// The platform in the device registration.
         package var platform = "linux"
         package var clientType = "herald"
-        /// Signs in for tokens instead of showing the key with every request.
+        /// True uses bearer tokens instead of sending the API key with every request.
         package var isBearer = false
         package var tls = DirectoryTLS()
-        /// Nil where requests are not signed.
+        /// Nil disables signing.
         package var signing: DirectorySigning?
-        /// Zero for no end; nil for what the directory asks for.
+        /// Zero means no limit; nil means the directory's remote configuration, or else no limit.
         package var cacheLifetime: Duration?
-        /// Nil where nobody is looked up.
+        /// Nil disables lookups.
         package var lookup: Lookup?
-        /// Whether logs and state may be sent to the directory when it asks.
+        /// Allows uploads of logs and status at the directory's request.
         package var allowsDebugUpload = false
-        /// What `voip_dialer_enabled: false` of the directory does.
+        /// The effect of `voip_dialer_enabled: false` in the directory's `config`.
         package var voipDialer = DirectoryFlag.ignore
-        /// Largest sync answer in bytes.
+        /// Largest sync response in bytes, decompressed.
         package var maxBody = 4_294_967_296
     }
 
-    /// What a flag of the directory does that its contract does not define for a gateway.
+    /// The effect of a directory flag that the contract does not define for gateways.
     package enum DirectoryFlag: String, Hashable, Sendable, CaseIterable {
-        /// Branding goes on.
+        /// The flag has no effect.
         case ignore
         /// Branding stops while the flag is false.
         case obey
     }
 
-    /// Whom the client takes for the directory.
+    /// Requirements for the directory's certificate, and the gateway's own certificate.
     package struct DirectoryTLS: Hashable, Sendable {
-        /// SHA-256 of public keys in base64, one of which must be in the directory's chain; empty for any.
+        /// SHA-256 of public keys in Base64.
+        ///
+        /// One of them must be in the directory's chain. Empty accepts any key.
         package var pins: [String] = []
-        /// A PEM file of certificates believed instead of the system's roots.
+        /// PEM file of trusted roots that replaces the system's roots.
         package var roots: String?
-        /// The gateway's own certificate chain and key, PEM; both or neither.
+        /// The gateway's own certificate chain in PEM; set together with `key`, or neither.
         package var certificate: String?
         package var key: String?
     }
 
-    /// How unknown callers are looked up after their call.
+    /// Limits of lookups of unknown callers, which happen after the call.
     package struct Lookup: Hashable, Sendable {
-        /// Requests, at least 1.
+        /// Requests per minute, at least 1.
         package var perMinute = 30
-        /// How long a number the directory does not know is not asked again.
+        /// Time for which an unknown number is not looked up again.
         package var negativeTTL = Duration.seconds(86_400)
     }
 
-    /// How requests are signed.
+    /// The application id and the secret of signed requests.
     package struct DirectorySigning: Hashable, Sendable {
         package var id: String
-        /// Empty when the file was read without its secrets.
+        /// The shared secret; empty if the file was loaded without its secrets.
         package var secret: ConfiguredSecret
     }
 }

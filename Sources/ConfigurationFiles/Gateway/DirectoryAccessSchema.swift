@@ -2,7 +2,7 @@
 
 import Foundation
 
-// The `directory` section of `herald.yaml`.
+// Reads the `directory` section of `herald.yaml`.
 
 private let day = Duration.seconds(86_400)
 
@@ -24,7 +24,7 @@ extension HeraldSchema {
             access.isBearer = section.bool("bearer", default: access.isBearer)
             access.tls = section.section("tls", directoryTLS) ?? access.tls
             if !access.tls.pins.isEmpty, access.url.hasPrefix("http:") {
-                section.problem("tls", "pins need an https url; over http nobody proves who he is")
+                section.problem("tls", "pins need an https url; http has no certificate to check")
             }
             access.signing = section.section("signing", directorySigning)
             access.lookup = section.section("lookup", directoryLookup)
@@ -63,13 +63,13 @@ extension HeraldSchema {
             let base64 = pin.hasPrefix("sha256/") ? String(pin.dropFirst(7)) : pin
             guard Data(base64Encoded: base64)?.count != 32 else { continue }
             section.problem(
-                "pins", element: position, "must be the base64 of a SHA-256: 44 characters, the last of them =")
+                "pins", element: position, "must be a SHA-256 in Base64: 44 characters that end in =")
         }
         tls.roots = readable("roots")
         tls.certificate = readable("certificate")
         tls.key = readable("key")
         if (tls.certificate == nil) != (tls.key == nil) {
-            section.problem(tls.key == nil ? "certificate" : "key", "certificate and key go together")
+            section.problem(tls.key == nil ? "certificate" : "key", "certificate and key are required together")
         }
         return tls
     }

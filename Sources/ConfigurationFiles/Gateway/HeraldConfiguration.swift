@@ -1,62 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
-import Foundation
 
-/// Everything `herald.yaml` says, checked; each key is explained in `Config/herald.yaml`.
+/// The checked contents of `herald.yaml`.
+///
+/// `Config/herald.yaml` explains each key.
 package struct HeraldConfiguration: Sendable {
-    /// Name of this gateway, for status and logs; the host's name unless given.
+    /// Name of this gateway in status and logs; the host name by default.
     package var id: String
-    /// Folder of what must survive: databases, secret, saved index.
+    /// Folder of durable state: databases, secret, saved index.
     package var state: String
-    /// Folder of what may be lost with the machine: the signal ring.
+    /// Folder of the update ring, which may be lost at a reboot.
     package var runtime: String
-    /// Threads that carry calls, at least 1.
+    /// The number of call threads, at least 1.
     package var workers: Int
-    /// How long a stopping gateway waits for calls in progress.
+    /// Largest wait for calls in progress at shutdown.
     package var drain: Duration
-    /// At least one.
+    /// Local addresses; at least one.
     package var listen: [Listener]
-    /// At least one; the first whose sources hold a sender is the one it belongs to.
+    /// Carriers; at least one.
+    ///
+    /// A request belongs to the first trunk with a matching source.
     package var trunks: [Trunk]
-    /// At least one.
+    /// PBXs; at least one.
     package var pbx: [PBX]
     package var branding: BrandingSettings
-    /// Nil where brands come from a file or from nowhere.
+    /// Nil if brands come from a file, or if there are none.
     package var directory: DirectoryAccess?
-    /// A local file of brands, instead of a directory.
+    /// File of brands that replaces the directory.
     package var brandsFile: String?
-    /// Nil where logos are neither fetched nor served.
+    /// Nil disables the logo service.
     package var logos: Logos?
     package var outcomes: Outcomes
     package var health: Health
     package var timers: Timers
     package var limits: Limits
     package var streams: Streams
-    /// Servers that are asked for names; empty for those of the system.
+    /// DNS servers; empty means the system's servers.
     package var nameServers: [EndpointAddress]
     package var strangers: Strangers
-    /// Nil switches the admin page off.
+    /// Nil disables the admin page.
     package var admin: EndpointAddress?
     package var log: LogSettings
 
-    /// A local address the gateway receives and sends by.
+    /// A local address for receiving and sending SIP.
     package struct Listener: Hashable, Sendable {
         package var name: String
         package var address: EndpointAddress
-        /// What peers are told instead of the address, in Via and Record-Route: a literal or a host name.
+        /// The address or host name that replaces `address` in Via and Record-Route.
         package var advertise: EndpointAddress?
-        /// What else peers call it, in Route and Request-URI; without port for every port of it.
+        /// Further names of this listener in Route and Request-URI.
+        ///
+        /// A name without a port matches the listener's port.
         package var names: [EndpointAddress] = []
         package var transport = Transport.udp
-        /// Where the certificate files are; nil unless the transport is TLS.
+        /// Certificate files; nil unless the transport is TLS.
         package var tls: TLSFiles?
     }
 
-    /// How SIP travels.
+    /// The transport of SIP messages.
     package enum Transport: String, CaseIterable, Sendable { case udp, tcp, tls }
 
-    /// The files of a TLS address.
+    /// The certificate files of a TLS listener.
     package struct TLSFiles: Hashable, Sendable {
         package var certificate: String
         package var key: String
@@ -65,10 +70,10 @@ package struct HeraldConfiguration: Sendable {
         package var suites = CipherSuites.modern
     }
 
-    /// Which cipher suites of TLS 1.2 are taken: those with forward secrecy and authenticated encryption, or all.
+    /// The cipher suites for TLS 1.2: only suites with forward secrecy and authenticated encryption, or all.
     package enum CipherSuites: String, CaseIterable, Sendable { case modern, compatible }
 
-    /// What peers on TCP and TLS can make the gateway hold.
+    /// Limits of TCP and TLS connections.
     package struct Streams: Hashable, Sendable {
         package var connections = 10_000
         package var connectionsPerSource = 200
@@ -76,120 +81,125 @@ package struct HeraldConfiguration: Sendable {
         package var unfinished = Duration.seconds(10)
     }
 
-    /// Which header names the caller.
+    /// A header field that identifies the caller.
     package enum Identity: String, CaseIterable, Sendable { case pai, rpid, from }
 
-    /// What becomes of Call-Info that is not rich call data.
+    /// The treatment of Call-Info values other than rich call data.
     package enum ForeignCallInfo: String, CaseIterable, Sendable { case keep, strip }
 
-    /// What becomes of P-Asserted-Identity and its kin towards a trunk where a PBX's caller withholds the number.
+    /// The treatment of P-Asserted-Identity and similar fields in calls from a PBX to a trunk if the caller withholds
+    /// the number.
     package enum WithheldIdentity: String, CaseIterable, Sendable { case keep, strip }
 
-    /// How much is asked of a caller before a brand is shown.
+    /// The attestation required before a brand is shown.
     package enum Policy: String, CaseIterable, Sendable { case standard, strict, permissive }
 
-    /// What becomes of a name the carrier sent itself.
+    /// The treatment of a display name from the carrier.
     package enum CarrierName: String, CaseIterable, Sendable { case replace, fill, keep }
 
-    /// One place calls can be sent to.
+    /// A destination of calls.
     package struct Target: Hashable, Sendable {
         package var address: EndpointAddress
         /// Position in `listen`.
         package var listener: Int
-        /// 0 to 65535, lower ones first.
+        /// 0 to 65535; the lowest value is used first.
         package var priority = 0
-        /// 0 to 65535, the share inside a priority.
+        /// 0 to 65535; share of calls within a priority.
         package var weight = 1
-        /// Largest datagram in bytes; nil for no limit.
+        /// Largest UDP datagram in bytes; nil means no limit.
         package var largestDatagram: Int?
-        /// The name its TLS certificate must carry; nil for its own.
+        /// Required name in the target's TLS certificate; nil means the target's host.
         package var certificateName: String?
     }
 
-    /// A carrier's side.
+    /// A carrier.
     package struct Trunk: Hashable, Sendable {
         package var name: String
-        /// At least one, unless certificate names stand for them.
+        /// Source addresses; at least one, unless `certificateNames` identifies the trunk.
         package var sources: [SourceRange]
-        /// Names one of which its client certificate must carry; empty when none is asked for.
+        /// Names of the trunk's client certificate, one of which must match; empty for trunks without mutual TLS.
         package var certificateNames: [String]
-        /// At least one.
+        /// Destinations; at least one.
         package var targets: [Target]
-        /// OPTIONS ask its targets whether they are there; without, calls alone find out.
+        /// True sends OPTIONS to the targets.
+        ///
+        /// False detects failures by calls alone.
         package var isProbed: Bool
-        /// Position in `listen`: where it sends to.
+        /// Position in `listen` of the address used towards this trunk.
         package var listener: Int
-        /// Position in `listen`: where its calls leave towards the PBX; nil for the usual one.
+        /// Position in `listen` of the address for its calls to the PBX; nil means the PBX's own.
         package var pbxListener: Int?
         package var region: Region?
         package var isTrusted: Bool
         package var policy: Policy
-        /// At least one, each once.
+        /// Header fields in order of preference; at least one, without repetition.
         package var identity: [Identity]
         package var foreignCallInfo: ForeignCallInfo
         package var carrierName: CarrierName
-        /// What it is told of a PBX's caller who withholds the number (RFC 3325 §7).
+        /// The treatment of a PBX caller's identity if the number is withheld (RFC 3325 §7).
         package var withheldIdentity: WithheldIdentity
-        /// A header name that begins with `X-`; nil for none.
+        /// Name of the trunk header, starting with `X-`; nil for none.
         package var trunkHeader: String?
-        /// Numbers by which help is called, beside those of the region.
+        /// Emergency numbers in addition to those of the region.
         package var emergencyNumbers: [String] = []
-        /// Domain names in whose phone-context its national numbers are written.
+        /// Domain names of phone-contexts for the trunk's national numbers.
         package var phoneContexts: [String] = []
-        /// Header fields in which it says how a caller is attested, beside those that have a standard.
+        /// Header fields with the carrier's attestation, in addition to the standard ones.
         package var attestationHeaders: [String] = []
         /// Position in `pbx`.
         package var pbx: Int
         package var limits: TrunkLimits
     }
 
-    /// What a trunk may bring; nil for no limit.
+    /// Limits of a trunk's calls; nil means no limit.
     package struct TrunkLimits: Hashable, Sendable {
         package var callsPerSecond: Int?
         package var burst: Int?
         package var calls: Int?
     }
 
-    /// The side that gets the branded calls.
+    /// A PBX: the recipient of branded calls.
     package struct PBX: Hashable, Sendable {
         package var name: String
-        /// At least one.
+        /// Destinations; at least one.
         package var targets: [Target]
-        /// OPTIONS ask its targets whether they are there; without, calls alone find out.
+        /// True sends OPTIONS to the targets.
+        ///
+        /// False detects failures by calls alone.
         package var isProbed: Bool
-        /// A target that has never responded to OPTIONS counts as down: the operator asked for probes, or there are several.
+        /// True marks a target as down until it responds to OPTIONS: with an explicit `probe`, or with several targets.
         package var mustRespond = false
-        /// Empty for the targets' addresses with any port.
+        /// Source addresses; empty means the addresses of the targets with any port.
         package var sources: [SourceRange]
     }
 
-    /// When a target counts as down.
+    /// The rules for marking a target as down.
     package struct Health: Sendable {
         package var interval = Duration.seconds(10)
         package var timeout = Duration.seconds(4)
         package var downAfter = 3
         package var upAfter = 2
-        /// How long a call waits for a silent target before it tries the next, or fails.
+        /// Wait for the first response of a target before the call tries the next target.
         package var patience = Duration.seconds(4)
-        /// Whether a carrier's OPTIONS and `/readyz` show that no target of a PBX is up.
+        /// True reports a PBX without an available target to the carrier's OPTIONS and in `/readyz`.
         package var reportsPBX = true
     }
 
-    /// What becomes of `%` and `${` in names and reasons.
+    /// The treatment of `%` and `${` in names and call reasons.
     package enum PercentPolicy: String, CaseIterable, Sendable {
         case spellOut = "spell_out"
         case keep
     }
 
-    /// How `"` and `\` in names and reasons are written.
+    /// The treatment of `"` and `\` in names and call reasons.
     package enum Quotes: String, CaseIterable, Sendable { case escape, typographic }
 
-    /// How brands are shown.
+    /// Rendering of brands.
     package struct BrandingSettings: Hashable, Sendable {
         package var isEnabled = true
-        /// 15 to 200.
+        /// 15 to 200 bytes of UTF-8.
         package var maxNameBytes = 80
-        /// 1 to 200.
+        /// 1 to 200 characters.
         package var maxReasonCharacters = 64
         package var percent = PercentPolicy.spellOut
         package var quotes = Quotes.escape
@@ -205,91 +215,22 @@ package struct HeraldConfiguration: Sendable {
         package var c = Duration.seconds(181)
     }
 
-    /// What one peer can make the gateway hold.
+    /// Limits of message size and memory.
     package struct Limits: Sendable {
-        /// Bytes of one message.
+        /// Largest message in bytes.
         package var maxMessage = 65_535
-        /// Header fields of one message.
+        /// Largest number of header fields per message.
         package var maxHeaders = 200
-        /// Nil to go by the memory there is.
+        /// Nil derives the limit from the available memory.
         package var maxTransactions: Int?
     }
 
-    /// What happens to requests of senders that are neither trunk nor PBX.
+    /// The treatment of requests from unknown peers.
     package enum Strangers: String, CaseIterable, Sendable { case refuse, drop }
 }
 
-/// How much is logged, and in which shape; both programs have it.
-package struct LogSettings: Hashable, Sendable {
-    package enum Level: String, CaseIterable, Sendable { case trace, debug, info, notice, warning, error }
-    package enum Format: String, CaseIterable, Sendable { case text, json }
-    /// How much of a telephone number a line has.
-    package enum Numbers: String, CaseIterable, Sendable { case masked, full, none }
-
-    package var level = Level.info
-    package var format = Format.text
-    /// Whether each finished call has a line.
-    package var hasCalls = true
-    package var numbers = Numbers.masked
-
-    package init() {}
-}
-
-extension HeraldConfiguration {
-    /// Whether the files and variables that hold secrets are looked at.
-    package enum Secrets: Sendable {
-        case read
-        /// For commands that need none, and may not be allowed to read them.
-        case ignored
-    }
-
-    /// Reads and checks a file; relative paths in it start from its own folder.
-    ///
-    /// - Throws: `ConfigurationError` with every problem found, in the order of the file.
-    package static func load(
-        path: String, secrets: Secrets = .read, environment: [String: String] = ProcessInfo.processInfo.environment
-    ) throws(ConfigurationError) -> HeraldConfiguration {
-        let file = try ConfigurationFile(path: path, environment: environment)
-        return try file.read { root in HeraldSchema(file: file, root: root, secrets: secrets).read() }
-    }
-
-    /// What is allowed but worth a second look before the gateway runs with it.
-    package var remarks: [String] {
-        var remarks: [String] = []
-        if directory == nil, brandsFile == nil {
-            remarks.append("neither directory nor brands is configured: every call passes unbranded")
-        }
-        if !branding.isEnabled { remarks.append("branding.enabled is false: every call passes unbranded") }
-        if let url = directory.flatMap({ URL(string: $0.url) }), url.scheme == "http",
-            !["127.0.0.1", "::1", "localhost"].contains(url.host() ?? "")
-        {
-            remarks.append("directory.url is http: the key travels unencrypted")
-        }
-        let secrets = [directory?.key, directory?.signing?.secret, outcomes.webhook?.secret]
-        for file in secrets.compactMap({ $0?.openFile }) {
-            remarks.append("\(file) holds a secret and can be read by everyone here: chmod 600 \(file)")
-        }
-        if let admin, !admin.isLoopback {
-            remarks.append("admin.listen is \(admin): the page has no login, keep strangers away from it")
-        }
-        if let logos, logos.listen.isLoopback, logos.publicURL == "http://\(logos.listen)" {
-            remarks.append("logos.listen is \(logos.listen): no phone but those on this machine can fetch logos")
-        }
-        remarks += peerRemarks + unencryptedRemarks + logoRemarks
-        for trunk in trunks where !trunk.isTrusted {
-            remarks.append("trunk \(trunk.name) is not trusted: its calls are not branded")
-        }
-        for trunk in trunks where trunk.withheldIdentity == .strip {
-            remarks.append(
-                "trunk \(trunk.name) is not told who calls where a number is withheld, but in emergencies: where the "
-                    + "carrier wants to know, say withheld_identity: keep")
-        }
-        return remarks
-    }
-}
-
 extension HeraldConfiguration.PBX {
-    /// The addresses of its targets, as sources: what it sends from unless the configuration says otherwise.
+    /// The addresses of the targets as source ranges: the default of `sources`.
     var ownSources: [SourceRange] {
         targets.filter { !$0.address.isName }.map { target in
             SourceRange(

@@ -18,7 +18,7 @@ struct HeraldSchema {
         let directory = directory()
         let brandsFile = brandsFile()
         if root.has("directory"), root.has("brands") {
-            root.problem("brands", "cannot stand beside directory: brands come from one place")
+            root.problem("brands", "cannot be combined with directory; brands have one source")
         }
         let outcomes = outcomes()
         let health = health()
@@ -90,13 +90,15 @@ struct HeraldSchema {
             if address.isWildcard, !section.has("advertise") {
                 section.problem(
                     "address",
-                    "\(address.host) is every interface; write one address, or add advertise: with the one peers use")
+                    "\(address.host) stands for every interface; write one address, or add advertise: with the address "
+                        + "for peers")
             }
             if let advertise, !advertise.isName, advertise.isWildcard || advertise.isIPv6 != address.isIPv6 {
                 section.problem("advertise", "must be a host name, or one address of the same family as \(address)")
             }
             for (place, own) in ownNames.enumerated() where own.isWildcard {
-                section.problem("names", element: place, "\(own.host) names nobody; write a host name or an address")
+                section.problem(
+                    "names", element: place, "\(own.host) stands for every interface; write a host name or an address")
             }
             return HeraldConfiguration.Listener(
                 name: name, address: address, advertise: advertise, names: ownNames, transport: transport,
@@ -104,7 +106,9 @@ struct HeraldSchema {
         }
     }
 
-    /// Notes a name of the gateway that is a target's too: a Route to that target would count as one to the gateway.
+    /// Reports a name of the gateway that is also a target.
+    ///
+    /// A Route to that target would otherwise count as one to the gateway.
     private func noteSharedNames(_ listen: [HeraldConfiguration.Listener], _ targets: [HeraldConfiguration.Target]) {
         for (position, listener) in listen.enumerated() {
             for name in listener.names {
@@ -116,7 +120,7 @@ struct HeraldSchema {
                 else { continue }
                 root.problem(
                     "listen", element: position,
-                    "names has \(name), which is also where calls go (\(target.address)); take it out of names")
+                    "names contains \(name), which is also a target (\(target.address)); remove it from names")
             }
         }
     }
@@ -135,39 +139,5 @@ struct HeraldSchema {
             roots: readable("roots", isNeeded: false),
             asksForCertificate: section.bool("client_certificate", default: false),
             suites: section.choice("ciphers", default: HeraldConfiguration.CipherSuites.modern))
-    }
-}
-
-/// The forms of words that end up in headers, labels and tables.
-enum WordForm {
-    static let name = "1 to 64 letters, digits, dots, dashes or underscores"
-    static let word = "1 to 64 printable ASCII characters without blanks"
-
-    static func isName(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                (97...122).contains(byte | 0x20) || (48...57).contains(byte)
-                    || [UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_")].contains(byte)
-            }
-    }
-
-    static func isWord(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
-}
-
-/// Reads the `log` section, which both programs have.
-enum LogSchema {
-    /// - Parameter isGateway: false for the directory, which writes text only and sees no calls.
-    static func read(_ root: ConfigurationSection, isGateway: Bool) -> LogSettings {
-        var log = LogSettings()
-        root.within("log") { section in
-            log.level = section.choice("level", default: log.level)
-            guard isGateway else { return }
-            log.format = section.choice("format", default: log.format)
-            log.hasCalls = section.bool("calls", default: log.hasCalls)
-            log.numbers = section.choice("numbers", default: log.numbers)
-        }
-        return log
     }
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
-// The sections of `herald.yaml` about branding, the directory, outcomes and bounds.
+// Reads the sections `branding`, `brands`, `health`, `timers`, `limits`, `streams`, `dns` and `admin` of `herald.yaml`.
 
 private let day = Duration.seconds(86_400)
 
@@ -93,7 +91,7 @@ extension HeraldSchema {
             servers = section.list("servers") { text throws(AddressProblem) in
                 try EndpointAddress.read(text, defaultPort: 53)
             }
-            if servers.count > 8 { section.problem("servers", "must be at most 8") }
+            if servers.count > 8 { section.problem("servers", "must have at most 8 entries") }
         }
         return servers
     }
@@ -108,16 +106,5 @@ extension HeraldSchema {
             }
         }
         return isEnabled ? address ?? usual : nil
-    }
-}
-
-/// The forms of URLs in configuration.
-enum URLForm {
-    static let text = "an http:// or https:// address with a host, and without user, query and fragment"
-
-    static func isDirectory(_ text: String) -> Bool {
-        guard let parts = URLComponents(string: text), let host = parts.host, !host.isEmpty else { return false }
-        return (parts.scheme == "http" || parts.scheme == "https") && parts.user == nil && parts.password == nil
-            && parts.query == nil && parts.fragment == nil
     }
 }

@@ -3,31 +3,31 @@
 import Foundation
 
 extension HeraldConfiguration {
-    /// What stands in Call-Info for a logo of which there is no copy.
+    /// The Call-Info icon for a logo without a local copy.
     package enum MissingLogo: String, CaseIterable, Sendable { case original, none }
 
-    /// Formats a copy can have.
+    /// The image format of local copies.
     package enum LogoFormat: String, CaseIterable, Sendable { case png, jpeg, bmp }
 
-    /// How logos are fetched and served to phones.
+    /// Settings of the logo service, which fetches logos and serves them to phones.
     package struct Logos: Hashable, Sendable {
         package var listen: EndpointAddress
-        /// `http` or `https`, without a slash at its end.
+        /// An `http` or `https` URL without a trailing slash.
         package var publicURL: String
-        /// `host` or `host:port`, in lower case.
+        /// Allowed hosts: `host` or `host:port` in lower case.
         package var hosts: [String]
         package var missing = MissingLogo.original
-        /// False serves pictures as they came.
+        /// False serves images unchanged.
         package var scales = true
-        /// 1 to 4 different ones, 16 to 1024 pixels.
+        /// 1 to 4 different sizes, 16 to 1024 pixels.
         package var sizes = [128]
         package var format = LogoFormat.png
         package var allowsPrivate = false
         package var allowsHTTP = false
-        /// Bytes of one picture.
+        /// Largest image in bytes.
         package var maxFile = 524_288
         package var maxPixels = 4_194_304
-        /// Bytes of all files.
+        /// Limit of all files in bytes.
         package var maxTotal = 268_435_456
         package var timeout = Duration.seconds(10)
         package var refresh = Duration.seconds(86_400)
@@ -36,7 +36,7 @@ extension HeraldConfiguration {
 }
 
 extension HeraldSchema {
-    /// Reads the `logos` section; nil where there is none, and no logo is fetched or served.
+    /// Reads the `logos` section; nil disables the logo service.
     func logos(_ directory: HeraldConfiguration.DirectoryAccess?, admin: EndpointAddress?) -> HeraldConfiguration.Logos?
     {
         root.section("logos") { section in
@@ -44,7 +44,7 @@ extension HeraldSchema {
             let publicURL = publicURL(section, listen)
             var hosts = section.list("hosts") { text throws(AddressProblem) in try Self.host(text) }
             if !section.has("hosts") { hosts = Self.usualHosts(directory) }
-            if directory == nil { section.problem("hosts", "logos are those of a directory's brands; there is none") }
+            if directory == nil { section.problem("hosts", "logos need a directory, and none is configured") }
             var logos = HeraldConfiguration.Logos(
                 listen: listen ?? EndpointAddress(host: "127.0.0.1", port: 9480, isIPv6: false),
                 publicURL: publicURL ?? "", hosts: hosts)
@@ -71,7 +71,7 @@ extension HeraldSchema {
             try EndpointAddress.read(text, defaultPort: 9480)
         }
         if let listen, listen == admin {
-            section.problem("listen", "is admin.listen; phones must not reach the operator's page")
+            section.problem("listen", "equals admin.listen; phones must not reach the admin pages")
         }
         return listen
     }
@@ -100,7 +100,7 @@ extension HeraldSchema {
         return sizes
     }
 
-    /// The directory's own host, and the one SecureNode's logos are on.
+    /// Returns the directory's host and the host of SecureNode's logos.
     private static func usualHosts(_ directory: HeraldConfiguration.DirectoryAccess?) -> [String] {
         let own = directory.flatMap { URLComponents(string: $0.url) }.flatMap { parts in
             parts.host.map { $0.lowercased() + (parts.port.map { ":\($0)" } ?? "") }
@@ -108,21 +108,10 @@ extension HeraldSchema {
         return [own, "assets.securenode.io"].compactMap { $0 }
     }
 
-    /// A host as it is compared: `[v6]`, IPv4 or name, perhaps with a port.
+    /// Normalises a host for comparison: `[v6]`, IPv4 address or name, with an optional port.
     private static func host(_ text: String) throws(AddressProblem) -> String {
         let address = try EndpointAddress.read(text.lowercased(), defaultPort: 0, allowsNames: true)
         let host = address.isIPv6 ? "[\(address.host)]" : address.host
         return address.hasPort ? "\(host):\(address.port)" : host
-    }
-}
-
-extension URLForm {
-    static let header =
-        "an http:// or https:// address of at most 200 characters, which phones can reach, without query"
-
-    /// True for a directory's form of URL that can also stand in a header's angle brackets.
-    static func isFitForHeader(_ text: String) -> Bool {
-        isDirectory(text) && text.utf8.count <= 200
-            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) && !Array("<>\"\\^`{|}".utf8).contains($0) }
     }
 }

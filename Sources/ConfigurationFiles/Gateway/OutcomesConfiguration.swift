@@ -1,62 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension HeraldConfiguration {
-    /// Which calls a call back can answer.
+    /// The calls that a return call can refer to.
     package enum Originals: String, CaseIterable, Sendable { case unanswered, any }
 
-    /// How a call record is written: a JSON object or comma-separated values, one line a call.
+    /// The format of call records: one JSON object or one CSV line per call.
     package enum RecordFormat: String, CaseIterable, Sendable { case json, csv }
 
-    /// The operator's own system that ended calls are posted to.
+    /// An HTTP endpoint of the operator for ended calls.
     package struct Webhook: Hashable, Sendable {
-        /// `http` or `https`, without user, query and fragment.
+        /// An `http` or `https` URL without user, query and fragment.
         package var url: String
-        /// Empty when the file was read without its secrets.
+        /// The HMAC secret; empty if the file was loaded without its secrets.
         package var secret: ConfiguredSecret
     }
 
-    /// Whose usual signs of voicemail are known beforehand.
+    /// The PBX whose default voicemail users are known.
     package enum PBXProfile: String, CaseIterable, Sendable { case generic, asterisk, freeswitch }
 
-    /// By what a machine that answers is known; a star at the end of a text stands for the rest.
+    /// Patterns that identify a machine as the callee.
+    ///
+    /// A star at the end matches any rest.
     package struct AnswererSigns: Hashable, Sendable {
         package var users: [String] = []
         package var hosts: [String] = []
         package var headers: [Header] = []
 
-        /// A header field of the answer and its value.
+        /// A header field of the 2xx response, and the pattern of its value.
         package struct Header: Hashable, Sendable {
             package var name: String
             package var value: String
         }
     }
 
-    /// How calls are recorded and reported.
+    /// Settings of call records and events.
     package struct Outcomes: Hashable, Sendable {
         package var surface = "sip"
         package var returnedWindow = Duration.seconds(259_200)
         package var returnedOriginals = Originals.unanswered
-        /// Names of groups by their members: users of the PBX, or numbers with plus sign.
+        /// Group names, keyed by member: a user of the PBX, or a number with plus sign.
         package var subscribers: [String: String] = [:]
-        /// Share of the calls of unknown numbers that is reported, 0 to 1.
+        /// Reported share of calls from unknown numbers, 0 to 1.
         package var noMatchShare = 0.0
-        /// How long a call that failed before any phone rang waits for the carrier's next try.
+        /// Time in which a repeated call continues a call that failed before any phone rang.
         package var retryWindow = Duration.seconds(5)
         package var profile = PBXProfile.generic
         package var voicemail = AnswererSigns()
         package var system = AnswererSigns()
         package var maxCallDuration = Duration.seconds(14_400)
         package var retention = Duration.seconds(7_776_000)
-        /// Bytes of the ledger above which its oldest rows go, those that must stay excepted.
+        /// Limit of the ledger in bytes.
+        ///
+        /// Above it the oldest rows are deleted, except undelivered ones.
         package var maxSize = 4_294_967_296
-        /// The file call records are appended to; nil for none.
+        /// File of call records; nil for none.
         package var recordFile: String?
         package var recordFormat = RecordFormat.json
-        /// Where ended calls are posted; nil for nowhere.
+        /// Endpoint for ended calls; nil for none.
         package var webhook: Webhook?
         /// Slots of 128 bytes.
         package var ringSlots = 131_072
-        /// The operator's words by the contract's, only where they are given.
+        /// The operator's event names, keyed by the contract's names; only where configured.
         package var vocabulary: [String: String] = [:]
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// The `outcomes` section of `herald.yaml`.
+// Reads the `outcomes` section of `herald.yaml`.
 
 private let day = Duration.seconds(86_400)
 
@@ -23,7 +23,7 @@ extension HeraldSchema {
                 "max_call_duration", default: outcomes.maxCallDuration, in: .seconds(60)...(day * 7))
             outcomes.retention = section.duration("retention", default: outcomes.retention, in: day...(day * 3650))
             if outcomes.retention < outcomes.returnedWindow {
-                section.problem("retention", "must be at least returned_window, or calls back find no original")
+                section.problem("retention", "must be at least returned_window, or return calls find no original call")
             }
             outcomes.maxSize = section.integer("max_size", default: outcomes.maxSize, in: 1_048_576...1_099_511_627_776)
             outcomes.recordFile = section.string("cdr_file").map(file.resolved)
@@ -35,7 +35,9 @@ extension HeraldSchema {
         return outcomes
     }
 
-    /// Groups of numbers and users that are one subscriber, by member; a member stands in one group only.
+    /// Returns the group of each member.
+    ///
+    /// A member may be in one group only.
     private func subscribers(_ section: ConfigurationSection) -> [String: String] {
         var groups: [String: String] = [:]
         _ = section.sections("subscribers") { _, group -> Void? in
@@ -44,7 +46,7 @@ extension HeraldSchema {
             if !group.has("members") { group.missing("members", "[1001, +61291234567]") }
             for (position, member) in group.texts("members").enumerated() {
                 if let other = groups.updateValue(name, forKey: member) {
-                    group.problem("members", element: position, "\"\(member)\" stands in group \(other) already")
+                    group.problem("members", element: position, "\"\(member)\" is already in group \(other)")
                 }
             }
             return nil
@@ -80,7 +82,7 @@ extension HeraldSchema {
         for word in ["displayed", "call_seen", "missed", "returned", "branding_disabled", "error", "no_match"] {
             words[word] = section.string(word, form: WordForm.word, WordForm.isWord)
         }
-        // A word is half of an event's key, and one call may have several of these.
+        // The event name is part of the event key, so events of one call need different names.
         let ofOneCall = ["displayed", "call_seen", "returned"]
         for (position, word) in ofOneCall.enumerated() {
             guard let own = words[word] else { continue }
@@ -88,7 +90,7 @@ extension HeraldSchema {
             let end = word == "call_seen" ? [] : [words["missed"] ?? "missed"]
             if (others + end).contains(own) {
                 section.problem(
-                    word, "\"\(own)\" stands for another event of the same call; the directory would drop one")
+                    word, "\"\(own)\" already names another event of the same call, and the directory would drop one")
             }
         }
         return words

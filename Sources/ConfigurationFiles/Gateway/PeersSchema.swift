@@ -2,7 +2,7 @@
 
 import Branding
 
-/// Reads `pbx` and `trunks`: who may send, and where calls go.
+/// Reads the sections `pbx` and `trunks` of `herald.yaml`.
 struct PeersSchema {
     let root: ConfigurationSection
     let listen: [HeraldConfiguration.Listener]
@@ -73,7 +73,7 @@ struct PeersSchema {
         }
     }
 
-    private static let noWildcard = "a wildcard stands for no SIP domain (RFC 5922 §7.2); write the whole name"
+    private static let noWildcard = "wildcards match no SIP domain (RFC 5922 §7.2); write the complete name"
 
     private func certificateNames(_ section: ConfigurationSection) -> [String] {
         let names = section.list("certificate_names") { text throws(AddressProblem) in text.lowercased() }
@@ -101,7 +101,7 @@ struct PeersSchema {
         return limits
     }
 
-    /// The given next hops; else the first source, if that is one address.
+    /// Returns the configured next hops, or else the first source if it is a single address.
     private func nextHops(
         _ section: ConfigurationSection, _ sources: [SourceRange], isKnownByCertificate: Bool
     ) -> [HeraldConfiguration.Target] {
@@ -109,14 +109,14 @@ struct PeersSchema {
             return targets(section, "next_hop", "203.0.113.5:5060")
         }
         guard let first = sources.first else {
-            // Where sources cannot be read, or must be there, that is said already.
+            // A missing or unreadable `sources` is reported elsewhere.
             if isKnownByCertificate, section.isEmptyList("sources") || !section.has("sources") {
-                section.missing("next_hop", "203.0.113.5:5060 (there is no source to send to)")
+                section.missing("next_hop", "203.0.113.5:5060 (the default needs a source)")
             }
             return []
         }
         guard first.isSingle else {
-            section.missing("next_hop", "203.0.113.5:5060 (sources begins with a range, which is no place to send to)")
+            section.missing("next_hop", "203.0.113.5:5060 (the first source is a range, which cannot be a destination)")
             return []
         }
         let address = EndpointAddress(
@@ -125,8 +125,9 @@ struct PeersSchema {
         return [HeraldConfiguration.Target(address: usualPort(address, listener), listener: listener)]
     }
 
-    /// The entry a trunk's calls leave by towards the PBX, which must reach a target there: calls to others leave by the
-    /// usual entry of those.
+    /// Returns the listener for the trunk's calls to the PBX.
+    ///
+    /// It must reach at least one target. Calls to other targets use the targets' own listeners.
     private func pbxListener(_ section: ConfigurationSection, toReach pbx: HeraldConfiguration.PBX?) -> Int? {
         guard section.has("pbx_listen") else { return nil }
         let position = position(section, "pbx_listen", among: listen.map(\.name))
@@ -153,11 +154,11 @@ struct PeersSchema {
         let nearest = text.uppercased() == "UK" ? "GB" : text.uppercased()
         let hint = Region(nearest) == nil ? "" : "; did you mean \"\(nearest)\"?"
         section.problem(
-            "region", "\"\(text)\" is no country with a numbering plan (two letters, such as AU or DE)\(hint)")
+            "region", "\"\(text)\" is not a country with a numbering plan (two letters, such as AU or DE)\(hint)")
         return nil
     }
 
-    /// `true` for the usual name, or a name of the operator's own.
+    /// `true` selects the default name; other text is the operator's name.
     private func trunkHeader(_ section: ConfigurationSection) -> String? {
         guard let text = section.string("trunk_header"), text != "false" else { return nil }
         if text == "true" { return "X-Herald-Trunk" }
@@ -173,7 +174,7 @@ struct PeersSchema {
 
     // MARK: Both
 
-    /// The one target a key names, or those of the list `targets`.
+    /// Returns the target of a key, or the targets of the list `targets`.
     private func targets(
         _ section: ConfigurationSection, _ key: String, _ example: String
     ) -> [HeraldConfiguration.Target] {
@@ -182,9 +183,9 @@ struct PeersSchema {
             return target(section, key).map { [$0] } ?? []
         }
         if section.has(key) {
-            section.problem(key, "cannot stand beside targets: calls go to the one or to the others")
+            section.problem(key, "cannot be combined with targets; use one of them")
         }
-        // What an entry does not say, its group does.
+        // An entry inherits missing values from its group.
         let largest = largestDatagram(section)
         let certificateName = certificateName(section)
         var addresses: Set<EndpointAddress> = []
@@ -200,11 +201,11 @@ struct PeersSchema {
             target.weight = entry.integer("weight", default: 1, in: 0...65_535)
             return target
         }
-        if let targets, targets.count > 16 { section.problem("targets", "must be at most 16") }
+        if let targets, targets.count > 16 { section.problem("targets", "must have at most 16 entries") }
         return targets ?? []
     }
 
-    /// Where no port is written, the one of the transport: 5061 by TLS (RFC 3261 §19.1.2).
+    /// Returns the address with the default port of its transport: 5061 for TLS (RFC 3261 §19.1.2).
     private func usualPort(_ address: EndpointAddress, _ listener: Int) -> EndpointAddress {
         guard !address.hasPort, listener < listen.count, listen[listener].transport == .tls else { return address }
         return EndpointAddress(
@@ -215,7 +216,7 @@ struct PeersSchema {
         _ section: ConfigurationSection, _ key: String, usual outer: ConfigurationSection? = nil
     ) -> HeraldConfiguration.Target? {
         let address = address(section, key)
-        // An entry of a list has its group's listen entry unless it names its own.
+        // A list entry inherits the group's listener.
         let usual = outer.flatMap { outer in listen.firstIndex { $0.name == outer.string("listen") } } ?? 0
         let listener = listener(section, toReach: address, key, usual: usual)
         let (largest, certificateName) = (largestDatagram(section), certificateName(section))
@@ -231,7 +232,7 @@ struct PeersSchema {
         return name
     }
 
-    /// In bytes; nil for no limit.
+    /// Returns bytes; nil means no limit.
     private func largestDatagram(_ section: ConfigurationSection) -> Int? {
         let largest = section.integer("max_datagram", default: 0, in: 0...65_535)
         if (1..<1_300).contains(largest) {
@@ -240,9 +241,11 @@ struct PeersSchema {
         return largest == 0 ? nil : largest
     }
 
-    /// Notes sources that never match because an earlier peer has them all: PBXs are looked at first, then trunks.
+    /// Reports sources that never match because an earlier peer covers them.
     ///
-    /// Trunks may share a source where the listen entry a call comes by or a certificate tells them apart.
+    /// PBXs precede trunks.
+    ///
+    /// Trunks may share a source if their listeners or certificates differ.
     private func claim(
         _ sources: [SourceRange], _ section: ConfigurationSection, _ name: String, _ listener: Int,
         _ certificateNames: [String], _ claimed: inout [Claim]
@@ -254,7 +257,7 @@ struct PeersSchema {
             guard let other = claimed.first(where: { $0.covers(claim) }) else { continue }
             section.problem(
                 "sources", element: position,
-                "\(claim.range) belongs to \(other.owner) already (\(other.range)); give both with their ports, "
+                "\(claim.range) already belongs to \(other.owner) (\(other.range)); add ports to both, "
                     + (other.listener == nil
                         ? "or narrow one" : "narrow one, or give each trunk a listen entry of its own"))
         }
@@ -264,7 +267,7 @@ struct PeersSchema {
     private struct Claim {
         let owner: String
         let range: SourceRange
-        /// Position in `listen`; nil for a PBX, whose messages may come by any.
+        /// Position in `listen`; nil for a PBX, which may use any listener.
         var listener: Int?
         var certificateNames: [String] = []
 
@@ -286,13 +289,13 @@ struct PeersSchema {
             try EndpointAddress.read(text, defaultPort: 5060, allowsNames: true)
         }
         if let address, address.isWildcard {
-            section.problem(key, "\(address.host) is no place to send to")
+            section.problem(key, "\(address.host) cannot be a destination")
             return nil
         }
         return address
     }
 
-    /// The position of the local address used towards a peer.
+    /// Returns the position of the listener used towards a peer.
     private func listener(
         _ section: ConfigurationSection, toReach peer: EndpointAddress?, _ peerKey: String, usual: Int = 0
     ) -> Int {
@@ -306,7 +309,7 @@ struct PeersSchema {
         return position
     }
 
-    /// The position of the entry a key names; the first one when it does not stand there.
+    /// Returns the position of the entry named by a key; 0 if the key is absent.
     private func position(_ section: ConfigurationSection, _ key: String, among names: [String]) -> Int {
         guard let name = section.string(key) else { return 0 }
         if let position = names.firstIndex(of: name) { return position }

@@ -2,21 +2,21 @@
 
 import Branding
 
-/// Reads the keys of a trunk that say how its numbers and claims are meant.
+/// Reads the keys of a trunk about numbers and attestation.
 enum TrunkIdentitySchema {
-    /// Numbers by which help is called beside those of the region: `[0000, 0112]`.
+    /// Reads emergency numbers in addition to those of the region: `[0000, 0112]`.
     static func emergencyNumbers(_ section: ConfigurationSection) -> [String] {
         section.list("emergency_numbers") { text throws(AddressProblem) in
             guard EmergencyNumbers.isDialled(text) else {
                 throw .unfit(
-                    "\"\(text)\" is no emergency number (two to \(EmergencyNumbers.maxDigits) digits as they are dialled, "
+                    "\"\(text)\" is not an emergency number (2 to \(EmergencyNumbers.maxDigits) digits as dialled, "
                         + "such as 0000)")
             }
             return text
         }
     }
 
-    /// Domain names in whose phone-context the trunk's national numbers are written.
+    /// Reads domain names of phone-contexts for the trunk's national numbers.
     static func phoneContexts(_ section: ConfigurationSection) -> [String] {
         section.list("phone_contexts") { text throws(AddressProblem) in
             let isName = text.utf8.allSatisfy {
@@ -25,13 +25,13 @@ enum TrunkIdentitySchema {
             }
             guard isName, text.utf8.count <= 255 else {
                 throw .unfit(
-                    "\"\(text)\" is no domain name; a context such as +61 is read without being listed")
+                    "\"\(text)\" is not a domain name; contexts such as +61 need no entry")
             }
             return text
         }
     }
 
-    /// Header fields in which the carrier says how it attests a caller.
+    /// Reads the names of header fields with the carrier's attestation.
     static func attestationHeaders(_ section: ConfigurationSection) -> [String] {
         section.list("attestation_header") { text throws(AddressProblem) in
             let name = text.lowercased()
@@ -42,14 +42,14 @@ enum TrunkIdentitySchema {
                 !readOtherwise.contains(name)
             else {
                 throw .unfit(
-                    "\"\(text)\" is no header a carrier says its attestation in (a name that begins with X- or P-, such as "
+                    "\"\(text)\" cannot be an attestation header (use a name that starts with X- or P-, such as "
                         + "X-Twilio-VerStat)")
             }
             return text
         }
     }
 
-    /// Names that have a meaning of their own, or are read without being listed.
+    /// Names with another meaning, and names that are read without configuration.
     private static let readOtherwise: Set<String> = [
         "p-asserted-identity", "p-preferred-identity", "p-attestation-indicator", "p-origination-id", "x-auth-ip",
         "x-auth-port",

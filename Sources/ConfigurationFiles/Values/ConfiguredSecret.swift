@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A secret read from a file or the environment; it prints as `<redacted>` wherever it might be printed.
+/// A secret from a file or the environment.
+///
+/// Prints as `<redacted>`.
 package struct ConfiguredSecret: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible,
     CustomReflectable
 {
     private let text: String
-    /// The file it came from, where everyone on the machine may read that.
+    /// The secret's file if every user of the machine can read it.
     let openFile: String?
 
     init(_ text: String, openFile: String? = nil) {
@@ -13,7 +15,9 @@ package struct ConfiguredSecret: Hashable, Sendable, CustomStringConvertible, Cu
         self.openFile = openFile
     }
 
-    /// The secret itself, for the one place that needs it.
+    /// Returns the secret.
+    ///
+    /// Called only where the secret is used.
     package func reveal() -> String { text }
 
     package var description: String { "<redacted>" }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Times with a unit, as configuration writes them.
+/// Durations with a unit, as in configuration files.
 enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
 
-    /// Reads a whole number and a unit; nil for anything else, a bare number included.
+    /// Parses a whole number with a unit.
+    ///
+    /// Nil for other text, including a number without a unit.
     static func read(_ text: String) -> Duration? {
         for (suffix, milliseconds) in units where text.hasSuffix(suffix) {
             let digits = text.dropLast(suffix.count)
@@ -18,7 +20,7 @@ enum DurationText {
         return nil
     }
 
-    /// Writes a time in the largest unit it is a whole number of.
+    /// Formats a duration in the largest unit without a fraction.
     static func write(_ duration: Duration) -> String {
         let (seconds, attoseconds) = duration.components
         let total = seconds * 1000 + attoseconds / 1_000_000_000_000_000

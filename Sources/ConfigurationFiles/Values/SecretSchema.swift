@@ -3,13 +3,15 @@
 import Foundation
 import HostSystem
 
-/// Reads a secret by file or environment, never from the configuration itself.
+/// Reads a secret from a file or the environment, never from the configuration file.
 ///
-/// No message repeats what the file says here: a key that was put behind the wrong name must not end up in a log.
+/// No message repeats the configured value, because a secret may have been written under the wrong key.
 struct SecretSchema {
     let file: ConfigurationFile
 
-    /// Reads `<name>_file` or `<name>_env`; one of them must be there.
+    /// Reads `<name>_file` or `<name>_env`.
+    ///
+    /// One of them is required.
     func read(
         _ section: ConfigurationSection, _ name: String, secrets: HeraldConfiguration.Secrets
     ) -> ConfiguredSecret? {
@@ -17,7 +19,7 @@ struct SecretSchema {
         let variableKey = name + "_env"
         if section.has(name) {
             section.problem(
-                name, "a secret does not stand in this file, which many read and copy; use \(fileKey) or \(variableKey)"
+                name, "secrets are not allowed in this file; use \(fileKey) or \(variableKey)"
             )
         }
         let path = section.string(fileKey)
@@ -29,7 +31,7 @@ struct SecretSchema {
             }
             return nil
         case (_?, _?):
-            section.problem(variableKey, "cannot stand beside \(fileKey): the secret comes from one place")
+            section.problem(variableKey, "cannot be combined with \(fileKey); the secret has one source")
             return nil
         case (let path?, nil):
             return secrets == .read ? fromFile(path, section, fileKey) : nil
@@ -39,7 +41,7 @@ struct SecretSchema {
     }
 
     private func fromFile(_ path: String, _ section: ConfigurationSection, _ key: String) -> ConfiguredSecret? {
-        // What begins with a slash or a dot is a path; anything else might be the secret itself.
+        // Text that starts with a slash or a dot is a path. Other text may be the secret itself.
         let shown = path.hasPrefix("/") || path.hasPrefix(".") ? file.resolved(path) : "the file"
         let found = file.resolved(path)
         guard let data = FileManager.default.contents(atPath: found) else {
@@ -56,7 +58,7 @@ struct SecretSchema {
         _ variable: String, _ section: ConfigurationSection, _ key: String
     ) -> ConfiguredSecret? {
         guard let text = file.environment[variable] else {
-            section.problem(key, "the environment has no such variable")
+            section.problem(key, "the environment variable is not set")
             return nil
         }
         return checked(text, "the variable", section, key).map { ConfiguredSecret($0) }
@@ -67,7 +69,8 @@ struct SecretSchema {
     ) -> String? {
         let secret = text.trimmingCharacters(in: .whitespacesAndNewlines)
         guard (1...1024).contains(secret.utf8.count), secret.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            section.problem(key, "\(holder) holds no key: one line of 1 to 1024 visible ASCII characters is expected")
+            section.problem(
+                key, "\(holder) contains no valid secret: expected one line of 1 to 1024 visible ASCII characters")
             return nil
         }
         return secret

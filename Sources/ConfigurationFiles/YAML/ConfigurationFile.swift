@@ -4,9 +4,9 @@ import Foundation
 import HostSystem
 import Yams
 
-/// A YAML file on its way to become a configuration.
+/// A YAML file that is parsed into a configuration.
 struct ConfigurationFile {
-    /// The environment secrets may come from.
+    /// The environment variables for secrets.
     let environment: [String: String]
     private let path: String
     private let text: String
@@ -17,11 +17,13 @@ struct ConfigurationFile {
         guard let data = FileManager.default.contents(atPath: path) else {
             throw Self.refusal(path, "cannot be read: \(SystemReason.ofReading(path))")
         }
-        guard let text = String(data: data, encoding: .utf8) else { throw Self.refusal(path, "is no UTF-8 text") }
+        guard let text = String(data: data, encoding: .utf8) else { throw Self.refusal(path, "is not UTF-8 text") }
         self.text = text
     }
 
-    /// Reads the file's one mapping with `read`; throws every problem it noted, in the order of the file.
+    /// Reads the top-level mapping with `read`.
+    ///
+    /// - Throws: `ConfigurationError` with every problem, in the order of the file.
     func read<Value>(_ read: (ConfigurationSection) -> Value?) throws(ConfigurationError) -> Value {
         let problems = ProblemList(file: path)
         let section = ConfigurationSection(try root(), path: "", place: (1, 1), problems: problems)
@@ -35,7 +37,7 @@ struct ConfigurationFile {
         return value
     }
 
-    /// The path as seen from the file's own folder.
+    /// Returns a path relative to the file's folder.
     func resolved(_ other: String) -> String {
         let folder = (path as NSString).deletingLastPathComponent
         return other.hasPrefix("/") || folder.isEmpty ? other : folder + "/" + other
@@ -48,10 +50,10 @@ struct ConfigurationFile {
         } catch let error as YamlError {
             throw refusal(error)
         } catch {
-            throw Self.refusal(path, "is no YAML")
+            throw Self.refusal(path, "is not valid YAML")
         }
         guard let node else { throw Self.refusal(path, "is empty") }
-        guard let mapping = node.mapping else { throw Self.refusal(path, "must hold keys and values") }
+        guard let mapping = node.mapping else { throw Self.refusal(path, "must contain keys and values") }
         return mapping
     }
 
@@ -62,23 +64,25 @@ struct ConfigurationFile {
             problems: [ConfigurationProblem(file: path, line: line, column: column, key: "", message: message)])
     }
 
-    /// What the parser says, without the piece of the file it would quote: a secret might stand there.
+    /// Returns the parser's message without its quotation from the file, which may contain a secret.
     private func refusal(_ error: YamlError) -> ConfigurationError {
         switch error {
         case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
             .composer(_, let problem, let mark, _):
-            let cause = isTab(line: mark.line, column: mark.column) ? "a tab; indent with blanks" : problem
-            return Self.refusal(path, line: mark.line, column: mark.column, "is no YAML here: \(cause)")
+            let cause = isTab(line: mark.line, column: mark.column) ? "a tab; indent with spaces" : problem
+            return Self.refusal(path, line: mark.line, column: mark.column, "is not valid YAML here: \(cause)")
         case .duplicatedKeysInMapping(let keys, let context):
             let names = keys.map { "\"\($0)\"" }.joined(separator: ", ")
-            let message = "the same key twice in one place: \(names)"
+            let message = "duplicate key: \(names)"
             return Self.refusal(path, line: context.mark.line, column: context.mark.column, message)
         default:
-            return Self.refusal(path, "is no YAML")
+            return Self.refusal(path, "is not valid YAML")
         }
     }
 
-    /// True where a tab is the character at the place, both counted from 1, or all that is before it in its line.
+    /// True if the character at the position is a tab.
+    ///
+    /// Line and column count from 1.
     private func isTab(line: Int, column: Int) -> Bool {
         let lines = text.split(separator: "\n", maxSplits: line, omittingEmptySubsequences: false)
         guard line >= 1, line <= lines.count else { return false }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing wrong in a configuration file, with its place.
+/// A problem in a configuration file, with its position.
 ///
-/// Printed as `herald.yaml:12:5: trunks[0].regoin: unknown key; did you mean "region"?`, which editors can jump to.
+/// Printed as `herald.yaml:12:5: trunks[0].regoin: unknown key; did you mean "region"?`, a format that editors can
+/// open.
 package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
     package let file: String
-    /// Counted from 1; 0 where the file has no such place.
+    /// Counts from 1; 0 if the problem has no position.
     package let line: Int
     package let column: Int
-    /// The key's path, such as `trunks[0].region`; empty for the whole file.
+    /// Path of the key, such as `trunks[0].region`; empty for the whole file.
     package let key: String
-    /// What is wrong and what to do; never a secret.
+    /// The problem and its remedy; never a secret.
     package let message: String
 
     package init(file: String, line: Int, column: Int, key: String, message: String) {
@@ -26,7 +27,7 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
         return Self.visible(key.isEmpty ? "\(place): \(message)" : "\(place): \(key): \(message)")
     }
 
-    /// Control characters as escapes: what stands in a file must not move a terminal's cursor.
+    /// Escapes control characters, so that a file's text cannot move the cursor of a terminal.
     private static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
         return text.unicodeScalars.reduce(into: "") { out, scalar in
@@ -39,7 +40,9 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
     }
 }
 
-/// A configuration that was refused whole, with everything that is wrong in it; nothing was started or changed.
+/// A rejected configuration with all its problems.
+///
+/// Nothing was started or changed.
 package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
     /// In the order of the file; at least one.
     package let problems: [ConfigurationProblem]
@@ -47,7 +50,7 @@ package struct ConfigurationError: Error, Hashable, CustomStringConvertible {
     package var description: String { problems.map(\.description).joined(separator: "\n") }
 }
 
-/// Gathers problems while a file is read, so that one look shows all of them.
+/// Collects problems while a file is read, so that one run reports all of them.
 final class ProblemList {
     private let file: String
     private(set) var problems: [ConfigurationProblem] = []

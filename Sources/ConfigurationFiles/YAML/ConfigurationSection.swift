@@ -4,17 +4,21 @@ import Glibc
 import HostSystem
 import Yams
 
-/// One mapping of a configuration file: hands out values by key, and notes what is wrong with them.
+/// A mapping in a configuration file.
 ///
-/// It knows which keys it was asked for, so `finish` can tell the unknown ones. A value that is wrong reads as its
-/// default, so that reading goes on and one look at the file shows everything.
+/// Returns values by key and reports invalid ones.
+///
+/// The section records every requested key, so that `finish` can report unknown keys. An invalid value reads as its
+/// default, so that one run reports all problems.
 final class ConfigurationSection {
     let path: String
     private let mapping: Node.Mapping
     private let problems: ProblemList
     private var asked: [String] = []
     private let place: (line: Int, column: Int)
-    /// Told every key that is asked for, here and below; tests compare them with the sample file.
+    /// Called with every requested key, in this section and below.
+    ///
+    /// Tests compare the keys with the sample file.
     private var listener: ((String) -> Void)?
 
     init(_ mapping: Node.Mapping, path: String, place: (line: Int, column: Int), problems: ProblemList) {
@@ -24,25 +28,25 @@ final class ConfigurationSection {
         self.problems = problems
     }
 
-    /// Tells `listener` every key that is asked for from now on, here and below.
+    /// Calls `listener` with every key requested from now on, in this section and below.
     func noteKeys(_ listener: @escaping (String) -> Void) { self.listener = listener }
 
     // MARK: Single values
 
-    /// True when the key stands in the file.
+    /// True if the file has the key.
     func has(_ key: String) -> Bool { node(key) != nil }
 
-    /// True where a list stands without any element.
+    /// True if the key has an empty list.
     func isEmptyList(_ key: String) -> Bool { node(key)?.sequence?.isEmpty ?? false }
 
-    /// A text that is not empty.
+    /// Returns a text that is not empty.
     func string(_ key: String) -> String? {
         guard let node = node(key) else { return nil }
         guard let text = Self.text(node) else { return wrongType(key, node, "text") }
         return text
     }
 
-    /// A text that must have a form.
+    /// Returns a text of the given form.
     func string(_ key: String, form: String, _ hasForm: (String) -> Bool) -> String? {
         guard let text = string(key) else { return nil }
         guard hasForm(text) else {
@@ -73,7 +77,7 @@ final class ConfigurationSection {
         return number
     }
 
-    /// A span of time with its unit: `500ms`, `30s`, `5m`, `24h`, `90d`.
+    /// Returns a duration with a unit: `500ms`, `30s`, `5m`, `24h`, `90d`.
     func duration(_ key: String, default value: Duration, in range: ClosedRange<Duration>) -> Duration {
         guard let node = node(key) else { return value }
         guard let text = Self.text(node), let duration = DurationText.read(text) else {
@@ -87,7 +91,7 @@ final class ConfigurationSection {
         return duration
     }
 
-    /// `true` for all, `false` for none, or a share between 0 and 1.
+    /// Returns a share: 1 for `true`, 0 for `false`, or a number between 0 and 1.
     func share(_ key: String, default value: Double) -> Double {
         guard let node = node(key) else { return value }
         switch Self.text(node) {
@@ -101,14 +105,16 @@ final class ConfigurationSection {
         }
     }
 
-    /// One of a set of words.
+    /// Returns one of a fixed set of values.
     func choice<Choice: RawRepresentable & CaseIterable>(_ key: String, default value: Choice) -> Choice
     where Choice.RawValue == String {
         guard let node = node(key) else { return value }
         return word(node, child(key)) ?? value
     }
 
-    /// Reads a key through a throwing reader, which says what is wrong with the text.
+    /// Parses a text with `read`.
+    ///
+    /// The error that `read` throws is reported.
     func parsed<Value>(_ key: String, _ read: (String) throws(AddressProblem) -> Value) -> Value? {
         guard let node = node(key) else { return nil }
         return parsed(node, child(key), read)
@@ -116,7 +122,9 @@ final class ConfigurationSection {
 
     // MARK: Lists
 
-    /// A list of different words out of a set; a single word counts as a list of one.
+    /// Returns a list of different values out of a fixed set.
+    ///
+    /// A single value counts as a list.
     func choices<Choice: RawRepresentable & CaseIterable & Equatable>(_ key: String, default value: [Choice])
         -> [Choice]
     where Choice.RawValue == String {
@@ -124,35 +132,39 @@ final class ConfigurationSection {
         var words: [Choice] = []
         for (path, element) in elements {
             guard let word: Choice = word(element, path) else { continue }
-            if words.contains(word) { problem(element, path, "\"\(word.rawValue)\" stands here twice") }
+            if words.contains(word) { problem(element, path, "\"\(word.rawValue)\" is listed twice") }
             words.append(word)
         }
         if elements.isEmpty { problem(key, "must not be empty") }
         return words.isEmpty ? value : words
     }
 
-    /// A list of texts read through a throwing reader; a single text counts as a list of one.
+    /// Parses each text of a list with `read`.
+    ///
+    /// A single text counts as a list.
     func list<Value>(_ key: String, _ read: (String) throws(AddressProblem) -> Value) -> [Value] {
         (elements(key) ?? []).compactMap { path, element in parsed(element, path, read) }
     }
 
-    /// A list of texts as they stand; a single text counts as a list of one.
+    /// Returns the texts of a list.
+    ///
+    /// A single text counts as a list.
     func texts(_ key: String) -> [String] { list(key) { text throws(AddressProblem) in text } }
 
-    /// A nested mapping, read and finished; nil when it is not there.
+    /// Reads a nested mapping and reports its unknown keys; nil if the key is absent.
     func section<Value>(_ key: String, _ read: (ConfigurationSection) -> Value?) -> Value? {
         guard let node = node(key) else { return nil }
         return nested(node, path: child(key), read)
     }
 
-    /// A nested mapping, read and finished where it is there.
+    /// Reads a nested mapping, if present, and reports its unknown keys.
     func within(_ key: String, _ read: (ConfigurationSection) -> Void) {
         let _: Void? = section(key) { section -> Void? in read(section) }
     }
 
-    /// A list of mappings, each read and finished.
+    /// Reads a list of mappings and reports their unknown keys.
     ///
-    /// - Returns: nil when the key is not there, or no list, or an empty one.
+    /// - Returns: nil if the key is absent, is not a list, or has an empty list.
     func sections<Value>(_ key: String, _ read: (Int, ConfigurationSection) -> Value?) -> [Value]? {
         guard let node = node(key) else { return nil }
         guard let sequence = node.sequence else { return wrongType(key, node, "a list of entries, each with a dash") }
@@ -164,26 +176,26 @@ final class ConfigurationSection {
 
     // MARK: Problems
 
-    /// Notes a problem at a key's value, or at the section when the key is not there.
+    /// Reports a problem at a key's value, or at the section if the key is absent.
     func problem(_ key: String, _ message: String) { problem(node(key), child(key), message) }
 
-    /// Notes a problem at one element of a key's list.
+    /// Reports a problem at one element of a key's list.
     func problem(_ key: String, element position: Int, _ message: String) {
         let list = node(key)
         let element = list?.sequence.flatMap { position < $0.count ? $0[position] : nil }
         problem(element ?? list, element == nil ? child(key) : "\(child(key))[\(position)]", message)
     }
 
-    /// Notes that a key must be there.
+    /// Reports that a required key is absent.
     func missing(_ key: String, _ example: String) {
         problems.add("is missing; write \(key): \(example)", key: child(key), line: place.line, column: place.column)
     }
 
-    /// Notes every key that nobody asked for, with the nearest one that exists.
+    /// Reports every key that was not requested, with the most similar known key.
     func finish() {
         for (keyNode, _) in mapping {
             guard let key = keyNode.scalar?.string else {
-                problem(keyNode, path, "a key must be a word")
+                problem(keyNode, path, "a key must be text")
                 continue
             }
             if !asked.contains(key) {
@@ -202,14 +214,14 @@ final class ConfigurationSection {
 
     private func child(_ key: String) -> String { path.isEmpty ? key : "\(path).\(key)" }
 
-    /// The text of a scalar that is neither empty nor null.
+    /// Returns the text of a scalar that is neither empty nor null.
     private static func text(_ node: Node) -> String? {
         guard let scalar = node.scalar, !scalar.string.isEmpty, node.tag != Tag(.null) else { return nil }
         if scalar.style == .plain, ["~", "null", "Null", "NULL"].contains(scalar.string) { return nil }
         return scalar.string
     }
 
-    /// The elements of a list with their paths; nil when the key is not there or no list.
+    /// Returns the elements of a list with their paths; nil if the key is absent or not a list.
     private func elements(_ key: String) -> [(path: String, node: Node)]? {
         guard let node = node(key) else { return nil }
         if Self.text(node) != nil { return [(child(key), node)] }
@@ -241,13 +253,13 @@ final class ConfigurationSection {
         }
         if let choice = Choice(rawValue: text) { return choice }
         let hint = NearestName.hint(text, among: words)
-        problem(node, path, "\"\(text)\" is none of \(words.joined(separator: ", "))" + hint)
+        problem(node, path, "\"\(text)\" is not one of \(words.joined(separator: ", "))" + hint)
         return nil
     }
 
     private func nested<Value>(_ node: Node, path: String, _ read: (ConfigurationSection) -> Value?) -> Value? {
         guard let mapping = node.mapping else {
-            problem(node, path, "must hold keys and values")
+            problem(node, path, "must contain keys and values")
             return nil
         }
         let place = (line: node.mark?.line ?? 0, column: node.mark?.column ?? 0)
@@ -269,7 +281,7 @@ final class ConfigurationSection {
 }
 
 extension ConfigurationSection {
-    /// Notes a file that a key names and that this user cannot read.
+    /// Reports a file that this user cannot read.
     func noteUnreadable(_ key: String, _ path: String) {
         guard access(path, R_OK) != 0 else { return }
         problem(key, "\(path) cannot be read: \(SystemReason.ofReading(path))")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Finds what somebody meant to write.
+/// Suggests the known name that is most similar to a misspelt one.
 enum NearestName {
-    /// The name with the fewest edits from `word`; nil when none is near: more than a third of its letters are wrong.
+    /// Returns the name with the fewest edits; nil if more than a third of its letters differ.
     static func find(_ word: String, among names: some Sequence<String>) -> String? {
         let letters = Array(word.lowercased())
         let ranked = names.map { (name: $0, distance: distance(letters, Array($0.lowercased()))) }
@@ -10,12 +10,12 @@ enum NearestName {
         return best.distance <= max(1, (best.name.count + 1) / 3) ? best.name : nil
     }
 
-    /// `; did you mean "…"?` or nothing, to stand behind a message.
+    /// Returns `; did you mean "…"?`, or nothing without a similar name.
     static func hint(_ word: String, among names: some Sequence<String>) -> String {
         find(word, among: names).map { "; did you mean \"\($0)\"?" } ?? ""
     }
 
-    /// Levenshtein distance with swapped neighbours counted as one edit.
+    /// Returns the Levenshtein distance, with swapped neighbours counted as one edit.
     private static func distance(_ left: [Character], _ right: [Character]) -> Int {
         var beforeLast: [Int] = []
         var last = Array(0...right.count)

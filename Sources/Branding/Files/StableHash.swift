@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// FNV-1a: a hash that is equal in every process, as a saved index requires.
+func stableHash(_ text: String) -> UInt64 {
+    text.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+}

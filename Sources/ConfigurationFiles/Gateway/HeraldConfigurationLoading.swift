@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+
+extension HeraldConfiguration {
+    /// Controls whether secrets are read from files and environment variables.
+    package enum Secrets: Sendable {
+        case read
+        /// For commands that need no secret and may lack the permission to read one.
+        case ignored
+    }
+
+    /// Reads and checks a file.
+    ///
+    /// Relative paths start at the file's folder.
+    ///
+    /// - Throws: `ConfigurationError` with every problem, in the order of the file.
+    package static func load(
+        path: String, secrets: Secrets = .read, environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(ConfigurationError) -> HeraldConfiguration {
+        let file = try ConfigurationFile(path: path, environment: environment)
+        return try file.read { root in HeraldSchema(file: file, root: root, secrets: secrets).read() }
+    }
+}

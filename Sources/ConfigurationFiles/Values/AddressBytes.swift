@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Glibc
+
+/// The 4 or 16 bytes of an IP address.
+struct AddressBytes: Hashable {
+    let bytes: [UInt8]
+
+    var isIPv6: Bool { bytes.count == 16 }
+
+    /// Parses an address literal, IPv6 without brackets and zone.
+    ///
+    /// Nil for other text.
+    init?(_ host: String) {
+        var four = in_addr()
+        var six = in6_addr()
+        if inet_pton(AF_INET, host, &four) == 1 {
+            bytes = withUnsafeBytes(of: four) { Array($0) }
+        } else if inet_pton(AF_INET6, host, &six) == 1 {
+            bytes = withUnsafeBytes(of: six) { Array($0) }
+        } else {
+            return nil
+        }
+    }
+
+    /// True if the first `bits` bits are equal.
+    ///
+    /// Both addresses must have one family.
+    func agrees(with other: AddressBytes, bits: Int) -> Bool {
+        bytes.indices.allSatisfy { position in
+            let mask = Self.mask(bits - position * 8)
+            return bytes[position] & mask == other.bytes[position] & mask
+        }
+    }
+
+    /// True if no bit after the first `length` bits is set.
+    func isNetwork(length: Int) -> Bool {
+        bytes.indices.allSatisfy { bytes[$0] & ~Self.mask(length - $0 * 8) == 0 }
+    }
+
+    /// Returns a mask of the leading `bits` bits of a byte, clamped to 0 and 8.
+    private static func mask(_ bits: Int) -> UInt8 { bits >= 8 ? 0xFF : bits <= 0 ? 0 : ~(0xFF >> UInt8(bits)) }
+}
