@@ -2,7 +2,7 @@
 
 /// What the refusal of a new INVITE needs, found in its bytes without indexing or keeping the message.
 ///
-/// For floods, in which most of what comes is refused (docs/performance-overload.md). Takes only INVITEs of the plainest
+/// For floods, in which most of what comes is refused (docs/performance/log.md). Takes only INVITEs of the plainest
 /// form, and finds in them what `SIPMessage.index` finds; all others are left to the index. That it finds the same is
 /// tested over mutated messages. Extents belong to the bytes it was made of. No allocation.
 package struct InviteGlance {
