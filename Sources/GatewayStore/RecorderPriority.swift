@@ -5,7 +5,7 @@ import Glibc
 /// How the scheduler treats the recorder's thread: behind call threads, and as one of them while it cannot keep up.
 ///
 /// On a core that calls keep busy the weights leave it a fifth, which was too little for what that core carries: after
-/// eight seconds of it the ring was full and signals were lost (docs/performance-overload.md). Always beside call threads
+/// eight seconds of it the ring was full and signals were lost (docs/performance/log.md). Always beside call threads
 /// it took the core in bursts, and messages were lost. Where the system refuses it, all is as without.
 struct RecorderPriority {
     /// The part of the ring that waits from which on it is behind, and below which it is in time again.

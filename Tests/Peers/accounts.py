@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the directory was told of each call, against what SIPp saw; the promises are those of docs/events.md."""
+"""What the directory was told of each call, against what SIPp saw; the promises are those of docs/durability.md."""
 import collections
 import json
 

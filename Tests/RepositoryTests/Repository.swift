@@ -43,6 +43,13 @@ enum Repository {
         String(decoding: try Data(contentsOf: root.appendingPathComponent(path)), as: UTF8.self)
     }
 
+    /// The text of the one source file with a name, wherever it lies.
+    static func text(named name: String) throws -> String {
+        let found = paths(under: "Sources").filter { $0.hasSuffix("/" + name) }
+        guard let path = found.first, found.count == 1 else { throw CocoaError(.fileNoSuchFile) }
+        return try text(path)
+    }
+
     /// The lines of a file, without the empty one behind the last line end.
     static func lines(_ path: String) throws -> [Substring] {
         var lines = try text(path).split(separator: "\n", omittingEmptySubsequences: false)

@@ -11,7 +11,7 @@ import Glibc
 /// share that the queue asks for at a moment is not enough: a call that is taken brings most of its messages later, so the
 /// worker took all while the queue was empty and lost messages of calls in progress some 100 ms later. A share that is
 /// added to instead of multiplied is not either: at three times what can be carried a tenth more shed is a third less
-/// taken, and the calls taken swung between none and twice what could be carried (docs/performance-overload.md).
+/// taken, and the calls taken swung between none and twice what could be carried (docs/performance/log.md).
 /// Pure; one worker owns one for each of its sockets.
 package struct OverloadGuard: Sendable {
     /// Filling of the queue, 0 to 1, that is kept up while calls are shed: so little that bursts find room.

@@ -7,7 +7,7 @@ import SIPCore
 /// A third of what a refusal costs was reading its ACK. A tag that has been overwritten is found again by reckoning
 /// (`OwnAnswer.isAcknowledged`). One worker owns it.
 struct RefusalTags {
-    /// Refusals kept: a quarter of a second of the most a core has sent, 60,000 a second (docs/performance-overload.md).
+    /// Refusals kept: a quarter of a second of the most a core has sent, 60,000 a second (docs/performance/log.md).
     private static let capacity = 1 << 14
     private var tags: [UInt64] = []
     /// The branches of the INVITEs that were refused, each at its tag's place.

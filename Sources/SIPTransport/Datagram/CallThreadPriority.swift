@@ -21,7 +21,7 @@ package struct CallThreadPriority: ~Copyable {
     /// The niceness a call thread asks for.
     ///
     /// By the weights of the kernel it leaves threads that store outcomes a quarter of a core they share; with −10 it is a
-    /// tenth, too little for the calls one core carries. Measured: docs/performance-overload.md.
+    /// tenth, too little for the calls one core carries. Measured: docs/performance/log.md.
     package static let wantedNiceness: Int32 = -5
 
     /// Nanoseconds after which it is looked at how much of them the thread was at work.

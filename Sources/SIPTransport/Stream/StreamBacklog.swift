@@ -12,7 +12,7 @@ struct StreamBacklog {
     /// Bytes that wait when it counts as full.
     ///
     /// Some 10,000 messages, 0.1 s of work: connections bring a megabyte at a time, and of a shorter queue that would be so
-    /// large a part that calls were shed in waves (docs/performance-overload.md). An inbox takes twice as much before it
+    /// large a part that calls were shed in waves (docs/performance/log.md). An inbox takes twice as much before it
     /// holds connections back, which holds back calls in progress too.
     static let fullBytes = 8 << 20
     /// Bytes that wait when it counts as empty: no more than connections bring between two turns anyway.
