@@ -28,8 +28,8 @@ def named_binary(text):
 def parser():
     words = argparse.ArgumentParser(
         prog="Deploy/bench",
-        description="Measures what calls, the brand index and the directory cost. Without a mode: compare. The programs "
-                    "are those of Deploy/release, with the functions of a call in order, so that figures of different "
+        description="Measures what calls, the brand index and the directory cost. Without a mode: compare. "
+                    "The programs are those of Deploy/release, with the functions of a call in order, so that figures of different "
                     "days can be compared. --herald measures other builds; `swift build -c release` has no order.",
         epilog="Deploy/bench MODE --help prints the options of a mode. BENCH: folder of data, tools and results "
                "(/tmp/herald-bench). HERALD_DIRECTORY: a built directory to measure.")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts what a program allocates, thread by thread, in a file that can be read while the program runs.
+// Counts the allocations of a program, by thread, in a file that other programs can read meanwhile.
 //
-// Loaded with LD_PRELOAD; BENCH_ALLOCATIONS names the file. allocations.py reads it, and sets `every` in it to have the
-// call stack of each such allocation counted too.
+// Loaded with LD_PRELOAD; BENCH_ALLOCATIONS names the file. allocations.py reads it. It sets `every` in it to N,
+// and the call stack of each Nth allocation is counted too.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <execinfo.h>

@@ -15,9 +15,9 @@ HEADER, THREADS, THREAD, STACKS, FRAMES = 64, 511, 64, 65536, 30
 STACK = 8 * (4 + FRAMES)
 SIZE = HEADER + THREADS * THREAD + STACKS * STACK
 IDLE_SECONDS = 5
-# Timers of RFC 3261 keep a transaction for 32 s after its last message; what is freed then counts too.
+# Timers of RFC 3261 keep a transaction for 32 s after its last message; the memory freed then counts too.
 SETTLE_SECONDS = 36
-# Of the program's own functions, those that stand between a cause and its malloc and explain nothing.
+# Functions of the program between a cause and its malloc that explain nothing.
 RUNTIME = re.compile(
     r"^(__?)?swift_|^operator new|^std::|^outlined|^objectdestroy|\bthunk\b|_ContiguousArray(Buffer|Storage)|"
     r"_createNewBuffer|_consumeAndCreateNew|_copy(Collection|Sequence)?ToContiguousArray|_copy\w+ToContiguousArray|"
@@ -26,7 +26,7 @@ RUNTIME = re.compile(
 
 
 class Table:
-    """The counters a preloaded program keeps in a file."""
+    """The counters in the file of a preloaded program."""
 
     def __init__(self, path):
         with open(path, "wb") as file:
@@ -53,7 +53,7 @@ class Table:
 
 
 class Symbols:
-    """Names of the addresses of a running process, read from its files' symbol tables with nm."""
+    """Names the addresses of a running process by the symbol tables of its files (nm)."""
 
     def __init__(self, process):
         self.places, self.tables = [], {}
@@ -87,7 +87,7 @@ class Symbols:
         return self.tables[path]
 
     def name(self, address):
-        """The function of the program itself that an address lies in; None in a library."""
+        """The function of the program at an address; None in a library."""
         for start, end, base, path in self.places:
             if start <= address < end:
                 if path != self.own:
@@ -99,7 +99,7 @@ class Symbols:
 
 
 def readable(names):
-    """{mangled: as a person writes it}"""
+    """{mangled name: demangled name}"""
     names = sorted(names)
     text = subprocess.run(
         ["swift", "demangle", "--compact", "--simplified"], input="\n".join(names), capture_output=True, text=True
@@ -110,7 +110,7 @@ def readable(names):
 
 
 def callers(table, process, depth):
-    """[(times, bytes, the nearest functions of the program that are no runtime)], most frequent first."""
+    """[(times, bytes, nearest functions of the program outside the runtime)], most frequent first."""
     symbols = Symbols(process)
     stacks = [(times, size, [name for name in map(symbols.name, frames) if name])
               for times, size, frames in table.stacks()]
@@ -130,7 +130,7 @@ def difference(before, after):
 
 
 def measure(name, binary, options):
-    """Allocations, frees, bytes and resizes a call for each thread name, without what an idle gateway does."""
+    """Allocations, frees, bytes and resizes a call for each thread name, less those of an idle gateway."""
     counter = os.path.join(options.cache, "allocations.so")
     path = os.path.join(options.cache, "allocations.table")
     table = Table(path)

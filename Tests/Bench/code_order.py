@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions a call runs, for the linker to lay them next to each other (Deploy/herald.order)."""
+"""Writes the functions of a call for the linker, which lays them next to each other (Deploy/herald.order)."""
 import bisect
 import os
 import subprocess
@@ -15,13 +15,13 @@ HEADER = """\
 
 
 class Functions:
-    """Where the functions of a program lie in its file."""
+    """The places of a program's functions in its file."""
 
     def __init__(self, listing):
-        """Of what `nm --numeric-sort --print-size` prints."""
+        """`listing`: the output of `nm --numeric-sort --print-size`."""
         self.starts, self.ends, self.names = [], [], []
         for line in listing.splitlines():
-            # What is not defined here has no start, a mark in assembler no size.
+            # An undefined symbol has no start, a label in assembler no size.
             words = line.split(" ", 3)
             if len(words) == 4 and words[2] in "tTwW":
                 self.starts.append(int(words[0], 16))
@@ -40,17 +40,17 @@ class Functions:
 
 
 def mapped(pid, binary):
-    """From where to where the program lies in the memory of its process."""
+    """(start, end) of the program in the memory of its process."""
     path = os.path.realpath(binary)
     with open(f"/proc/{pid}/maps", encoding="utf-8") as file:
         extents = [line.split()[0].split("-") for line in file if line.rstrip().endswith(" " + path)]
     if not extents:
-        raise Failed(f"process {pid} does not show where it has {binary} (/proc/{pid}/maps)")
+        raise Failed(f"/proc/{pid}/maps does not list {binary}")
     return int(extents[0][0], 16), int(extents[-1][1], 16)
 
 
 def names(places, extent, functions):
-    """The functions at `places` of memory, each once; what lies outside the program is another library's."""
+    """The functions at `places` of memory, each once. Places outside the program belong to libraries."""
     start, end = extent
     found = (functions.at(place - start) for place in places if start <= place < end)
     return list(dict.fromkeys(name for name in found if name is not None))
@@ -58,6 +58,6 @@ def names(places, extent, functions):
 
 def write(path, names_in_order):
     if not names_in_order:
-        raise Failed(f"the program names none of its functions, so {path} stays as it is; give one that is not stripped")
+        raise Failed(f"the program has no symbols, so {path} is unchanged; give a program that is not stripped")
     with open(path, "w", encoding="utf-8") as file:
         file.write(HEADER + "".join(name + "\n" for name in names_in_order))

@@ -15,15 +15,15 @@ from .proof import prove
 from .subjects import Herald, Kamailio, Relay
 
 IDLE_SECONDS = 2
-# A rate is carried when no call fails and next to nothing is sent twice.
+# A rate is carried if no call fails and retransmissions stay below this share.
 RETRANSMISSIONS_A_CALL = 0.001
 BASELINE = "kamailio"
-# What a subject still does for calls that are over: Herald's transactions last Timer J, Kamailio's 5 s.
+# Seconds of work after the last call: Herald's transactions last Timer J, Kamailio's 5 s.
 LINGER = {Herald: 33, Kamailio: 6, Relay: 0.5}
 
 
 def subjects(options):
-    """Those to be measured, in the order of their turns."""
+    """The subjects, in the order of their turns."""
     chosen = [Herald(name, options.cache, binary, options.data, options.workers) for name, binary in options.herald]
     if options.only != "herald":
         if shutil.which("kamailio"):
@@ -63,7 +63,7 @@ class Measurement:
                 subject.crash()
                 subject.start(fresh=False)
                 self.take("restart", seconds=prove(subject), memory_bytes=subject.memory())
-            # Memory that is touched for the first time costs more than memory that is used again.
+            # The first use of a page costs more than its later uses.
             with self.load(max(options.rates), options.seconds) as load:
                 load.wait()
             time.sleep(self.linger)
@@ -133,11 +133,11 @@ def add_options(words):
     words.add_argument("--rounds", type=int, default=1, help="turns of each program (%(default)s)")
     words.add_argument("--seconds", type=float, default=5, help="of calls for a figure (%(default)g)")
     words.add_argument("--delay-rate", type=int, default=500,
-                       help="calls a second while the delay is taken, 0 for none (%(default)s)")
+                       help="calls a second while the delay is measured, 0 for none (%(default)s)")
     words.add_argument("--steps", type=rates, default=[], metavar="RATES",
-                       help="seeks the highest rate: steps such as 3000,4000,6000 until two are too much")
+                       help="finds the highest rate: steps such as 3000,4000,6000 until two fail")
     words.add_argument("--no-linger", action="store_true",
-                       help="leaves out what is still done for calls once they are over (33 s a figure)")
+                       help="leaves out the work after the last call (33 s a figure)")
     words.add_argument("--full", action="store_true", help="3 rounds of 15 s with steps to 12000; about 35 minutes")
 
 
@@ -163,7 +163,7 @@ def run(options):
 
 
 def medians(rows, subject, what, field, **where):
-    """(median, lowest, highest) of a field over the rounds; None when there is none."""
+    """(median, lowest, highest) of a field over the rounds; None without values."""
     found = [row[field] for row in rows if row["subject"] == subject and row["what"] == what
              and row.get(field) is not None and all(row[key] == value for key, value in where.items())]
     return (statistics.median(found), min(found), max(found)) if found else None
@@ -187,14 +187,14 @@ def summary(name, rows, options):
 
 
 def ratio(summary_, others, rate):
-    """Its CPU a call by Kamailio's, as text."""
+    """CPU a call divided by Kamailio's, as text."""
     base = next((one["cost"][rate] for one in others if one["subject"] == BASELINE), None)
     own = summary_["cost"][rate]
     return f"{own[0] / base[0]:.2f}" if base and own else "–"
 
 
 def tables(results):
-    """[(title, rows of texts, the first its heading)]"""
+    """[(title, rows of texts with the heading first)]"""
     all_ = results["summaries"]
     rates = list(all_[0]["cost"])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Listed numbers with their brands, and callers of whom every other one is listed; the same on every machine."""
+"""Listed numbers with their brands, and callers of which half are listed; the same on every machine."""
 import os
 import sqlite3
 
@@ -8,7 +8,7 @@ CALLERS = 100_000
 BRANDS = 50_000
 FORMAT = "1"
 
-# North American numbers +1 AXX BXX XXXX with A and B from 2 to 9; a step prime to their count visits each once.
+# North American numbers +1 AXX BXX XXXX with A and B from 2 to 9. A step prime to their count visits each once.
 SPACE = 800 * 800 * 10_000
 STEP = 2_654_435_761
 KINDS = "Bank,Clinic,Courier,Dental,Energy,Freight,Garage,Hotel,Insurance,Legal,Optics,Pharmacy,School,Tyres".split(",")
@@ -31,7 +31,7 @@ def brand(place):
 
 
 class Data:
-    """Files of the data in a folder; made when they are missing, which takes some seconds."""
+    """Files of the data in a folder, made if they are missing; that takes some seconds."""
 
     def __init__(self, folder, listed=LISTED):
         self.folder, self.listed = folder, listed
@@ -55,21 +55,21 @@ class Data:
         return self
 
     def write_brands(self):
-        """What Herald reads: number|name|logo."""
+        """Herald's file: number|name|logo."""
         with open(self.brands, "w", encoding="ascii") as file:
             for place in range(self.listed):
                 name, logo = brand(place)
                 file.write(f"{number(place)}|{name}|{logo}\n")
 
     def write_callers(self):
-        """What SIPp reads: a listed number, then one that is not, and so on."""
+        """SIPp's file: listed and unlisted numbers in turn."""
         with open(self.callers, "w", encoding="ascii") as file:
             file.write("SEQUENTIAL\n")
             for place in range(0, CALLERS, 2):
                 file.write(f"{number(place * self.listed // CALLERS)}\n{number(LISTED + place)}\n")
 
     def write_database(self):
-        """What Kamailio's htable module reads: key_value holds name|logo."""
+        """The table of Kamailio's htable module: key_value holds name|logo."""
         if os.path.exists(self.database):
             os.remove(self.database)
         database = sqlite3.connect(self.database)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a subject adds to an INVITE's way, by the kernel's time stamps on the loopback device; needs CAP_NET_RAW."""
+"""Delay of an INVITE in a subject, by the kernel's time stamps on the loopback device; needs CAP_NET_RAW."""
 import ctypes
 import re
 import socket
@@ -67,11 +67,11 @@ class Delays:
                 self.taken.append((came / 1e9, (stamp - came) / 1000))
 
     def microseconds(self, begin=0.0, end=float("inf")):
-        """Of the INVITEs that came in that time, seconds since 1970."""
+        """Delays of the INVITEs that came from `begin` to `end`, in seconds since 1970."""
         return [microseconds for came, microseconds in list(self.taken) if begin <= came < end]
 
 
 def percentile(values, share):
-    """What so large a share of the values did not exceed; None when there are none."""
+    """The value that a share of the values does not exceed; None without values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Full answers of the directory, read as fast as they come, without keeping them."""
+"""Full sync responses of the directory, read as fast as they come and not kept."""
 import re
 import socket
 import threading
@@ -13,7 +13,7 @@ HOST, PORT = ADDRESS.split(":")
 
 
 class FullSync(threading.Thread):
-    """Reads one full answer to its end, as fast as it comes."""
+    """Reads one full sync response to its end, as fast as it comes."""
 
     def __init__(self, key, gzip):
         super().__init__(daemon=True)
@@ -45,7 +45,7 @@ class FullSync(threading.Thread):
 
 
 class Records:
-    """Counts the records of an answer while it comes, without keeping it."""
+    """Counts the records of a response while it comes, without keeping it."""
     mark = b'"phone_number_e164"'
 
     def __init__(self, gzip):
@@ -60,7 +60,7 @@ class Records:
             if not blank:
                 return
             if not head.startswith(b"HTTP/1.1 200"):
-                raise OSError(f"the sync was answered {head[:60]!r}")
+                raise OSError(f"the sync got the response {head[:60]!r}")
             self.is_head = False
         self.chunk += data
         while self.chunk:
@@ -80,12 +80,12 @@ class Records:
         if self.cursor is None and (found := re.search(rb'"synced_at":"([^"]+)"', text)):
             self.cursor = found.group(1).decode()
         self.count += text.count(self.mark)
-        # A mark cut in two is counted with the next piece, and none twice.
+        # A mark that is cut in two is counted with the next piece; no mark is counted twice.
         self.rest = text[-len(self.mark) + 1:]
 
 
 class FullSyncs(Meanwhile):
-    """Full answers one after the other until it is told to end."""
+    """Reads full sync responses one after the other until the end of its `with`."""
 
     def __init__(self, directory):
         super().__init__(patience=600)

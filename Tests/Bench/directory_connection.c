@@ -88,7 +88,7 @@ static bool read_head(struct connection *c) {
     return true;
 }
 
-// Moves whole chunks together behind the head; true when the last one has come.
+// Joins complete chunks behind the head; true once the last one has come.
 static bool join_chunks(struct connection *c) {
     for (;;) {
         char *line = c->input + c->cursor, *end = memmem(line, c->input_length - c->cursor, "\r\n", 2);

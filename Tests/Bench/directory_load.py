@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the directory carries: each scenario prints what it measured, and checks the counts.
+"""The directory under load: each scenario prints its figures and checks its counts.
 
-full    full answers of every number: one and eight at a time, plain and gzip
-polls   200 gateways with keys of their own ask for changes, each every 2 s, while numbers change
+full    full syncs of every number: one and eight at a time, plain and gzip
+polls   200 gateways with keys of their own poll for changes, each every 2 s, while numbers change
 events  single events at the rate, then in batches of 100; one in 20 is sent again with its key
 both    polls and single events at the same time
-mixed   both, and full answers one after the other
+mixed   both, and full syncs one after the other
 crash   the directory is killed while events come
 
-Its load is on the same machine. A database with the numbers is made once, and kept in the cache.
+The load is on the same machine. A database with the numbers is made once and kept in the cache.
 """
 import argparse
 import json
@@ -25,19 +25,19 @@ from .meanwhile import Meanwhile
 SCENARIOS = ("full", "polls", "events", "both", "mixed", "crash")
 # Numbers that change at a time.
 CHANGED = 100
-# The options that shape the load, told with its results.
+# The options that shape the load, printed with the results.
 SHAPE = ("only", "numbers", "seconds", "rate", "interval")
 
 
 class Changes(Meanwhile):
-    """A hundred numbers get a name they never had, by the operator's command, every two seconds."""
+    """Gives a hundred numbers a new name by the operator's command, every two seconds."""
 
     made = 0
 
     def __init__(self, directory):
         super().__init__(patience=120)
         self.directory, self.trouble = directory, None
-        # When each round stood in the directory.
+        # When the directory had each round.
         self.done = []
 
     def run(self):
@@ -53,12 +53,12 @@ class Changes(Meanwhile):
             self.done.append(time.monotonic())
 
     def due(self, ends, interval):
-        """Entries that all gateways together must have got, asking every `interval` seconds until it `ends`."""
+        """Entries that all gateways together must have received, with a poll every `interval` seconds until `ends`."""
         return sum(moment < ends - interval - 1 for moment in self.done) * CHANGED * GATEWAYS
 
 
 class Bench:
-    """The scenarios by their names, what they measured, and which of their checks failed."""
+    """The scenarios by name, with their figures and failed checks."""
 
     def __init__(self, options, directory):
         self.options, self.directory = options, directory
@@ -141,7 +141,7 @@ class Bench:
         return Sender.events(self.sender, self.directory, seconds, rate, batch, self.prefix, self.answered).result()
 
     def judged_events(self, found):
-        """Every key that was answered 200 stands in the ledger once, and no other does."""
+        """Checks that the ledger has each key with a 200 once, and no other."""
         self.check("events are answered 200", set(found["statuses"]) == {"200"} and not found["lost"],
                    json.dumps(found))
         self.check("a key has one event", found["contradictions"] == 0, f"{found['contradictions']} have two")
@@ -151,9 +151,9 @@ class Bench:
         return chosen(found, "stored", "repeated")
 
     def ledger(self):
-        """The last run's event keys in the ledger, and those that were answered and are not there.
+        """(the last run's event keys in the ledger, the keys with a 200 that are missing there)
 
-        None may be there twice, and the counters of the month and of the days must fit all events.
+        No key may occur twice, and the counters of the month and of the days must fit all events.
         """
         counted, usage, days = self.directory.query("""
             SELECT count(*), (SELECT coalesce(sum(counted), 0) FROM month_usage),
@@ -168,7 +168,7 @@ class Bench:
             return keys, sorted(set(answered.read().split()) - keys)
 
     def crash(self):
-        """Killed while events come: what was answered 200 is there, and nothing is there twice or by half."""
+        """Kills the directory while events come: each event with a 200 is stored, none twice and none by half."""
         killer = threading.Timer(min(5, self.options.seconds / 2), self.directory.child.kill)
         killer.start()
         found = self.send_events(self.options.seconds, self.options.rate, 1)
@@ -193,7 +193,7 @@ class Bench:
             if full:
                 with full(self.directory) as syncs:
                     events = self.send_events(seconds, self.options.rate, 1)
-                # The last one may still run when the events are through, so the server's cost is all of it.
+                # The last sync may outlast the events, so the server's cost covers both.
                 self.keep(f"{name}: full answers", **self.judged(syncs.done))
             else:
                 events = self.send_events(seconds, self.options.rate, 1)
@@ -220,11 +220,11 @@ def scenarios(text):
 def add_options(words):
     words.add_argument("--only", type=scenarios, default=SCENARIOS, metavar="LIST", help="scenarios, with commas")
     words.add_argument("--numbers", type=int, default=1_000_000, help="(%(default)s)")
-    words.add_argument("--seconds", type=int, default=20, help="how long polls and events go on (%(default)s)")
+    words.add_argument("--seconds", type=int, default=20, help="seconds of polls and events (%(default)s)")
     words.add_argument("--rate", type=int, default=2000,
                        help="single events a second; batches have five times as many (%(default)s)")
     words.add_argument("--interval", type=float, default=2, help="seconds between two polls of a gateway (%(default)s)")
-    words.add_argument("--json", metavar="FILE", help="the results there, too")
+    words.add_argument("--json", metavar="FILE", help="also writes the results there")
 
 
 def run(options):

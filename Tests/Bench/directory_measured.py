@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directory under load: prepared once, sent to by `directory_sender.c`, its cost from the kernel's own counters."""
+"""A prepared directory, the load of `directory_sender.c`, and its cost by the kernel's counters."""
 import json
 import os
 import shutil
@@ -31,7 +31,7 @@ class MeasuredDirectory(Directory):
         self.numbers = numbers
 
     def prepare(self):
-        """A fresh copy of the prepared database, which is made when it is not there yet."""
+        """Copies the prepared database, and makes it first if it is missing."""
         if not os.path.exists(self.keys):
             self.make_template()
         shutil.rmtree(self.state, ignore_errors=True)
@@ -49,7 +49,7 @@ class MeasuredDirectory(Directory):
 
 
 class Cost:
-    """What the server used between two moments."""
+    """The server's CPU time, writes and memory between two moments."""
 
     def __init__(self, directory):
         self.figures = directory.child.figures
@@ -66,7 +66,7 @@ class Cost:
 
 
 class Sender:
-    """A run of the sender in the background."""
+    """One run of the sender in the background."""
 
     def __init__(self, program, *words):
         self.process = subprocess.Popen([program, *map(str, words)], stdout=subprocess.PIPE)

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends events or polls to a directory at a fixed rate, and prints one line of JSON with what came back.
+// Sends events or polls to a directory at a fixed rate, and prints one line of JSON with the responses.
 //
 //     directory_sender events HOST PORT KEYS SECONDS CONNECTIONS RATE BATCH REPEAT PREFIX ANSWERED
 //     directory_sender polls  HOST PORT KEYS SECONDS CLIENTS INTERVAL CURSOR
 //
-// KEYS is a file with an API key a line. Requests are due at fixed times whether or not earlier ones were answered, and
-// latency is counted from then: a server that stalls cannot hide it. Events: every REPEAT-th request is an earlier one
-// once more, with the same event key; those that were answered 200 are written to the file ANSWERED, one a line. Polls: as
-// a gateway does, an empty answer leaves the cursor, and the same question is asked again with the entity tag.
+// KEYS is a file with an API key a line. Requests are due at fixed times, also while responses are missing. Latency counts
+// from the due time, so that a server that stalls cannot hide it. Events: every REPEAT-th request repeats an earlier one
+// with the same event key. The keys of events with a 200 are written to the file ANSWERED, one a line. Polls: as with a
+// gateway, an empty response leaves the cursor as it is, and the next request repeats it with the entity tag.
 #define _GNU_SOURCE
 #include "directory_connection.h"
 
@@ -32,9 +32,9 @@ static const char *prefix, *answered_path;
 
 static struct connection *connections;
 static struct client *clients;
-// True when the server is gone and nothing more will be answered.
+// True once the server is gone.
 static bool is_over;
-// What was answered to each event key: a hash of its event_id, 0 while nothing was.
+// A hash of the event_id in the response to each event key, 0 without a response.
 static uint64_t *answered;
 static double *latencies;
 static size_t latency_count, statuses[600], lost, repeats, contradictions, stored, entries;
@@ -102,7 +102,7 @@ static void send_events(struct connection *c, size_t number) {
     static char body[1 << 20];
     char more[96];
     size_t length = 0;
-    // Far enough back to be answered already, near enough to be a retry.
+    // Old enough to have a response, new enough to be a retry.
     if (repeat && number % repeat == repeat - 1 && number > 100) number -= 50 + number % 49;
     c->number = number;
     if (batch == 1) {
@@ -244,7 +244,7 @@ static void drive(bool is_polling) {
         double due = begin + (double)asked * period;
         bool is_stuck = false;
         while (asked < total && due <= now()) {
-            // A poll belongs to its gateway's connection, an event to any that is idle.
+            // A poll goes to its gateway's connection, an event to any idle one.
             size_t index = is_polling ? asked % connection_count : idle_hint, tried = 0;
             while (!is_polling && connections[index].busy && tried++ < connection_count)
                 index = (index + 1) % connection_count;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What threads of an emulated program have executed, as instructions.c counts it."""
+"""The instructions that threads of an emulated program executed, counted by instructions.c."""
 import array
 
 THREADS, FIELDS = 32, 3
@@ -10,7 +10,7 @@ OFTEN = 0.2
 
 
 class Executed:
-    """How often each thread had run each block of code, and what a block is: start, instructions, bytes."""
+    """The runs of each block of code by thread, and each block's start, instructions and bytes."""
 
     def __init__(self, words):
         self.starts, self.instructions, self.bytes = (words[field::BLOCK] for field in range(FIELDS))
@@ -18,7 +18,7 @@ class Executed:
 
     @classmethod
     def read(cls, path):
-        """From the table in a file: the number of blocks, then their words."""
+        """Reads the table in a file: the number of blocks, then their words."""
         words = array.array("Q")
         with open(path, "rb") as file:
             count = int.from_bytes(file.read(8), "little")
@@ -26,7 +26,7 @@ class Executed:
         return cls(words)
 
     def since(self, before, share=1.0):
-        """What was executed since `before`, times `share`, as a list of runs by block for each thread."""
+        """The runs by block for each thread since `before`, times `share`."""
         grown = []
         for now, then in zip(self.runs, before.runs):
             # Blocks are only added.

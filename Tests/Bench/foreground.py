@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A gateway in the foreground for load of your own, on the network of the machine; it ends on SIGTERM.
 
-Of 127.0.0.1 it has UDP port 5070 and, for metrics, TCP port 9470; the trunk is at 5060 and the PBX at 5080.
+On 127.0.0.1 it listens on UDP port 5070 and, for metrics, on TCP port 9470. The trunk is at 5060, the PBX at 5080.
 """
 import os
 import shutil
@@ -11,7 +11,7 @@ from .subjects import Herald
 
 
 class ForeignBrands(Data):
-    """Numbers of somebody else's making."""
+    """Brands from a file of the user."""
 
     def __init__(self, path):
         super().__init__(os.path.dirname(path))
@@ -20,7 +20,7 @@ class ForeignBrands(Data):
 
 def add_options(words):
     words.add_argument("--brands", metavar="FILE", help="lines of number|brand|logo (the million of the bench's own)")
-    words.add_argument("--runtime", metavar="FOLDER", help="where the ring of signals is, /dev/shm for instance")
+    words.add_argument("--runtime", metavar="FOLDER", help="folder of the ring, for example /dev/shm")
 
 
 def run(options):
@@ -31,5 +31,5 @@ def run(options):
     herald.runtime = options.runtime or herald.folder
     shutil.rmtree(herald.folder, ignore_errors=True)
     os.makedirs(herald.folder)
-    # In this process's place, so that signals and figures of the process are the gateway's.
+    # The gateway replaces this process and gets its signals.
     os.execv(herald.binary, herald.command())

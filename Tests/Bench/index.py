@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the index costs: memory, start to the first branded INVITE, syncs while calls run.
+"""Cost of the brand index: memory, start to the first branded INVITE, syncs while calls run.
 
-With 1 M and 10 M numbers it takes about six minutes, and 4 GB of the cache, which are kept: the second run finds the
-stored numbers again. The directory is a stand-in, the PBX refuses every call.
+With 1 M and 10 M numbers it takes about six minutes, and 4 GB of the cache. The stored numbers stay there for the next
+run. The directory is a stand-in; the PBX rejects every call.
 """
 import json
 import os
@@ -18,15 +18,15 @@ from .index_gateway import IndexGateway
 from .stolen import Stolen
 
 CHANGES = 10_000
-# How long delays without a sync are taken, before the small ones and after the full one.
+# Seconds of delays without a sync, before the small syncs and after the full one.
 QUIET = 20
-# One stall of the machine spoils the 99th percentile of any time that is long enough to have one; hence also the median
-# of those of so many seconds each, of which the host took no more core-seconds than that.
+# One stall of the machine spoils the 99th percentile of a long time. Hence also the median of the 99th percentiles of
+# windows of WINDOW seconds in which the host took at most STOLEN core-seconds.
 WINDOW, STOLEN = 1, 0.02
 
 
 def start_time(gateway, line, limit=900):
-    """Seconds from starting the program to the first branded INVITE at the PBX; it goes on running."""
+    """Starts the gateway and returns the seconds to the first branded INVITE at the PBX."""
     arrived = []
     line.on_invite = lambda message, when: arrived.append(when) if b"purpose=icon" in message else None
     began = time.time()
@@ -35,7 +35,7 @@ def start_time(gateway, line, limit=900):
     while not arrived and time.time() < began + limit:
         line.call(number(0), f"start{began}-{attempt}")
         attempt += 1
-        # Many at first; not thousands of calls for an index that takes long.
+        # Many calls at first, fewer for an index that loads slowly.
         time.sleep(0.002 if attempt < 500 else 0.05)
     if not arrived:
         raise Failed(f"no branded call within {limit} s; see {gateway.child.log}")
@@ -43,7 +43,7 @@ def start_time(gateway, line, limit=900):
 
 
 def settle(gateway):
-    """Waits until the start has ended: synced, nothing to do any more; half a minute at most."""
+    """Waits until the gateway is up and idle; half a minute at most."""
     gateway.wait_until_up()
     last, end = -1, time.monotonic() + 30
     while gateway.cpu_seconds() - last > 0.05 and time.monotonic() < end:
@@ -76,7 +76,7 @@ def measure_starts(gateway, line, rounds, figures):
 
 
 def summary(delays, stolen, begin, end):
-    """How long INVITEs that came in that time were in the gateway."""
+    """Delays of the INVITEs from `begin` to `end`."""
     values = delays.microseconds(begin, end)
     calm = calm_windows(stolen, begin, end)
     each = [percentile(delays.microseconds(start, start + WINDOW), 0.99) for start in calm]
@@ -87,28 +87,28 @@ def summary(delays, stolen, begin, end):
 
 
 def calm_windows(stolen, begin, end):
-    """Where windows of that time begin in which the host left the machine its cores."""
+    """Starts of the windows in which the host left the machine its cores."""
     starts = (begin + place * WINDOW for place in range(int((end - begin) / WINDOW)))
     return [start for start in starts if stolen.between(start, start + WINDOW) <= STOLEN]
 
 
 def median(values):
-    """Of those that are there; None when none are."""
+    """The median of the values that are not None; None without values."""
     found = [value for value in values if value is not None]
     return statistics.median(found) if found else None
 
 
 def quiet(delays, stolen):
-    """The same while nothing but calls goes on."""
+    """Delays while only calls run."""
     began = time.time()
     time.sleep(QUIET)
     return summary(delays, stolen, began, time.time() - 0.5)
 
 
 def sync(gateway, directory, calls, delays, stolen, answer, name, limit):
-    """One sync while calls run: how long from the answer's last byte until a call shows what it brought.
+    """One sync while calls run: seconds from the response's last byte to a call with the new name.
 
-    `answer` is what the directory has, and whether it is a full one: then the gateway is started again to ask for it.
+    `answer`: the directory's data, and True for a full sync, for which the gateway is restarted.
     """
     seen, answered = [], []
 
@@ -141,7 +141,7 @@ def sync(gateway, directory, calls, delays, stolen, answer, name, limit):
 
 
 def measure_syncs(gateway, directory, delays, stolen, with_full, figures):
-    # Every eighth call is of a number that changes, the others are of strangers.
+    # Every eighth call is from a number that changes, the others are from unlisted numbers.
     count, step = gateway.count, gateway.count // CHANGES
     calls = EvenCalls(lambda n: number((n // 8 % CHANGES) * step) if n % 8 == 0 else number(n * 7_907 % count) + 1)
     try:
@@ -218,8 +218,8 @@ def table(results):
 def add_options(words):
     words.add_argument("--numbers", type=int, nargs="+", default=[1_000_000, 10_000_000], help="(1000000 10000000)")
     words.add_argument("--rounds", type=int, default=5, help="starts of each kind (%(default)s)")
-    words.add_argument("--full", action="store_true", help="a full sync that changes every number, too")
-    words.add_argument("--json", metavar="FILE", help="the figures there, too")
+    words.add_argument("--full", action="store_true", help="also a full sync that changes every number")
+    words.add_argument("--json", metavar="FILE", help="also writes the figures there")
 
 
 def run(options):

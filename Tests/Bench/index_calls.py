@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""INVITEs from the trunk that the PBX refuses, and when they reach it: by the kernel's clock, not this script's.
+"""INVITEs from the trunk that the PBX rejects, and their arrival there by the kernel's clock.
 
 Lighter than SIPp and the calls of `proof.py`, since they run beside the gateway on the same cores for minutes.
 """
@@ -19,7 +19,7 @@ SDP = ("v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nc=IN IP4 127.0.0.1\r\nt=0 0\r\
 
 
 def invite(number, name):
-    """The bytes of a first INVITE from `number`; `name` makes its Call-ID and branch."""
+    """The bytes of an initial INVITE from `number`; Call-ID and branch come from `name`."""
     return (
         f"INVITE sip:+442079460018@127.0.0.1:5070 SIP/2.0\r\n"
         f"Via: SIP/2.0/UDP 127.0.0.1:5060;branch=z9hG4bK{name}\r\nMax-Forwards: 70\r\n"
@@ -43,7 +43,7 @@ def header(message, name):
 
 
 def refusal(request):
-    """603 to an INVITE, with what every response copies."""
+    """The 603 to an INVITE."""
     lines = [b"SIP/2.0 603 Decline"]
     for line in request[:request.index(b"\r\n\r\n")].split(b"\r\n")[1:]:
         if line.startswith((b"Via:", b"From:", b"Call-ID:", b"CSeq:")):
@@ -54,10 +54,10 @@ def refusal(request):
 
 
 class Line:
-    """A trunk and a PBX that refuses every call; both run on threads of their own until `close`."""
+    """A trunk, and a PBX that rejects every call; both run on threads of their own until `close`."""
 
     def __init__(self, on_invite):
-        """`on_invite` is told the INVITE as the PBX got it, and when: seconds since 1970 by the kernel's clock."""
+        """`on_invite` is called with each INVITE at the PBX and its time: seconds since 1970 by the kernel's clock."""
         self.on_invite = on_invite
         self.trunk, self.pbx = udp(TRUNK), udp(PBX)
         self.open = True
@@ -106,7 +106,7 @@ class EvenCalls:
         """`number_of` gives the caller of the n-th call."""
         self.number_of, self.rate = number_of, rate
         self.under_way, self.count = set(), 0
-        # Told each INVITE as the PBX got it, and when.
+        # Called with each INVITE at the PBX and its time.
         self.on_invite = lambda message, when: None
         self.line = Line(self.arrived)
         self.running = True
@@ -128,7 +128,7 @@ class EvenCalls:
             time.sleep(max(0, due - time.monotonic()))
 
     def close(self):
-        """Ends the calls; how many never reached the PBX."""
+        """Ends the calls and returns the number that never reached the PBX."""
         self.running = False
         self.thread.join()
         time.sleep(0.3)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A directory's place taken by a few lines: so many numbers of so many brands, and answers that change them."""
+"""A stand-in for the directory: numbers of brands, and sync responses that change them."""
 import http.server
 import multiprocessing
 import time
@@ -24,7 +24,7 @@ def fields(brand):
 
 
 def record(position, name, changed):
-    """One record of a sync answer, as JSON."""
+    """One record of a sync response, as JSON."""
     _, brand_id, logo, reason = fields(brand_of(position))
     return (
         f'{{"phone_number_e164":"+{number(position)}","brand_name":"{name}","brand_id":"{brand_id}",'
@@ -32,13 +32,13 @@ def record(position, name, changed):
 
 
 def changed(count, step, name, moment):
-    """An answer that renames every `step`-th number; `count` of them."""
+    """A response that renames every `step`-th number, `count` in all."""
     rows = [record(position * step, name, moment) for position in range(count)]
     return [f'{{"success":true,"synced_at":"{moment}","branding":['.encode(), ",".join(rows).encode(), b"]}"]
 
 
 def everything(count, name, moment):
-    """A full answer that renames every number."""
+    """A full response that renames every number."""
     yield f'{{"success":true,"synced_at":"{moment}","branding":['.encode()
     for start in range(0, count, 1000):
         rows = [record(position, f"{name} {brand_of(position)}", moment) for position in range(start, start + 1000)]
@@ -47,7 +47,7 @@ def everything(count, name, moment):
 
 
 class Directory:
-    """Its stand-in, in a process of its own so that it takes no time from the calls' clock."""
+    """The stand-in, in a process of its own, so that it does not delay the calls."""
 
     def __init__(self):
         self.pipe, end = multiprocessing.Pipe()
@@ -55,11 +55,11 @@ class Directory:
         self.process.start()
 
     def offer(self, is_full, *what):
-        """The answer to the next full or incremental sync: the arguments of `everything` or `changed`."""
+        """Sets the response to the next full or incremental sync: the arguments of `everything` or `changed`."""
         self.pipe.send((is_full, what))
 
     def answered(self):
-        """When the last byte of the answer was sent; None until then."""
+        """The time at which the last byte of the response was sent; None until then."""
         return self.pipe.recv() if self.pipe.poll() else None
 
     def stop(self):
@@ -70,7 +70,7 @@ class Directory:
 def serve(pipe):
     server = http.server.ThreadingHTTPServer(ADDRESS, Answer)
     server.daemon_threads = True
-    # A gateway that is killed leaves its connections; nothing is wrong with that.
+    # A killed gateway leaves its connections; that is no error.
     server.handle_error = lambda *_: None
     server.pipe = pipe
     server.serve_forever()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A gateway with some million stored numbers, which are kept for the next run."""
+"""A gateway with some million stored numbers, kept for the next run."""
 import os
 import shutil
 import sqlite3
@@ -10,7 +10,7 @@ from .subjects import Herald, Subject
 
 
 class IndexGateway(Herald):
-    """Its numbers come from the stand-in directory, and its folder outlives it."""
+    """The numbers come from the stand-in directory; the folder is kept."""
 
     def __init__(self, name, binary, folder, count):
         super().__init__(name, folder, binary, None)
@@ -28,11 +28,11 @@ class IndexGateway(Herald):
         Subject.stop(self, patience)
 
     def forget_ring(self):
-        """Signals wait in memory from one start to the next; this ends it."""
+        """Removes the ring, which otherwise keeps updates from one start to the next."""
         shutil.rmtree(self.runtime, ignore_errors=True)
 
     def rss_pss_peak(self):
-        """Megabytes: in memory now, the process's share of them, and the most there ever were."""
+        """Megabytes: resident now, the process's proportional share, and the peak."""
         figures = self.child.figures
         return {"rss": figures.resident() >> 20, "pss": figures.share() >> 20, "peak": figures.highest() >> 20}
 
@@ -43,7 +43,7 @@ class IndexGateway(Herald):
                 database.execute(statement)
 
     def prepare(self):
-        """Numbers in its folder, nothing of earlier calls, and a last full sync that was just now."""
+        """Stores the numbers, removes earlier calls, and dates the last full sync now."""
         stamp = os.path.join(self.folder, "filled")
         if not os.path.exists(stamp):
             print(f"storing {self.count:,} numbers of {BRANDS:,} brands", flush=True)
@@ -56,7 +56,7 @@ class IndexGateway(Herald):
         self.change(f"UPDATE sync_state SET last_full_sync = {time.time():.0f}")
 
     def fill(self):
-        """Stores the numbers as a full sync would have; the gateway makes the tables."""
+        """Stores the numbers as a full sync does; the gateway makes the tables."""
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.folder)
         with open(self.key, "w", encoding="ascii") as file:

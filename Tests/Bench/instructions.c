@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plugin of QEMU's user mode (API 1): counts, in the file BENCH_INSTRUCTIONS names, how often each thread ran each
-// block of code. The file is a `struct table`; executed.py reads it.
+// A plugin of QEMU's user mode (API 1): counts the runs of each block of code by thread, in the file that
+// BENCH_INSTRUCTIONS names. The file is a `struct table`; executed.py reads it.
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-// Of qemu-plugin.h, which Debian does not pack.
+// From qemu-plugin.h, which Debian does not package.
 struct qemu_plugin_tb;
 struct qemu_plugin_insn;
 struct qemu_info_t;
@@ -34,7 +34,7 @@ static struct table {
     struct block blocks[BLOCKS];
 } *table;
 
-// Blocks by their start, 0 where none is, else one more than its position: QEMU forgets blocks and meets them again.
+// Blocks by their start: 0 for none, else the position plus 1. QEMU forgets blocks and translates them again.
 static uint32_t places[PLACES];
 
 static void ran(unsigned thread, void *block) { ((struct block *)block)->runs[thread % THREADS]++; }
@@ -47,7 +47,7 @@ static struct block *known(uint64_t start, uint64_t instructions, uint64_t bytes
         if (block->start == start && block->bytes == bytes) return block;
     }
     if (table->count == BLOCKS) {
-        static const char full[] = "instructions: there is more code than the table has room for; raise BLOCKS\n";
+        static const char full[] = "instructions: there is more code than the table holds; raise BLOCKS\n";
         (void)!write(STDERR_FILENO, full, sizeof full - 1);
         _exit(1);
     }

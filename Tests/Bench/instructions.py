@@ -10,9 +10,9 @@ from .load import Load
 from .proof import prove
 from .subjects import Herald
 
-# The emulated program loads its numbers thirty times slower; what a call takes does not depend on how many there are.
+# Under emulation the numbers load thirty times slower; the instructions of a call do not depend on their count.
 NUMBERS = 20_000
-# Messages sent again by a call, above which its work is no longer what it should be.
+# Above so many retransmissions a call the figures are not those of a normal call.
 TOO_MANY_AGAIN = 0.05
 IDLE_SECONDS, SETTLE_SECONDS = 10, 36
 
@@ -44,10 +44,9 @@ def measure(name, binary, options, data):
         used = less(now.since(before), idle)
         counts = load.counts()
         if counts["failed"] or counts["retransmissions"] > counts["ended"] * TOO_MANY_AGAIN:
-            raise Failed(f"{name}: {counts['failed']} calls failed, {counts['retransmissions']} messages were sent "
-                         "again; take a lower --rate")
-        # The thread that handles messages does by far the most; the outcome side, a commit for nearly each signal at
-        # this rate, comes next.
+            raise Failed(f"{name}: {counts['failed']} calls failed, {counts['retransmissions']} retransmissions; "
+                         "take a lower --rate")
+        # The call thread runs by far the most. The recorder comes next: at this rate nearly each update is a commit.
         calls = counts["ended"]
         work = [now.work(runs) / calls for runs in used]
         busiest, second = sorted(range(len(work)), key=work.__getitem__, reverse=True)[:2]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIPp on both sides of a subject, and what it counted."""
+"""SIPp on both sides of a subject, and its counters."""
 import csv
 import os
 import subprocess
@@ -17,7 +17,7 @@ class Load:
     """Calls at a rate; each rings 100 ms and talks `talk` ms."""
 
     def __init__(self, folder, data, rate, calls, talk=200, at_once=60_000, cores=None, limit=None):
-        """`cores`: those SIPp may use, as taskset takes them; `limit`: seconds until SIPp gives up."""
+        """`cores`: cores for SIPp, as taskset takes them; `limit`: seconds until SIPp gives up."""
         program = ("taskset", "-c", cores, "sipp") if cores else ("sipp",)
         self.rate, self.calls = rate, calls
         self.limit = limit or calls / rate * 1.5 + talk / 1000 + 40
@@ -40,7 +40,7 @@ class Load:
         self.stop()
 
     def wait(self):
-        """Until the last call has ended."""
+        """Waits until the last call has ended."""
         try:
             self.carrier.child.process.wait(self.limit + 30)
         except subprocess.TimeoutExpired:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The machine that measures: what it is, how busy it was, what it lost."""
+"""The measuring machine: description, busy cores, lost datagrams."""
 import os
 import time
 
@@ -7,7 +7,7 @@ TICK = os.sysconf("SC_CLK_TCK")
 
 
 def lost_datagrams():
-    """Datagrams this network namespace dropped since full sockets took no more."""
+    """Datagrams that this network namespace dropped because a receive buffer was full."""
     with open("/proc/net/snmp", encoding="ascii") as file:
         names, values = [line.split() for line in file if line.startswith("Udp:")]
     return int(values[names.index("RcvbufErrors")])
@@ -21,7 +21,7 @@ def busy_core_seconds():
 
 
 def description():
-    """A line on what this was measured on."""
+    """One line about the machine."""
     with open("/proc/cpuinfo", encoding="utf-8") as file:
         text = file.read()
     model = next((line.split(":", 1)[1].strip() for line in text.splitlines() if line.startswith("model name")), "CPU")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is done beside that which is measured."""
+"""Background work beside a measurement."""
 import threading
 
 
 class Meanwhile(threading.Thread):
-    """Runs from the beginning of its `with` to the end; `run` looks at `over` and then has `patience` seconds to finish."""
+    """Runs during its `with`. `run` checks `over` and then has `patience` seconds to finish."""
 
     def __init__(self, patience):
         super().__init__(daemon=True)

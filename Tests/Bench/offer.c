@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Carrier and PBX of calls in one light process, for more of them than SIPp can make on one core.
+// Carrier and PBX of calls in one light process, for more calls than SIPp can make on one core.
 //
 //     offer CALLERS-FILE udp|tcp SUBJECT-PORT CARRIER-PORT PBX-PORT RATE:SECONDS:TALK-MS...
 //
-// One step after the other: RATE calls a second whose INVITE rings at once, is answered after 100 ms and ended TALK-MS
-// later; over UDP messages are sent again as RFC 3261 says. Each tenth of a second a line of JSON tells what happened in
-// it, and a last line, 5 s after the last step, what is left open.
+// One step after the other: RATE calls a second that ring at once, are answered after 100 ms and end TALK-MS later. Over
+// UDP, messages are retransmitted by RFC 3261. Each tenth of a second prints a line of JSON with its counts. A last line,
+// 5 s after the last step, counts the calls that are still open.
 #define _GNU_SOURCE
 #include "offer_wires.h"
 #include <poll.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The SIP messages of offer.c: writing its requests and replies, and reading what it needs of others'.
+// The SIP messages of offer.c: writes requests and responses, and reads header values.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static const char sdp[] = "v=0\r\no=border 4711 4711 IN IP4 203.0.113.17\r\ns=-\
                           "m=audio 30412 RTP/AVP 8 0 101\r\na=rtpmap:8 PCMA/8000\r\na=rtpmap:0 PCMU/8000\r\n"
                           "a=rtpmap:101 telephone-event/8000\r\na=fmtp:101 0-15\r\na=ptime:20\r\na=sendrecv\r\n";
 
-// What its requests say of the carrier: over what, and where it is.
+// The carrier in requests: its transport and its address.
 static const char *carrier_transport = "UDP", *carrier_place = "127.0.0.1:5060";
 
 static void carrier_is(const char *transport, const char *place) {
@@ -22,7 +22,7 @@ static void carrier_is(const char *transport, const char *place) {
 
 #define CONTACT "Contact: <sip:office@127.0.0.1:5080>\r\n"
 
-// A request of call number `call`; `route` is none outside a dialog, `tag` what follows the address in To. Its length.
+// Writes a request of call number `call` and returns its length; `route` is empty outside a dialog, `tag` ends To.
 static int write_request(
     char text[SPACE], const char *method, const char *uri, int cseq, unsigned call, const char *caller,
     const char *route, const char *tag) {
@@ -48,20 +48,20 @@ static int write_request(
     return length;
 }
 
-// The value of a header at its first place; not ended by a zero.
+// The first value of a header, not ended by a zero.
 static const char *header(const char *message, const char *name) {
     const char *place = strcasestr(message, name);
     return place ? place + strlen(name) : NULL;
 }
 
-// What follows the address in a response's To, which the ACK of a refusal has to repeat (RFC 3261 17.1.1.3).
+// The parameters of a response's To, which the ACK of a rejection repeats (RFC 3261 17.1.1.3).
 static void tag_of(const char *message, char tag[80]) {
     const char *line = header(message, "\r\nTo:");
     const char *place = line ? memchr(line, '>', strcspn(line, "\r")) : NULL;
     snprintf(tag, 80, "%.*s", place ? (int)strcspn(place + 1, "\r") : 0, place ? place + 1 : "");
 }
 
-// A reply's head: the headers of the request that belong into it.
+// The head of a response: the headers that it copies from the request.
 static size_t reply(char *text, const char *status, const char *message, int tagged, const char *rest) {
     static const char *const kept[] = {"Via:", "Record-Route:", "From:", "To:", "Call-ID:", "CSeq:"};
     size_t length = (size_t)sprintf(text, "SIP/2.0 %s\r\n", status);
@@ -76,7 +76,7 @@ static size_t reply(char *text, const char *status, const char *message, int tag
     return length + (size_t)sprintf(text + length, "%s", rest);
 }
 
-// Record-Route of an answer as Route of what follows it: the other way round.
+// Turns the Record-Route of a response into the Route of later requests, in reverse order.
 static char *route_of(const char *message) {
     char text[SPACE] = "", longer[SPACE + 16];
     for (const char *line = message, *end; (line = header(line, "\r\nRecord-Route:")); line = end) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How offer.c is joined to the subject: a UDP port, or one TCP connection that holds back what the subject does not read.
+// The transports of offer.c: a UDP port, or one TCP connection, on which a subject that does not read blocks the sender.
 #include "offer_messages.h"
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static struct wire datagrams(int port) {
     return (struct wire){.descriptor = wire};
 }
 
-// From an address of its own: the subject cannot tell the carrier from the PBX by a port it chose itself.
+// The carrier has an address of its own, since its TCP port is the system's choice.
 static struct wire stream(const struct sockaddr_in *subject) {
     struct sockaddr_in own = loopback(2, 0);
     int wire = socket(AF_INET, SOCK_STREAM, 0), on = 1;
@@ -45,7 +45,7 @@ static struct wire stream(const struct sockaddr_in *subject) {
     return (struct wire){.descriptor = wire, .is_stream = 1, .received = malloc(STREAM_ROOM + 1)};
 }
 
-// Writes what waits on a stream as far as the system takes it.
+// Writes the waiting bytes of a stream as far as the system takes them.
 static void write_waiting(struct wire *wire) {
     while (wire->waiting_start < wire->waiting_end) {
         ssize_t count = send(wire->descriptor, wire->waiting + wire->waiting_start,
@@ -96,7 +96,7 @@ static int take_stream(struct wire *wire, void (*handle)(const char *)) {
     return 1;
 }
 
-// Gives messages that came to `handle`, each ended by a zero; whether there were any.
+// Passes received messages to `handle`, each ended by a zero; returns whether there were any.
 static int take(struct wire *wire, void (*handle)(const char *)) {
     if (wire->is_stream) return take_stream(wire, handle);
     static char space[BATCH][SPACE];

@@ -33,7 +33,7 @@ class Offer:
             self.process.wait()
 
     def wait(self):
-        """Until the last step is over and 5 s have passed; the line of each tenth of a second, and what was left."""
+        """Waits until 5 s after the last step; (the line of each tenth of a second, the calls that are still open)."""
         try:
             status = self.process.wait(self.seconds + 60)
         except subprocess.TimeoutExpired:

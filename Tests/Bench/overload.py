@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""More calls than one core can carry: what Herald turns away, what becomes of calls it took, how fast it recovers."""
+"""More calls than one core can carry: rejected calls, completed calls, and the time to recover."""
 import statistics
 import time
 
@@ -15,12 +15,12 @@ TALK = 200
 # Shares of the capacity in turn; the last shows the recovery.
 SHARES = [0.5, 0.8, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 0.5]
 SEARCH_SECONDS, TRIES, PAUSE_SECONDS = 3, 3, 2
-# Peak and flood in turns: what a host gives differs from one half minute to the next.
+# Peak and flood in turns, since the host's share of the CPU differs from one half minute to the next.
 PEAK, FLOOD, TURN_SECONDS = 1.25, 3.0, 3
 
 
 def capacity(options):
-    """Calls a second that one core carries with next to none refused, late or sent again; three tries a rate."""
+    """Calls a second that one core carries with at most 1 % rejected or retransmitted; three tries a rate."""
     rate, best = 2000, 0
     while rate < 40_000 and any(carries(options, rate) for _ in range(TRIES)):
         best, rate = rate, int(rate * 1.2)
@@ -34,7 +34,7 @@ def carries(options, rate):
     print(f"  {rate:6} offered a second: {found['ended'] / SEARCH_SECONDS:.0f} carried, {found['refused']} refused, "
           f"{found['resent']} sent again", flush=True)
     time.sleep(PAUSE_SECONDS)
-    # What waits half a second is sent again over UDP; over TCP it waits unseen.
+    # After half a second UDP retransmits; over TCP a message waits unseen.
     return (not left["unanswered"] and found["slowest_bye_us"] < 500_000
             and found["refused"] + found["resent"] <= found["offered"] / 100)
 
@@ -69,7 +69,7 @@ def measure(name, binary, options):
 
 
 def promises(result):
-    """What is promised of an overloaded gateway: (what, measured, wanted, whether it is kept)."""
+    """The figures to hold under overload: (name, measured, wanted, whether it holds)."""
     left = result["left"]
     shares = [flood["answered"] / max(1, peak["answered"]) for peak, flood in result["turns"]]
     share = statistics.median(shares)
@@ -91,7 +91,7 @@ def promises(result):
 
 
 def recovery_seconds(result):
-    """From the last step's beginning until no call is refused for a second; what comes later is another story."""
+    """Seconds from the start of the last step until no call is rejected for a second."""
     last = [line for line in result["lines"] if line["step"] == len(SHARES) - 1]
     start = end = last[0]["second"]
     for line in last:
@@ -139,11 +139,11 @@ def smooth(lines, key):
 
 
 def add_options(words):
-    words.add_argument("--seconds", type=float, default=5, help="of each share of the capacity (%(default)g)")
+    words.add_argument("--seconds", type=float, default=5, help="seconds of each share of the capacity (%(default)g)")
     words.add_argument("--over", choices=("udp", "tcp"), default="udp",
-                       help="what the carrier sends over; with tcp one connection (%(default)s)")
+                       help="the carrier's transport; tcp is one connection (%(default)s)")
     words.add_argument("--turns", type=int, default=5,
-                       help="of 1.25 and three times the capacity, for the promise (%(default)s)")
+                       help="turns of 1.25 and three times the capacity (%(default)s)")
 
 
 def run(options):

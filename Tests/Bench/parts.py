@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pieces of a call's work one by one: the micro-benchmarks of Tests/Benchmarks/CallPath, and their medians.
+"""The parts of a call's work one by one: the medians of the micro-benchmarks in Tests/Benchmarks/CallPath.
 
-`swift package benchmark` would build a comparing tool first, for minutes; the program alone prints its distributions.
+`swift package benchmark` would first build a tool for minutes; the program prints its distributions itself.
 """
 import os
 import re
@@ -12,12 +12,12 @@ from heraldtest.child import Failed
 from . import machine, report
 
 PROGRAM = os.path.join(ROOT, ".build-benchmarks", "release", "CallPath")
-# Each iteration does its piece so often, but what is done to the whole brand index; times are nanoseconds an iteration.
+# Repetitions in an iteration, except for operations on the whole brand index; times are nanoseconds an iteration.
 PIECES, ONCE = 1000, "brand index: "
 
 
 def distributions(text):
-    """{benchmark: (lowest, median) in nanoseconds a piece} from what the program prints."""
+    """{benchmark: (lowest, median) in nanoseconds a piece} from the program's output."""
     found, name, metric = {}, None, None
     for line in text.splitlines():
         if heading := re.match(r"Debug results for (.*):$", line):
@@ -36,7 +36,7 @@ def told(nanoseconds):
 
 
 def add_options(_):
-    """None; what is built is measured."""
+    """No options: the build itself is measured."""
 
 
 def run(options):
@@ -44,7 +44,7 @@ def run(options):
     done = subprocess.run([PROGRAM], cwd=options.cache, capture_output=True, text=True, check=False)
     found = distributions(done.stdout)
     if done.returncode or not found:
-        raise Failed(f"{PROGRAM} ended with {done.returncode} and told nothing:\n{done.stderr[-500:]}")
+        raise Failed(f"{PROGRAM} ended with {done.returncode} and printed nothing:\n{done.stderr[-500:]}")
     rows = [["", "median", "lowest"]]
     rows += [[name, told(median), told(lowest)] for name, (lowest, median) in found.items()]
     report.write(options, "parts", {"machine": machine.description(), "results": found}, [("Pieces of a call", rows)])

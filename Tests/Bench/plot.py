@@ -25,7 +25,7 @@ def ticks(highest):
 
 
 def plain(value):
-    """A number as short as it can be read."""
+    """A number in few digits."""
     if value == 0:
         return "0"
     if abs(value) >= 1000:
@@ -83,7 +83,7 @@ def bars(title, unit, groups, series):
 
 
 def curves(title, unit, along, series):
-    """Lines of (name, [(x, y)]); `along` says what x is."""
+    """Lines of (name, [(x, y)]); `along` names the x axis."""
     points = [point for _, line in series for point in line]
     axes = Axes(title, unit, max((y for _, y in points), default=1) * 1.05)
     axes.legend([name for name, _ in series])

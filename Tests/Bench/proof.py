@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One whole call by hand from a listed and from an unlisted number: who does not do the work gets no figures."""
+"""One whole call from a listed and from an unlisted number: a subject that does not brand gets no figures."""
 import re
 import socket
 import time
@@ -62,7 +62,7 @@ class Sides:
 
     @staticmethod
     def received(side, pattern, call, seconds):
-        """(text, sender) of the call's first message that matches; None when none comes."""
+        """(text, sender) of the call's first message that matches; None without one."""
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             side.settimeout(left)
@@ -76,7 +76,7 @@ class Sides:
         return None
 
     def through(self, send, side, pattern, call):
-        """What comes out when `send` is called, and called again if it got lost."""
+        """The message that comes out after `send`, which is repeated if it got lost."""
         for _ in range(20):
             send()
             found = self.received(side, pattern, call, 0.5)
@@ -86,7 +86,7 @@ class Sides:
 
 
 def whole_call(sides, subject, caller, seconds):
-    """Places the call; (when its INVITE came out by the monotonic clock, that INVITE)."""
+    """Places the call; (monotonic time at which its INVITE came out, that INVITE)."""
     call, began = time.time_ns(), time.monotonic()
     invite = request("INVITE", f"sip:+12025550142@{HOST}:{SUBJECT}", 1, "i", call, caller, body=SDP)
     found = None
@@ -96,7 +96,7 @@ def whole_call(sides, subject, caller, seconds):
         if waited > seconds:
             raise Failed(f"{subject.name} forwarded no INVITE in {seconds} s; see {subject.child.log}")
         sides.send(invite)
-        # Seldom enough not to fill the buffer of a program that does not read yet.
+        # Slowly enough not to fill the buffer of a program that does not read yet.
         found = sides.received(sides.pbx, "INVITE ", call, max(0.005, waited / 50))
     came = time.monotonic()
     forwarded, sender = found

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Datagrams that come to a port of 127.0.0.1 go to the PBX's port, those from there to the carrier's; nothing is read.
+// Forwards datagrams at a port of 127.0.0.1 to the PBX's port, and those from the PBX to the carrier's; parses nothing.
 //
 //     relay PORT CARRIER-PORT PBX-PORT
 #include <arpa/inet.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as a table on the terminal, as Markdown, as JSON and as a picture, in the cache's folder `results`."""
+"""Writes results as tables on the terminal, and as Markdown, JSON and SVG into the folder `results` of the cache."""
 import json
 import os
 import time

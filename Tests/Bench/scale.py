@@ -16,9 +16,9 @@ from .subjects import Herald
 
 WORKERS = [1, 2, 4]
 HELD = [10, 1_000, 100_000]
-# Transactions outlive their last message by 32 s (RFC 3261, Timer H and J); memory of calls is what is left then.
+# Transactions outlive their last message by 32 s (RFC 3261, Timers H and J); after that only calls hold memory.
 SETTLE_SECONDS = 35
-# Held calls do not end while they are measured.
+# Held calls do not end during the measurement.
 FOREVER_MS = 240_000
 HOLD_RATE, BASE_RATE, SUSTAINED_RATE, SAMPLE_SECONDS = 2000, 500, 2000, 5
 
@@ -36,7 +36,7 @@ def started(options, workers=1):
 
 
 def by_workers(options, workers):
-    """CPU a call at a usual rate, and how many calls a second go through when more are offered."""
+    """CPU a call at a usual rate, and calls a second under a higher load."""
     herald = started(options, workers)
     try:
         with Offer(options, [(BASE_RATE * 2, 5, 200)]) as offer:
@@ -59,11 +59,11 @@ def by_workers(options, workers):
 
 
 def by_calls(options, held):
-    """Memory each call in progress takes, and CPU a call while so many others are."""
+    """Memory of each call in progress, and CPU of a call beside so many others."""
     herald = started(options)
     try:
         rate = min(HOLD_RATE, held / 5)
-        # The same calls first without holding them, so that what their transactions take is there before.
+        # The same calls first without holding them, so that the memory of their transactions is allocated before.
         with Offer(options, [(rate, held / rate, 200)]) as offer:
             offer.wait()
         time.sleep(SETTLE_SECONDS)
@@ -85,7 +85,7 @@ def by_calls(options, held):
 
 
 class Lateness:
-    """How old the newest end of a call is that the ledger shows, ten times a second: how far the store is behind."""
+    """Age of the newest call end in the ledger, ten times a second: the delay of the store."""
 
     PAUSE = 0.1
 
@@ -111,7 +111,7 @@ class Lateness:
                     self.seconds.append(time.time() - found / 1e6)
 
     def between(self, first, last):
-        """(median, 99th of a hundred, most) without the seconds at either end, when no calls end."""
+        """(median, 99th percentile, highest) without the seconds at either end, in which no calls end."""
         steady = sorted(self.seconds[int(first / self.PAUSE):-int(last / self.PAUSE)])
         if not steady:
             raise Failed("no ended call was seen in the ledger")
@@ -119,7 +119,7 @@ class Lateness:
 
 
 def sustained(options):
-    """The outcome store under calls for a while: what it writes, how far behind it is, what the gateway grows by."""
+    """The outcome store under load: bytes written, delay, and growth of the gateway."""
     herald = started(options)
     samples = []
     try:

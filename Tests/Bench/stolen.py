@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the host of a virtual machine took of its cores, moment by moment."""
+"""CPU time that the host took from a virtual machine, moment by moment."""
 import bisect
 import threading
 import time
@@ -14,7 +14,7 @@ def core_seconds():
 
 
 class Stolen:
-    """Looks while the `with` block runs, ten times a second."""
+    """Samples during the `with` block, ten times a second."""
 
     def __enter__(self):
         self.moments, self.taken = [time.time()], [core_seconds()]
@@ -33,7 +33,7 @@ class Stolen:
             self.taken.append(core_seconds())
 
     def between(self, begin, end):
-        """Core-seconds from the last look before `begin` to the first after `end`, seconds since 1970."""
+        """Core-seconds from the last sample before `begin` to the first after `end`, seconds since 1970."""
         last = len(self.moments) - 1
         first = max(0, bisect.bisect_right(self.moments, begin) - 1)
         return self.taken[min(last, bisect.bisect_left(self.moments, end))] - self.taken[min(last, first)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is measured: programs between the carrier at port 5060 and the PBX at port 5080 that receive at port 5070."""
+"""The measured programs: they receive at port 5070, between the carrier at port 5060 and the PBX at port 5080."""
 import os
 import shutil
 import signal
@@ -36,7 +36,7 @@ class Subject:
         raise NotImplementedError
 
     def start(self, fresh=True):
-        """`fresh`: with nothing left of an earlier run."""
+        """`fresh`: without the files of an earlier run."""
         if fresh:
             shutil.rmtree(self.folder, ignore_errors=True)
             os.makedirs(self.folder)
@@ -56,7 +56,7 @@ class Subject:
         self.child = None
 
     def crash(self):
-        """Ends it with no chance to tidy up."""
+        """Kills it."""
         self.child.kill()
         self.child = None
 
@@ -71,7 +71,7 @@ class Subject:
         return total(Process.share, self.processes())
 
     def written(self):
-        """Bytes they had sent to the disk."""
+        """Bytes they wrote to the disk."""
         return total(Process.written, self.processes())
 
 
@@ -81,13 +81,13 @@ class Herald(Subject):
     def __init__(self, name, folder, binary, data, workers=1, environment=()):
         super().__init__(name, folder)
         self.binary, self.data, self.workers = os.path.abspath(binary), data, workers
-        # As documented, the ring is in memory and the ledger on a disk.
+        # The ring is in memory and the ledger on a disk, as in an installation.
         self.runtime = os.path.join("/dev/shm", f"herald-bench-{os.getpid()}")
         if environment:
             self.under = ("env", *environment)
 
     def source(self):
-        """Where brands come from, as a section of the configuration."""
+        """The source of brands, as a section of the configuration."""
         return f"brands: {{file: {self.data.brands}}}"
 
     def command(self):
@@ -137,7 +137,7 @@ class Kamailio(Subject):
 
     def command(self):
         config = os.path.join(os.path.dirname(os.path.abspath(__file__)), "proxy.cfg")
-        # Private memory is large only since loading takes the whole table as one result.
+        # Private memory is large because loading takes the whole table as one result.
         command = ["kamailio", "-DD", "-E", "-f", config, "-x", "fm", "-X", "fm", "-m", "4096", "-M", "1024",
                    "-b", "4194304", "-Y", self.folder, "-w", self.folder]
         for define in (f'BRANDS="sqlite:///{self.data.database}"', *self.defines):
@@ -146,7 +146,7 @@ class Kamailio(Subject):
 
 
 class Relay(Subject):
-    """Datagrams from one side to the other, unread: what the kernel takes for a call."""
+    """Forwards datagrams unread: the kernel's cost of a call."""
 
     brands = False
 

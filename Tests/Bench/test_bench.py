@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the bench works out itself. Run it in Tests by `python3 -m unittest Bench.test_bench`."""
+"""Tests of the bench's own calculations. Run it in Tests by `python3 -m unittest Bench.test_bench`."""
 import array
 import contextlib
 import io
@@ -134,7 +134,7 @@ class Figures(unittest.TestCase):
 
 
 class EventsOfARun(unittest.TestCase):
-    """What the ledger of a directory must hold of a run whose keys begin with 0001."""
+    """Checks of a directory's ledger after a run whose keys begin with 0001."""
 
     def judge(self, events, answered, counted=None):
         """(keys, missing, failures)"""

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the directory was told of each call, against what SIPp saw; the promises are those of docs/durability.md."""
+"""The directory's record of each call against SIPp's; docs/durability.md has the rules."""
 import collections
 import json
 
 from .mix import first
 from .tally import say
 
-# How each kind ends: the word of its last event, its call_outcome, and what else stands in that event's meta.
+# The end of each kind: outcome of its last event, call_outcome, and further fields of that event's meta.
 ENDS = {
     "hung-up-by-carrier": ("call_seen", "ANSWERED", {}),
     "hung-up-by-pbx": ("call_seen", "ANSWERED", {}),
@@ -21,7 +21,7 @@ ENDS = {
     "returned": ("missed", "MISSED", {}),
     "rings-out": ("missed", "MISSED", {"sip_status": 480}),
 }
-# What the carrier must have said of it, beside rang and forwarded.
+# Words of the carrier's log beside rang and forwarded.
 LAST_WORDS = {
     "gives-up": {"refused"}, "busy": {"refused"}, "declined": {"refused"}, "unknown-number": {"refused"},
     "elsewhere": {"refused"}, "rings-out": {"refused"}, "returned": {"refused", "back"},
@@ -44,7 +44,7 @@ class Event:
 
 
 def told(directory):
-    """The directory's events, by the number of the one who was called, or called back."""
+    """The directory's events, by the number that was called or called back."""
     events = collections.defaultdict(list)
     for row in directory.query("SELECT event_key, number, outcome, meta FROM event"):
         event = Event(row)
@@ -53,7 +53,7 @@ def told(directory):
 
 
 def compare(report, directory, gateway, stories):
-    """Call by call: SIPp's two sides with each other, the directory's ledger with both, the gateway's with both."""
+    """Compares call by call: both sides of SIPp, the directory's ledger and the gateway's."""
     said, events = stories.said(), told(directory)
     say(f"directory: {sum(map(len, events.values()))} events: " + ", ".join(
         f"{count} {word}" for word, count in sorted(collections.Counter(
@@ -79,7 +79,7 @@ def went_as_planned(call, words):
 
 
 def difference(call, words, events):
-    """What the directory's events of a call are, if not what they should be; else None."""
+    """The directory's events of a call if they differ from the expected ones; else None."""
     found = sorted(event.outcome for event in events)
     if call.kind == "nobody":
         return found or None
@@ -96,7 +96,7 @@ def difference(call, words, events):
         allowed = [[end]]
     last = next((event for event in events if event.outcome == end), None)
     if call.kind == "rings-out" and not is_certain and found == ["error"]:
-        # Nobody saw it ring.
+        # No side saw it ring.
         return None if events[0].meta.get("call_outcome") == "FAILED" else events[0].meta
     if found not in allowed or last is None:
         return found

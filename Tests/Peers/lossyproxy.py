@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A wire between gateway and directory that loses answers after the directory has given them."""
+"""A proxy between gateway and directory that loses responses of the directory."""
 import http.client
 import http.server
 import random
@@ -9,7 +9,7 @@ ADDRESS = ("127.0.0.41", 8088)
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Says nothing of clients that are killed in the middle of a request."""
+    """Reports no clients that are killed in the middle of a request."""
 
     daemon_threads = True
 
@@ -18,10 +18,10 @@ class Server(http.server.ThreadingHTTPServer):
 
 
 class LossyProxy:
-    """Hands requests on and answers back, but drops a share of the answers to events with their connection."""
+    """Forwards requests and responses; drops a share of the responses to events with their connection."""
 
     def __init__(self, directory, share, seed):
-        """`directory`: host and port; `share`: of the answers to events, 0 to 1."""
+        """`directory`: host and port; `share`: of the responses to events, 0 to 1."""
         self.directory, self.share = directory, share
         self.chance = random.Random(seed)
         self.lock = threading.Lock()
@@ -36,7 +36,7 @@ class LossyProxy:
         self.server.server_close()
 
     def is_to_be_lost(self, body):
-        """Decides over one answer of the directory to events, and counts it."""
+        """Decides whether one response to an event is dropped, and counts it."""
         with self.lock:
             is_lost = self.chance.random() < self.share
             self.answered += 1
@@ -60,7 +60,7 @@ class LossyProxy:
                     return self.drop()
                 finally:
                     line.close()
-                # The directory has answered, so what it took is in its ledger.
+                # The directory has responded, so the event is in its ledger.
                 is_taken = answer.status < 300 and b'"event_key"' in body
                 if is_taken and proxy.is_to_be_lost(body):
                     return self.drop()

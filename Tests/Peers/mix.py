@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mix of answered, busy and cancelled calls, and whether carrier, PBX and ledger tell the same of every one."""
+"""A mix of answered, busy and cancelled calls, and the comparison of carrier, PBX and ledger for every one."""
 import collections
 
 from heraldtest.gateway import CARRIER, GATEWAY, PBX
 from heraldtest.sipp import Sipp
 from .tally import say
 
-# What an endpoint's word is in the ledger. A busy line is REJECTED when its 180 was seen before and BUSY when that was
-# lost, since phones answer 486 when their reject key is pressed.
+# The ledger's outcome for an endpoint's log word. A busy line is REJECTED if its 180 was seen and BUSY if the 180 was
+# lost, since phones send 486 when their reject key is pressed.
 OUTCOMES = {"answered": {"ANSWERED"}, "busy": {"REJECTED", "BUSY"}, "cancelled": {"MISSED"}}
 ENDING = {"answered": 1, "busy": 2, "cancelled": 3}
-# What an event is called at the end of each outcome, beside `displayed`.
+# The last event of each outcome, beside `displayed`.
 ENDS = {"ANSWERED": "call_seen", "MISSED": "missed", "REJECTED": "call_seen", "BUSY": "missed"}
 
 
@@ -32,7 +32,7 @@ class Mix:
         self.limit = limit
 
     def wait(self, tally):
-        """Waits for the carrier's side, then for the PBX's; a line for each that did not complete every call."""
+        """Waits for the carrier's side, then for the PBX's; prints a line for each side with incomplete calls."""
         for kind, side in self.carriers.items():
             side.wait(self.limit + 10)
             done = side.counted("SuccessfulCall")
@@ -48,7 +48,7 @@ class Mix:
             side.child.stop(1)
 
     def compare(self, tally, gateway):
-        """Carrier, PBX and ledger must tell the same of every single call."""
+        """Checks that carrier, PBX and ledger agree on every call."""
         carrier = collections.Counter(line for side in self.carriers.values() for line in side.said())
         pbx = collections.Counter(self.pbx.said())
         ledger = collections.defaultdict(list)
@@ -72,13 +72,13 @@ class Mix:
 
 
 def first(texts, count=5):
-    """The first few of what differs, and how many there are."""
+    """The first few differences, and their count."""
     texts = list(texts)
     return f"{len(texts)} differ: " + "; ".join(texts[:count])
 
 
 def compare_events(report, gateway):
-    """Each call must have been displayed once and ended once, by events whose keys are all different."""
+    """Checks that each call has one displayed and one final event, all with different keys."""
     wrong, keys = [], collections.Counter()
     for record in gateway.calls():
         outcomes = sorted(event["outcome"] for event in record["events"])

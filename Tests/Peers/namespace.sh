@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# The network namespace a step runs in, and its end; sourced by Deploy/test-peers, never run.
+# The network namespace of a step, and its end; sourced by Tests/Peers/run, never run.
 
 namespace=
 
-# Fetches what a step's peers need, on the machine's own network; each part is kept for the next run.
+# prepare_peers PART...: fetches the peers of a step over the machine's own network; each part is kept for the next run.
 prepare_peers() {
     local part
     for part in $1; do

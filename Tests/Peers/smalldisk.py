@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file system that can be filled up."""
+"""A small file system that a step fills up."""
 import os
 import subprocess
 
@@ -14,7 +14,7 @@ class SmallDisk:
         subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size}", "tmpfs", folder], check=True)
 
     def fill(self):
-        """Takes every byte that is free, and again what a checkpoint gives back meanwhile."""
+        """Fills every free byte, also those that a checkpoint frees meanwhile."""
         with open(self.filler, "ab", buffering=0) as file:
             for piece in (65536, 4096, 1):
                 try:

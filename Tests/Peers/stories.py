@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of ten and more kinds in random order, each to a number of its own, by which all accounts of it are found."""
+"""Calls of more than ten kinds in random order, each to a number of its own that identifies it in every record."""
 import os
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from heraldtest.gateway import CARRIER, GATEWAY, PBX
 from heraldtest.sipp import Sipp
 from .tally import say
 
-# What the called number shows the PBX of each kind; see scenarios/story-pbx.xml.
+# The digits of the called number that select a kind at the PBX; see scenarios/story-pbx.xml.
 KINDS = {
     "hung-up-by-carrier": "01",
     "hung-up-by-pbx": "02",
@@ -25,8 +25,8 @@ KINDS = {
     "rings-out": "13",  # 480 after ringing
 }
 BRANDS = 50
-# Seconds from a call to the call back: its story is over by then, even if only the INVITE's repetition after 31.5 s met a
-# gateway that was up.
+# Seconds from a call to the call back. The call is over by then, even if only the retransmission after 31.5 s found a
+# running gateway.
 BACK_AFTER = 40
 
 
@@ -88,7 +88,7 @@ class Stories:
 
     @property
     def seconds(self):
-        """How long calls are placed, with those back."""
+        """Seconds in which calls are placed, calls back included."""
         return len(self.calls) / self.rate + BACK_AFTER
 
     def call_back(self):
@@ -104,7 +104,7 @@ class Stories:
         return [side for side in (self.carrier, self.caller_back, self.pbx, self.taker) if side]
 
     def wait(self, report):
-        """Waits until every side is through; a line for each that did not complete every call."""
+        """Waits until every side has ended; prints a line for each side with incomplete calls."""
         for side in self.sides():
             side.wait(self.limit + 10)
             placed = len(self.calls if side in (self.carrier, self.pbx) else self.backs)
@@ -117,7 +117,7 @@ class Stories:
             side.child.stop(1)
 
     def said(self):
-        """What the carrier and the PBX said of each called number: a set of words, those of the PBX after `pbx:`."""
+        """The log words of carrier and PBX for each called number; those of the PBX begin with `pbx:`."""
         words = {call.called: set() for call in self.calls}
         for side, mark in ((self.carrier, ""), (self.pbx, "pbx:"), (self.caller_back, "")):
             for word, number in side.said():

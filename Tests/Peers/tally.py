@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Counts what a step found, prints a line for each, and ends the step with "N passed, N failed"."""
+"""Counts the checks of a step, prints a line for each, and ends with "N passed, N failed"."""
 import sys
 
 from heraldtest.child import Failed, end_on_signals
@@ -11,7 +11,7 @@ class Tally:
         self.failed = 0
 
     def check(self, name, is_true, otherwise=""):
-        """One line: ok, or FAIL with what was found instead."""
+        """Prints one line: ok, or FAIL with the value found."""
         if is_true:
             self.passed += 1
             print(f"ok    {name}", flush=True)

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A wire between two network namespaces that loses, delays, reorders and doubles packets; as root.
 
-One TUN interface in each namespace, and this program between them. It runs until TERM or INT and then prints what it
-carried. `--a` and `--b` are NAMESPACE,INTERFACE,ADDRESS/BITS. Loss and doubling in percent, times in ms and one way.
+One TUN interface in each namespace, and this program between them. It runs until TERM or INT, then prints its
+counts. `--a` and `--b` are NAMESPACE,INTERFACE,ADDRESS/BITS. Loss and doubling in percent, times in ms and one way.
 """
 import argparse
 import ctypes
@@ -70,7 +70,7 @@ class Wire:
                 self.counts["full"] += 1
 
     def take(self, end):
-        """Reads what waits at one end, 64 packets at most."""
+        """Reads the waiting packets of one end, 64 at most."""
         other = self.ends[1] if end == self.ends[0] else self.ends[0]
         for _ in range(64):
             try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Carrier and PBX in namespaces of their own, each joined to the gateway's by a wire that loses and doubles packets."""
+"""Carrier and PBX in namespaces of their own, each joined to the gateway's by a lossy wire."""
 import os
 import re
 import subprocess
@@ -13,7 +13,7 @@ PBX, TOWARDS_PBX = "10.71.2.1", "10.71.2.2"
 
 
 class Wires:
-    """Two wires, each made by wire.py, whose last line says what it carried."""
+    """Two wires of wire.py; the last line of each has its counts."""
 
     def __init__(self, folder, options):
         self.carrier, self.pbx = HERE + "-carrier", HERE + "-pbx"
@@ -36,7 +36,7 @@ class Wires:
             raise
 
     def stop(self):
-        """Ends both wires; what each carried, lost, doubled, as its last line says."""
+        """Ends both wires and returns their counts: carried, lost, doubled."""
         for child in self.children:
             child.stop()
         for space in (self.carrier, self.pbx):

@@ -61,7 +61,7 @@ def role(script):
 
 
 def place(step, caller, folder, carrier_options=(), pbx_options=()):
-    """Plays one step to its end; `Failed` with both sides' story when one is not content."""
+    """Plays one step to its end; `Failed` with the logs of both sides if one side failed."""
     call = start(step, caller, folder, carrier_options, pbx_options)
     try:
         if not call.finish():
@@ -96,7 +96,7 @@ def expect_events(testbed, number, expected):
 
 
 def broken_datagrams(testbed, folder):
-    """Bad input is answered where RFC 3261 says so, else dropped; the next call is branded."""
+    """Bad input gets a response where RFC 3261 requires one, else it is dropped; the next call is branded."""
     wrong, count = bad_input.run((HOST, PORTS.trunk), (HOST, PORTS.gateway))
     if wrong:
         raise Failed(f"{len(wrong)} of {count} datagrams:\n  " + "\n  ".join(wrong))
@@ -144,21 +144,21 @@ def killed_in_mid_call(testbed, folder):
 
 
 def switched_off_by_the_directory(testbed, folder):
-    """The directory's gates are obeyed with the next answer, and such calls are reported as what they are."""
+    """The directory's gates apply from its next response on, and such calls are reported as such."""
     account = (testbed.directory_binary, "account", "--state", testbed.directory_state)
     testbed.command(*account, "--disable-branding")
     place(situations.answered(), situations.brand(1044), os.path.join(folder, "before"))
     wait_until(
         lambda: "gated:branding_disabled" in testbed.lookup(situations.brand(1045)), EVENT_PATIENCE,
-        "the gateway did not hear that branding is off")
+        "the gateway did not switch branding off")
     place(situations.unbranded("answered"), situations.brand(1045), os.path.join(folder, "off"))
     expect_events(testbed, situations.brand(1045), ("branding_disabled",))
     testbed.command(*account, "--enable-branding")
-    # The answer to the next event says so; without one the next sync would.
+    # The response to the next event carries it; without an event the next sync would.
     place(situations.unbranded("answered"), situations.brand(1045), os.path.join(folder, "still-off"))
     wait_until(
         lambda: "gated:" not in testbed.lookup(situations.brand(1046)), EVENT_PATIENCE,
-        "the gateway did not hear that branding is on again")
+        "the gateway did not switch branding on again")
     place(situations.answered(), situations.brand(1046), os.path.join(folder, "on"))
 
 
@@ -172,7 +172,7 @@ SPECIAL = (
 
 
 class Runner:
-    """What situations of operation need of this program."""
+    """The functions of this program for the situations of operation."""
 
     ports = PORTS
     place = staticmethod(place)
@@ -186,7 +186,7 @@ def operated(testbed, function):
 
 
 def play(report, testbed, name, number, action):
-    """Runs one situation and prints its line; True when it went as written."""
+    """Runs one situation and prints its line."""
     folder = os.path.join(testbed.folder if testbed else tempfile.gettempdir(), "calls", number)
     started = time.monotonic()
     try:
@@ -220,7 +220,7 @@ def run_all(report, testbed, names):
 
 
 def expect_no_more(testbed):
-    """Callers without a brand, withheld ones and strangers must have left no trace in the directory."""
+    """Checks that unlisted and withheld callers and unknown peers left no event in the directory."""
     silent = {situation.caller for situation in situations.SITUATIONS if not situation.events}
     keys = [event.key for event in testbed.events()]
     if len(keys) != len(set(keys)):

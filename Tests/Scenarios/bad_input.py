@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Sends broken datagrams as the trunk and compares the answers.
+"""Sends broken datagrams as the trunk and compares the responses.
 
 By hand, with a gateway on 127.0.0.1:15070 that knows 127.0.0.1:15060 as its trunk:
 
@@ -17,7 +17,7 @@ BROKEN = os.path.join(
 
 
 def cases():
-    """(name, datagram, answer) of every file and of some that are better made than kept."""
+    """(name, datagram, response) of every file, and of some datagrams that are made here."""
     with open(os.path.join(BROKEN, "broken.tsv"), encoding="utf-8") as table:
         rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith(("#", "file"))]
     for name, answer in rows:
@@ -38,7 +38,7 @@ def cases():
 def answer_to(trunk, gateway, datagram):
     """The status that comes back within 0.4 s, 100 not counted, or 'drop'."""
     own = b"%s:%d" % (trunk.getsockname()[0].encode(), trunk.getsockname()[1])
-    # What the file calls the sender is put right, so that an answer finds its way whether or not rport is obeyed.
+    # The sender's address replaces that of the file, so that a response arrives with or without rport.
     trunk.sendto(datagram.replace(b"203.0.113.111:5060", own), gateway)
     while True:
         try:

@@ -12,7 +12,7 @@ from heraldtest.child import Failed, wait_until
 from .situations import CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
-# Seconds in which what is over must have reached the directory.
+# Seconds in which the events of ended calls must reach the directory.
 IN_TIME = 20
 
 
@@ -40,7 +40,7 @@ class WallClock:
 
     @property
     def command(self):
-        """What starts a program with this clock."""
+        """The command prefix that starts a program with this clock."""
         return ("env", f"LD_PRELOAD={self.library}", f"WALL_CLOCK_FILE={self.file}")
 
 
@@ -76,7 +76,7 @@ def events_in_time(testbed, number, expected):
 
 
 def check_rows(testbed, number):
-    """What the ledger has of the calls of a number: nothing open, nothing twice, true durations."""
+    """Checks the ledger's calls of a number: none open, none twice, true durations."""
     rows = [row for row in testbed.calls() if row.get("caller") == number]
     story = sorted((row["outcome"], row.get("callseconds")) for row in rows)
     outcomes = [outcome for outcome, _ in story]

@@ -19,7 +19,7 @@ class Follower:
     def __init__(self, testbed, number, folder):
         self.path = os.path.join(folder, "followed.jsonl")
         with open(self.path, "wb") as output:
-            # SIGINT as in a terminal, whatever started this run made of it.
+            # SIGINT works as in a terminal, also if this run was started with it ignored.
             self.process = subprocess.Popen(
                 [testbed.herald_binary, "calls", "--follow", "--json", "--number", number, "--config", testbed.config],
                 stdout=output, stdin=subprocess.DEVNULL,
@@ -45,7 +45,7 @@ def expect(what, found, expected):
 
 
 def accounts(testbed, folder, run):
-    """Filters, shapes and the story of a call; follow lists what ends meanwhile; events say what became of them."""
+    """Filters, formats and the story of a call; --follow lists calls as they end; events have their state."""
     number = brand(1056)
     run.place(answered(), number, os.path.join(folder, "before"))
     wait_until(lambda: outcomes(testbed, "--number", number) == ["ANSWERED"], 60, "the first call is not in the ledger")
@@ -94,7 +94,8 @@ def shapes(testbed, number):
         for line in (call, "180, the phone rings", "ended: ANSWERED", "event displayed: delivered and counted"):
             if line not in story:
                 raise Failed(f"the story of {name} does not tell '{line}':\n{story}")
-    told = json.loads(testbed.command(testbed.herald_binary, "calls", "--show", call, "--json", "--config", testbed.config))
+    told = json.loads(testbed.command(
+        testbed.herald_binary, "calls", "--show", call, "--json", "--config", testbed.config))
     expect("moments of the story", told["timeline"][0]["what"], "INVITE sent on with the brand")
     refused(testbed, "calls", "--show", "nobody@" + HOST, word="there is no call nobody@" + HOST)
 
@@ -109,7 +110,7 @@ def events(testbed, number):
 
 
 def refused(testbed, *arguments, word):
-    """A command that must fail and say why."""
+    """Checks that a command fails and names the cause."""
     done = subprocess.run(
         [testbed.herald_binary, *arguments, "--config", testbed.config], capture_output=True, text=True, timeout=60,
         check=False)

@@ -12,7 +12,7 @@ from . import clock, commands, state, syncing, torture, wrong_peers
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
-# A port nobody listens on, for a target that never answers.
+# A port without a listener, for a target that never responds.
 NOBODY = 15089
 
 # Bytes of a receive buffer (UDPSocket.wantedBuffer).
@@ -37,7 +37,7 @@ def target_up(testbed, port):
 
 
 def silent_target(testbed, folder, run):
-    """A target that does not answer is left after the patience given, and later calls do not go there."""
+    """A silent target is abandoned after health.patience, and later calls do not go there."""
     targets = (f"    targets:\n      - {{address: {HOST}:{NOBODY}, priority: 0}}\n"
                f"      - {{address: {HOST}:{run.ports.pbx}, priority: 1}}\n    probe: false\n")
     restart(testbed, pbx=targets, more="health:\n  patience: 3s\n")
@@ -55,14 +55,14 @@ def silent_target(testbed, folder, run):
 
 
 def probed_target(testbed, folder, run):
-    """OPTIONS find out about a dead target before any call does; calls go to the one that is there."""
+    """OPTIONS detect a dead target before any call does; calls go to the other one."""
     targets = (f"    targets:\n      - {{address: {HOST}:{NOBODY}, priority: 0}}\n"
                f"      - {{address: {HOST}:{run.ports.pbx}, priority: 1}}\n    probe: true\n")
     health = "health:\n  interval: 200ms\n  timeout: 100ms\n  down_after: 2\n  up_after: 1\n"
     restart(testbed, pbx=targets, more=health)
     try:
         wait_until(lambda: target_up(testbed, NOBODY) == 0, 60, "the dead target was not noticed")
-        # The other target answers no OPTIONS either as long as no scenario runs there; then nothing is up.
+        # The other target responds to no OPTIONS either while no scenario runs there; then no target is up.
         wait_until(lambda: target_up(testbed, run.ports.pbx) == 0, 60, "the silent PBX was not noticed")
         run.place(step("refused-for-now/carrier.xml"), brand(1048), os.path.join(folder, "down"))
         run.expect_events(testbed, brand(1048), ("error FAILED",))
@@ -71,7 +71,7 @@ def probed_target(testbed, folder, run):
 
 
 def limits(testbed, folder, run):
-    """Calls above a trunk's number get 503 with Retry-After; calls below it are as ever."""
+    """Calls above a trunk's limit get 503 with Retry-After; calls below it are branded."""
     restart(testbed, trunk="    limits: {calls: 1}\n")
     try:
         long = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1049), os.path.join(folder, "long"))
@@ -99,7 +99,8 @@ def reload(testbed, folder, run):
         testbed.reload()
         if "carrier_name" not in tail(testbed.gateway.log, 3):
             raise Failed("the refused file is not explained:\n" + testbed.gateway.tail(3))
-        testbed.write_config(trunk="    carrier_name: keep\n", more="timers: {t1: 600ms}\nlimits: {max_transactions: 5000}\n")
+        testbed.write_config(
+            trunk="    carrier_name: keep\n", more="timers: {t1: 600ms}\nlimits: {max_transactions: 5000}\n")
         testbed.reload()
         wait_until(lambda: "timers, limits.max_transactions" in tail(testbed.gateway.log, 3), 60,
                    "what waits for a restart is not named")
@@ -107,7 +108,7 @@ def reload(testbed, folder, run):
             raise Failed("the call in progress suffered\n" + call.trouble())
     finally:
         call.stop()
-    # The last good file rules: names as the carrier sent them, logo and reason added.
+    # The last good file applies: names as the carrier sent them, logo and reason added.
     run.place(answered(name="WIRELESS CALLER"), brand(1038), os.path.join(folder, "kept"))
     testbed.write_config()
     testbed.reload()
@@ -138,9 +139,9 @@ def drain(testbed, folder, run):
 
 
 def unprivileged(testbed, folder, run):
-    """What the system does not grant is said once at the start, with what to allow; calls are branded all the same."""
+    """Missing rights are logged once at the start with the remedy; calls are branded all the same."""
     testbed.gateway.stop()
-    # Root without the capabilities by which it is above these limits; another user has none of them anyway.
+    # Root without the capabilities that lift these limits; other users do not have them.
     without = ("setpriv", "--bounding-set=-sys_nice,-net_admin", "--inh-caps=-sys_nice,-net_admin")
     testbed.start_gateway(under=("prlimit", "--rtprio=0", "--nice=0", *(without if os.geteuid() == 0 else ())))
     try:
@@ -159,7 +160,7 @@ def unprivileged(testbed, folder, run):
 
 
 def several_workers(testbed, folder, run):
-    """Two workers share the ports: a hundred calls at once, whose two ends need not meet the same worker."""
+    """Two workers share the ports: a hundred calls at once, whose two sides may reach different workers."""
     restart(testbed, gateway="  workers: 2\n")
     try:
         # SIPp with a socket a call, so that the kernel spreads the calls over the workers.
@@ -173,12 +174,13 @@ def several_workers(testbed, folder, run):
 
 
 def over_tcp(testbed, folder, run):
-    """UDP and TCP mixed: each side by either, in-dialog requests both ways, and both ends still see the right names."""
+    """UDP and TCP mixed: each side by either, in-dialog requests both ways, and both sides see the right names."""
     tcp = f"  - name: tcp\n    address: {HOST}:{run.ports.gateway}\n    transport: tcp\n"
     pbx = f"    address: {HOST}:{run.ports.pbx}\n    probe: false\n"
     by_tcp = "    listen: tcp\n"
     stream = ("-t", "t1")
-    sides = (("carrier", by_tcp, "", stream, ()), ("pbx", "", by_tcp, (), stream), ("both", by_tcp, by_tcp, stream, stream))
+    sides = (
+        ("carrier", by_tcp, "", stream, ()), ("pbx", "", by_tcp, (), stream), ("both", by_tcp, by_tcp, stream, stream))
     try:
         for name, trunk, target, carrier_options, pbx_options in sides:
             restart(testbed, listen=tcp, trunk=trunk, pbx=pbx + target)
@@ -205,11 +207,11 @@ def over_ipv6(testbed, folder, run):
 
 
 def torture_messages(testbed, folder, run):
-    """Every message of Tests/Torture is forwarded, answered or dropped as an in-line proxy should, over UDP and TCP."""
+    """Every message of Tests/Torture is forwarded, rejected or dropped as expected, over UDP and TCP."""
     tcp = f"  - name: tcp\n    address: {HOST}:{run.ports.gateway}\n    transport: tcp\n"
     try:
         for is_stream in (False, True):
-            # Another start each: the same messages again would be taken for retransmissions.
+            # A new start each time, since the same messages again would be retransmissions.
             restart(testbed, gateway="  drain: 0s\n", listen=tcp, more="streams: {unfinished: 1s}\n")
             wrong, count = torture.run(run.ports.pbx, (HOST, run.ports.gateway), is_stream)
             testbed.gateway.must_run()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The situations: which two SIPp scenarios meet, with which numbers, and which events the directory must then have.
+"""The situations: two SIPp scenarios, their numbers, and the events that the directory must then have.
 
-Callers +61 2 5550 1001 to 1058 and 1070 to 1074 have brands (brands.csv); 9001 and up have none. One caller a situation, so that
-events are told apart by number.
+Callers +61 2 5550 1001 to 1058 and 1070 to 1074 have brands (brands.csv); 9001 and up have none. Each situation has a
+caller of its own, which identifies its events.
 """
 from dataclasses import dataclass, field
 
@@ -17,7 +17,7 @@ SEEN = ("displayed", "call_seen ANSWERED")
 
 @dataclass(frozen=True)
 class Step:
-    """One SIPp run: `calling` sends first. Paths are relative to this folder; '' means that nobody answers."""
+    """One SIPp run: `calling` sends first. Paths are relative to this folder; '' is no answering side."""
 
     calling: str
     answering: str
@@ -55,7 +55,7 @@ def answered(answering="answered/pbx.xml", **keys):
 
 
 def refused(status, ringing, expected=None):
-    """The PBX refuses with `status`, ringing first or not; the carrier must see `expected`."""
+    """The PBX rejects with `status`, with or without ringing; the carrier must see `expected`."""
     folder = "declined" if ringing else "refused"
     return step("refused/carrier.xml", f"{folder}/pbx-{status}.xml", status=expected or status)
 

@@ -9,7 +9,7 @@ from heraldtest.child import Failed, wait_until
 from .situations import SEEN, answered, brand, step
 
 
-# Seconds in which the gateway must notice something of its files.
+# Seconds in which the gateway must notice a change of its files.
 PATIENCE = 60
 
 
@@ -19,7 +19,7 @@ def expect_metric(testbed, name, value):
 
 
 def damaged_ledger(testbed, folder, run):
-    """A ledger that is no database is kept under another name; calls are branded and told by a new one."""
+    """A ledger that is no database is kept under another name; calls are branded and recorded in a new one."""
     testbed.gateway.stop()
     ledger = os.path.join(testbed.gateway_state, "herald.sqlite")
     for path in (ledger + "-wal", ledger + "-shm"):
@@ -41,7 +41,7 @@ def damaged_ledger(testbed, folder, run):
 
 
 def read_only_folder(testbed, folder, run):
-    """With nothing to write to, neither state nor runtime folder, calls are branded from what is there."""
+    """Without a writable state or runtime folder, calls are branded from the stored data."""
     hidden = ("unshare", "-rm", "sh", "-c", 'mount --bind "$0" "$0" && mount -o remount,ro,bind "$0" && exec "$@"',
               testbed.gateway_state)
     if subprocess.run([*hidden, "true"], capture_output=True, check=False).returncode != 0:
@@ -60,7 +60,7 @@ def read_only_folder(testbed, folder, run):
 
 
 def removed_folder(testbed, folder, run):
-    """The folder removed under a call is noticed; the call is told by a new ledger."""
+    """The gateway notices that its folder was removed; a new ledger has the call."""
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1074), os.path.join(folder, "long"))
     try:
         wait_until(lambda: testbed.metric("herald_calls_in_progress") >= 1, 60, "the call did not begin")

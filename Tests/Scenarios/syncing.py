@@ -25,7 +25,7 @@ class FixedDirectory:
         fixed = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
-            # Each response ends its connection: none outlives this server.
+            # Each response closes its connection, so that none outlives this server.
             protocol_version = "HTTP/1.0"
 
             def log_message(self, *_):
@@ -60,7 +60,7 @@ class FixedDirectory:
 
 
 def sync_now(testbed, *options):
-    """`herald sync --now`: its exit status, and what it printed on both outputs."""
+    """`herald sync --now`: (exit status, output and errors)."""
     done = subprocess.run(
         [testbed.herald_binary, "sync", "--now", *options, "--config", testbed.config], capture_output=True, text=True,
         timeout=60, check=False)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages with the faults and oddities that RFC 4475 and RFC 5118 list, through a running gateway over UDP and TCP.
 
-Tests/Torture/expected.tsv names each message with its rule and what may become of it.
+Tests/Torture/expected.tsv names each message with its rule and its allowed results.
 """
 import csv
 import os
@@ -13,12 +13,12 @@ from heraldtest import ROOT
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 
 MESSAGES = os.path.join(ROOT, "Tests", "Torture")
-PBX_ANSWER = "480"  # no message here is to be answered so by a proxy
+PBX_ANSWER = "480"  # no message here gets this status from a proxy
 ANSWER = re.compile(rb"SIP/2\.0 (\d{3})")
 
 
 def cases(is_stream):
-    """(file, message, what may become of it) of every message: statuses, 'forward', 'drop', 'close'."""
+    """(file, message, allowed results) of every message: statuses, 'forward', 'drop', 'close'."""
     with open(os.path.join(MESSAGES, "expected.tsv"), encoding="utf-8") as table:
         for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
             with open(os.path.join(MESSAGES, row["file"]), "rb") as file:
@@ -31,16 +31,16 @@ def call_id(message):
 
 
 def via_port(message):
-    """The port its topmost Via wants answers at (RFC 3261 §18.2.2)."""
+    """The port for responses in the topmost Via (RFC 3261 §18.2.2)."""
     found = re.search(rb"(?im)^v(?:ia)?[ \t]*:\s*SIP\s*/\s*2\.0\s*/\s*\w+\s+(\[[^\]]*\]|[^\s;:,]+)\s*(?::\s*(\d+))?", message)
     port = int(found.group(2)) if found and found.group(2) else 5060
     return port if 0 < port < 65536 else 5060
 
 
 class PBX:
-    """What the gateway forwards, by Call-ID.
+    """Keeps what the gateway forwards, by Call-ID.
 
-    It answers that nobody is there, so that nothing is sent again to whoever has the port next.
+    It responds 480, so that the gateway sends no retransmission to the next user of the port.
     """
 
     def __init__(self, port):
@@ -67,7 +67,7 @@ class PBX:
 
 
 def unavailable(request):
-    """The PBX's answer to a request, with the fields an answer repeats (RFC 3261 §8.2.6.2)."""
+    """The PBX's response to a request, with the copied fields (RFC 3261 §8.2.6.2)."""
     lines = unfolded(request.partition(b"\r\n\r\n")[0])
     repeated = [line for line in lines if re.match(rb"(?i)(via|v|from|f|to|t|call-id|i|cseq)[ \t]*:", line)]
     status = f"SIP/2.0 {PBX_ANSWER} Temporarily Unavailable".encode()
@@ -106,13 +106,13 @@ def answers(trunk, patience):
 
 
 def difference(sent, got):
-    """The first line that differs although a proxy has no business with it; None when there is none."""
+    """The first line that a proxy must not change and that differs; None without one."""
     if b"\nRoute:" in sent and b";lr" not in sent:
         # RFC 3261 §16.6 step 6: a Route without lr takes the place of the Request-URI, which goes to the end.
         return None if sent.partition(b"\r\n\r\n")[2].startswith(got.partition(b"\r\n\r\n")[2]) else "the body"
     head, _, body = sent.lstrip(b"\r\n").partition(b"\r\n\r\n")
     got_head, _, got_body = got.partition(b"\r\n\r\n")
-    # What follows Content-Length is no part of the message (RFC 3261 §18.3).
+    # Bytes after Content-Length are no part of the message (RFC 3261 §18.3).
     if not body.startswith(got_body):
         return "the body"
     lines = unfolded(head)
@@ -150,7 +150,7 @@ def unfolded(head):
 
 
 def length_of(line):
-    """What a line says the body's length is, as written; None for every other field."""
+    """The value of Content-Length, as written; None for every other field."""
     found = re.match(rb"(?i)(?:content-length|l)[ \t]*:\s*(\d*)", line)
     return found.group(1) if found else None
 
@@ -178,7 +178,7 @@ def run(pbx_port, gateway, is_stream):
             count += 1
             pbx.take()
             pbx.seen.clear()
-            # The end of an unfinished message is waited for as long as streams.unfinished says.
+            # The gateway waits streams.unfinished for the end of an unfinished message.
             patience = 3 if "close" in expected else 0.25
             seen = [one for one in (over_tcp if is_stream else over_udp)(message, gateway, patience)
                     if one not in ("100", PBX_ANSWER)]
@@ -191,7 +191,7 @@ def run(pbx_port, gateway, is_stream):
                 changed = difference(message, copy)
                 if changed:
                     wrong.append(f"{name}: {changed}")
-        time.sleep(0.6)  # longer than T1: what an answer did not end comes again
+        time.sleep(0.6)  # longer than T1: a request without a response is sent again
         pbx.take()
     finally:
         pbx.socket.close()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Situations of peers that are wrong, down or hostile: what the operator reads and what the carrier gets.
+"""Situations of peers that are wrong, down or hostile: log, pages and responses.
 
 Each is a function of the testbed, a folder for its files and the runner; each leaves the usual gateway behind.
 """
@@ -17,7 +17,7 @@ from heraldtest.child import Failed, tail, wait_until
 from .situations import SEEN, STRANGER, brand, step
 
 
-# A port for a target where nobody listens, or nobody responds.
+# A port for a target without a listener, or with a silent one.
 ABSENT = 15089
 QUICK_PROBES = "  interval: 200ms\n  timeout: 100ms\n  down_after: 2\n  up_after: 1\n"
 
@@ -30,14 +30,14 @@ def restart(testbed, **changes):
 
 @contextlib.contextmanager
 def silence():
-    """A target that takes every datagram and responds to none."""
+    """A target that reads every datagram and responds to none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as target:
         target.bind((HOST, ABSENT))
         yield target
 
 
 def ask(run, method, call, seconds=20):
-    """Sends one request as the trunk, to the gateway itself where it is OPTIONS: the status and the seconds it took."""
+    """Sends one request as the trunk, OPTIONS to the gateway itself; (status, seconds)."""
     user = "" if method == "OPTIONS" else "+61255502000@"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trunk:
         trunk.bind((HOST, run.ports.trunk))
@@ -100,9 +100,10 @@ def unknown_carrier(testbed, folder, run):
 
 
 def absent_pbx(testbed, folder, run):
-    """Where nothing listens, a call fails over at once; OPTIONS, /readyz and the log say that no PBX is up."""
+    """Without a listener a call fails over at once; OPTIONS, /readyz and the log report that no PBX is up."""
     pbx = f"    address: {HOST}:{ABSENT}\n"
-    before = logged(testbed, f"target {HOST}:{ABSENT} of pbx office is down")
+    down = f"target {HOST}:{ABSENT} of pbx office is down"
+    before = logged(testbed, down)
     restart(testbed, pbx=pbx, more="health:\n" + QUICK_PROBES)
     try:
         status, seconds, response = ask(run, "INVITE", f"absent{os.getpid()}")
@@ -113,14 +114,14 @@ def absent_pbx(testbed, folder, run):
         if "no target of pbx office is up" not in reason:
             raise Failed("/readyz does not say why: " + reason)
         expect("OPTIONS without a PBX", ask(run, "OPTIONS", f"down{os.getpid()}")[0], 503)
-        wait_until(lambda: logged(testbed, f"target {HOST}:{ABSENT} of pbx office is down") > before, 20, "not in the log")
+        wait_until(lambda: logged(testbed, down) > before, 20, "not in the log")
         if not logged(testbed, "no other target of pbx office is up: calls are rejected with 503 until one responds"):
             raise Failed("the log does not say what becomes of calls:\n" + testbed.gateway.tail())
         target = [row for row in json.loads(page(testbed, "/status")[1])["targets"] if row["group"] == "pbx office"]
         expect("the target on /status", [(row["address"], row["state"]) for row in target],
                [(f"{HOST}:{ABSENT}", "down")])
         restart(testbed, pbx=pbx, more="health:\n  report_pbx: false\n" + QUICK_PROBES)
-        wait_until(lambda: logged(testbed, f"target {HOST}:{ABSENT} of pbx office is down") > before + 1, 20, "not in the log")
+        wait_until(lambda: logged(testbed, down) > before + 1, 20, "not in the log")
         expect("/readyz of the gateway alone", page(testbed, "/readyz")[0], 200)
         expect("OPTIONS of the gateway alone", ask(run, "OPTIONS", f"alone{os.getpid()}")[0], 200)
     finally:
@@ -141,7 +142,7 @@ def silent_pbx(testbed, folder, run):
 
 
 def pbx_comes_back(testbed, folder, run):
-    """A PBX that was down has calls again with its first response to OPTIONS."""
+    """A PBX that was down gets calls again after its first response to OPTIONS."""
     restart(testbed, pbx=f"    address: {HOST}:{ABSENT}\n", more="health:\n" + QUICK_PROBES)
     try:
         wait_until(lambda: page(testbed, "/readyz")[0] == 503, 20, "/readyz stays ready without a PBX")
@@ -160,7 +161,7 @@ def pbx_comes_back(testbed, folder, run):
 
 
 def restart_in_a_call(testbed, folder, run):
-    """Without a drain the gateway is back at once, and the call in progress ends as if nothing had been."""
+    """Without a drain the gateway is back at once, and the call in progress ends normally."""
     call = run.start(step("long-call/carrier.xml", "answered/pbx.xml"), brand(1058), os.path.join(folder, "long"))
     try:
         # The call is up once the carrier has sent its ACK.

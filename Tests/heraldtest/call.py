@@ -21,7 +21,7 @@ class Side:
         self.errors = os.path.join(folder, name + ".errors")
         command = ["sipp"]
         if remote:
-            # The gateway is asked in the family the caller has.
+            # The gateway is called by the caller's address family.
             command.append(f"[::1]:{remote}" if ":" in host else f"{HOST}:{remote}")
         command += [
             "-sf", os.path.join(SCENARIOS, script), "-i", host, "-p", str(port), "-m", str(calls), "-l", "200",
@@ -32,7 +32,7 @@ class Side:
         self.child = Child(name, command, folder)
 
     def wait(self, seconds=130):
-        """True when SIPp ended with every call successful."""
+        """Waits for SIPp's end; True if every call succeeded."""
         try:
             return self.child.process.wait(seconds) == 0
         except subprocess.TimeoutExpired:
@@ -40,7 +40,7 @@ class Side:
             return False
 
     def trouble(self):
-        """What SIPp says went wrong, with the last messages of this side."""
+        """SIPp's errors, with the last messages of this side."""
         errors = tail(self.errors, 6)
         if errors == "(no log)":
             errors = tail(self.child.log, 6)
@@ -59,7 +59,7 @@ class Side:
 
 
 class Call:
-    """Two sides of one call; the answering one is started first."""
+    """Two sides of one call; the answering side starts first."""
 
     def __init__(self, folder, answering=None, calling=None):
         self.folder = folder
@@ -79,7 +79,7 @@ class Call:
         return self
 
     def finish(self):
-        """True when both sides are content. A side whose other side has failed is not waited for to the end."""
+        """Waits for both sides; True if both succeeded. If one has failed, the other gets one second."""
         content = self.sides[-1].wait()
         if len(self.sides) == 2:
             content = self.sides[0].wait(130 if content else 1) and content

@@ -10,7 +10,7 @@ from .processes import Process
 
 
 class Failed(Exception):
-    """Something did not happen; the message says what, where, and what to look at."""
+    """Something did not happen; the message names it, its place and the log to read."""
 
 
 class Child:
@@ -30,7 +30,7 @@ class Child:
 
     @property
     def figures(self):
-        """What the kernel counts of it."""
+        """The kernel's figures of the process."""
         return Process(self.pid)
 
     def is_running(self):
@@ -41,21 +41,21 @@ class Child:
             raise Failed(f"{self.name} ended with {self.process.returncode}:\n{self.tail()}")
 
     def must_answer(self, address, path="/healthz", seconds=120):
-        """Waits until it answers 200."""
+        """Waits until it responds 200."""
         def is_ready():
             self.must_run()
             return probes.status(address, path) == 200
         wait_until(is_ready, seconds, f"{self.name} is not ready on {address}{path}; see {self.log}")
-        # Another program on that port may have answered in its place.
+        # Another program on that port may have responded.
         self.must_run()
 
     def kill(self):
-        """Ends the process with no chance to tidy up."""
+        """Kills the process."""
         self.process.kill()
         self.process.wait()
 
     def stop(self, patience=8):
-        """Asks with SIGTERM, insists with SIGKILL after `patience` seconds."""
+        """Ends the process with SIGTERM, after `patience` seconds with SIGKILL."""
         if self.is_running():
             self.process.terminate()
             try:
@@ -68,7 +68,7 @@ class Child:
 
 
 def tail(path, lines):
-    """The last lines of a file, or a word that says there is none."""
+    """The last lines of a file, or "(no log)" without one."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return "\n".join(file.read().splitlines()[-lines:])
@@ -90,7 +90,7 @@ def ports_in_use():
 
 
 def wait_until(condition, seconds, what):
-    """Asks `condition` every 50 ms, once more when the time is over; `Failed` with `what` when it never holds."""
+    """Checks `condition` every 50 ms, and once at the end; `Failed` with `what` if it never holds."""
     end = time.monotonic() + seconds
     while True:
         is_last = time.monotonic() >= end
@@ -103,7 +103,7 @@ def wait_until(condition, seconds, what):
 
 
 def end_on_signals():
-    """Turns SIGTERM and SIGHUP into an ordinary exit, so that `finally` blocks stop what was started."""
+    """Turns SIGTERM and SIGHUP into an ordinary exit, so that `finally` blocks stop the children."""
 
     def leave(number, _frame):
         raise SystemExit(128 + number)

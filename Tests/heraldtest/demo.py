@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The calls of Deploy/demo: a directory, a gateway, seven SIPp calls, and what became of each."""
+"""The calls of Deploy/demo: a directory, a gateway, seven SIPp calls, and the record of each."""
 import argparse
 import collections
 import csv
@@ -26,7 +26,7 @@ LOGOS = os.path.join(ROOT, "Config", "logos")
 
 @dataclass(frozen=True)
 class Demo:
-    """One call to place and what must be recorded of it."""
+    """One call and its expected record."""
 
     title: str
     caller: str
@@ -54,7 +54,7 @@ class Demo:
             "keys": {"caller": self.caller, "called": self.called, "name": self.shown, **dict(self.keys)}}
 
     def place(self, folder):
-        """The call on the wire; `Failed` when a side did not see what it had to."""
+        """Places the call; `Failed` if a side did not see its expected messages."""
         carrier, pbx = self.side(True, "carrier"), self.side(False, "pbx")
         call = Call(folder, carrier, pbx) if self.from_pbx else Call(folder, pbx, carrier)
         call.start()
@@ -139,7 +139,7 @@ def record_of(records, wire):
 
 
 def show_table(testbed, placed):
-    """Prints what became of each call; returns the differences to what was expected."""
+    """Prints the record of each call; returns (differences to the plan, last line)."""
     events = wait_for_events(testbed, [demo for demo, _ in placed])
     records = testbed.calls()
     differences = []
@@ -194,7 +194,7 @@ Stop it:  kill {testbed.gateway.pid} {testbed.directory.pid}; rm -r {testbed.fol
 
 
 def run(testbed, keep):
-    """Everything from start to the last line; True when all was as expected."""
+    """Runs the demo from start to the last line; True if every call went as planned."""
     testbed.check_ports()
     calls = plan()
     say("starting the directory with the sample brands of Config/")

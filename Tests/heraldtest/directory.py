@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The directory of one step: filled, changed, killed, asked what it has."""
+"""herald-directory in a step of Peers or in a bench."""
 import os
 import random
 import sqlite3
@@ -15,7 +15,7 @@ class Directory:
     """herald-directory with Acme's number and as many others as wanted."""
 
     def __init__(self, folder, rate_limit=None):
-        """`rate_limit`: requests a minute it takes of gateways, if not as many as usual."""
+        """`rate_limit`: requests a minute of gateways; the default without it."""
         self.folder = folder
         self.state = os.path.join(folder, "directory")
         self.key = os.path.join(folder, "api-key")

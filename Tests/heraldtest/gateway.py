@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The gateway of one step: started, killed, asked for its metrics and its ledger, inside the step's namespace."""
+"""The gateway in a step of Peers, inside the step's namespace, with its metrics and its ledger."""
 import os
 import subprocess
 
@@ -22,7 +22,7 @@ class Gateway:
 
         `directory`: that section of the configuration; without it the brand comes from a file.
         `outcomes`: that section; one number calls all the time, so a call after a failed one is no other attempt.
-        `state`: where databases are, if not in the folder.
+        `state`: folder of the databases, if not `folder`.
         """
         self.folder = folder
         self.admin = admin
@@ -77,12 +77,12 @@ log: {{level: notice}}
         return read_json(done.stdout)
 
     def resident_kilobytes(self):
-        """(all, only what is mapped to no file) of its resident memory."""
+        """(all, anonymous) resident memory."""
         figures = self.child.figures
         return figures.resident() // 1024, figures.anonymous() // 1024
 
     def highest_resident_kilobytes(self):
-        """The most it has ever had resident."""
+        """Its peak resident memory."""
         return self.child.figures.highest() // 1024
 
     def cpu_seconds(self):

@@ -20,8 +20,9 @@ ALLOWED = {}
 IMPORT = re.compile(r"^\s*(?:@testable\s+|@preconcurrency\s+)*(?:package\s+|internal\s+|public\s+|private\s+)?"
                     r"import\s+(?:(?:struct|class|enum|protocol|func)\s+)?(\w+)", re.MULTILINE)
 # A declaration at the left margin; nested types belong to the file of the type around them.
-DECLARATION = re.compile(r"^(?:@[\w()., ]+\s+)*(?:(?:package|internal|public|private|fileprivate|final|indirect|nonisolated)"
-                         r"(?:\(\w+\))?\s+)*(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)", re.MULTILINE)
+DECLARATION = re.compile(r"^(?:@[\w()., ]+\s+)*"
+                         r"(?:(?:package|internal|public|private|fileprivate|final|indirect|nonisolated)(?:\(\w+\))?\s+)*"
+                         r"(?:struct|class|enum|actor|protocol|typealias)\s+(\w+)", re.MULTILINE)
 PRIVATE = re.compile(r"\b(?:private|fileprivate)\b")
 # Comments and texts name no types; code inside a text's \(…) is lost with it.
 NO_CODE = re.compile(r'//[^\n]*|/\*.*?\*/|"""(?:.*?)"""|"(?:\\.|[^"\\\n])*"', re.DOTALL)
@@ -85,7 +86,7 @@ def cycles(graph):
 
 
 def cheapest_cut(graph, members):
-    """(largest cycle that is left, from, to, types) for the edge whose removal shrinks a cycle most, fewest types first."""
+    """(largest cycle left, from, to, types) for the edge whose removal shrinks a cycle most, fewest types first."""
     inside = {one: {other for other in graph[one] if other in members} for one in members}
     best = None
     for one in members:

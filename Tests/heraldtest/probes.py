@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a running program tells over HTTP: whether it is up, and its metrics."""
+"""Readiness and metrics of a running program, over HTTP."""
 import urllib.error
 import urllib.request
 
 
 def status(address, path="/healthz", seconds=2):
-    """The HTTP status of a GET, or None when nobody answers."""
+    """The HTTP status of a GET, or None without a response."""
     try:
         with urllib.request.urlopen(f"http://{address}{path}", timeout=seconds) as response:
             return response.status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the kernel counts of a process: CPU time, memory, bytes to disk, open files, threads."""
+"""The kernel's figures of a process: CPU time, memory, bytes to disk, open files, threads."""
 import os
 import time
 
@@ -11,7 +11,7 @@ class Process:
         self.pid = pid
 
     def cpu_seconds(self):
-        """The scheduler's run time of all its threads, those that have ended too.
+        """The scheduler's run time of all its threads, ended ones too.
 
         A process's CPU clock in the kernel's numbering of clocks (posix-timers.h): the id's complement, CPUCLOCK_SCHED.
         """
@@ -22,7 +22,7 @@ class Process:
         return self.number("status", "VmRSS") * 1024
 
     def anonymous(self):
-        """Of these, what is mapped to no file."""
+        """Resident bytes that are mapped to no file."""
         return self.number("status", "RssAnon") * 1024
 
     def highest(self):
@@ -34,11 +34,11 @@ class Process:
             file.write("5")
 
     def share(self):
-        """Bytes in memory, of a page that several processes have its part of it."""
+        """Bytes in memory; of a shared page only this process's part."""
         return self.number("smaps_rollup", "Pss") * 1024
 
     def written(self):
-        """Bytes it had sent to the disk."""
+        """Bytes it wrote to the disk."""
         return self.number("io", "write_bytes")
 
     def open_files(self):
@@ -82,7 +82,7 @@ def session_of(leader):
 
 
 def total(figure, processes):
-    """The sum of a figure over several processes; those that have ended meanwhile add nothing."""
+    """The sum of a figure over several processes; ended ones add nothing."""
     value = 0
     for process in processes:
         try:

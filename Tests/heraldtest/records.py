@@ -4,7 +4,7 @@ import json
 
 
 def read_json(text):
-    """A JSON array, or one object a line; names without underscores and capitals, so that either spelling is read."""
+    """Reads a JSON array, or one object a line. Names lose underscores and capitals, so that both spellings match."""
     text = text.strip()
     items = json.loads(text) if text.startswith("[") else [json.loads(line) for line in text.splitlines()]
     return [{name.replace("_", "").lower(): value for name, value in item.items()} for item in items]
@@ -21,6 +21,6 @@ class Event:
 
     @property
     def story(self):
-        """The outcome, with what became of the call where the event says so at the end of one."""
+        """The outcome, with call_outcome if the event has one."""
         result = self.meta.get("call_outcome")
         return self.outcome if self.outcome == "displayed" or not result else f"{self.outcome} {result}"

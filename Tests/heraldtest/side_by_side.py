@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One SIP message before and after the gateway, in two columns, with what changed marked."""
+"""One SIP message before and after the gateway, in two columns, with changes marked."""
 import difflib
 import textwrap
 
@@ -22,7 +22,7 @@ def pairs(before, after):
 
 
 def changes(lefts, rights):
-    """One run of differing lines: a changed line is the most alike one of the same header name."""
+    """One run of differing lines; a changed line pairs with the most similar line of the same header."""
     partner_of = {}
     for left in lefts:
         alike = [

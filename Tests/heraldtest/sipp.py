@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SIPp at load: a scenario with its words filled in, its counters, and what it said of each call."""
+"""SIPp under load: a scenario with its values filled in, its counters, and its log of each call."""
 import csv
 import os
 import subprocess
@@ -12,14 +12,14 @@ SCENARIOS = os.path.join(ROOT, "Tests", "Peers", "scenarios")
 
 
 class Sipp:
-    """One SIPp; words in @…@ of its scenario are replaced, since SIPp takes no keywords in pauses."""
+    """One SIPp; @name@ in its scenario is replaced by a value, since SIPp takes no keywords in pauses."""
 
     def __init__(self, name, script, address, folder, remote=None, calls=1, rate=10, port=5060, inside=None,
                  limit=600, program=("sipp",), options=(), remote_port=5060, at_once=60_000, **words):
         """`inside`: a namespace of its own; `limit`: seconds until SIPp ends by itself. TRACE=1 keeps messages.
 
-        `script`: a file of this folder's scenarios, or an absolute path. `at_once`: calls in progress at most.
-        `program` and `options`: another SIPp than Debian's, and what only it understands.
+        `script`: a file of Tests/Peers/scenarios, or an absolute path. `at_once`: calls in progress at most.
+        `program` and `options`: another SIPp than Debian's, and its own options.
         """
         os.makedirs(folder, exist_ok=True)
         self.name, self.inside, self.bound = name, inside, f"{address}:{port}"
@@ -36,7 +36,7 @@ class Sipp:
             file.write(text)
         command = ["ip", "netns", "exec", inside] if inside else []
         command += [*program] + ([f"{remote}:{remote_port}"] if remote else []) + [*options]
-        # -nd: a message that comes twice or late is not the end of the call; that is the network's right.
+        # -nd: a doubled or late message does not end the call, since a network may deliver it so.
         command += [
             "-sf", path + ".xml", "-i", address, "-p", str(port), "-m", str(calls), "-r", str(rate), "-l", str(at_once),
             "-nd", "-nostdin", "-timeout", str(limit), "-skip_rlimit", "-buff_size", "4194304", "-max_retrans", "12",
@@ -55,7 +55,7 @@ class Sipp:
         return self
 
     def wait(self, seconds):
-        """SIPp's exit status: 0 when every call succeeded, 1 when one failed; None when it never ended."""
+        """SIPp's exit status: 0 if every call succeeded, 1 if one failed; None if SIPp did not end."""
         try:
             return self.child.process.wait(seconds)
         except subprocess.TimeoutExpired:

@@ -63,8 +63,8 @@ class Graphs(unittest.TestCase):
             "A.swift": "package struct Alpha { var beta: Beta }\nprivate struct Own {}",
             "B.swift": "enum Beta { struct Inner {} }",
             "C.swift": "final class Own { let inner: Beta.Inner }"})
-        self.assertEqual({file: dict(others) for file, others in graph.items()},
-                         {"A.swift": {"B.swift": {"Beta"}, "C.swift": {"Own"}}, "B.swift": {}, "C.swift": {"B.swift": {"Beta"}}})
+        self.assertEqual({file: dict(others) for file, others in graph.items()}, {
+            "A.swift": {"B.swift": {"Beta"}, "C.swift": {"Own"}}, "B.swift": {}, "C.swift": {"B.swift": {"Beta"}}})
 
     def test_comments_and_texts_name_no_types(self):
         with tempfile.NamedTemporaryFile("w+", encoding="utf-8", suffix=".swift") as file:

@@ -22,7 +22,7 @@ class Testbed:
         self.directory_binary = os.path.join(binaries, "herald-directory")
         self.folder = folder
         self.ports = ports
-        # True leaves the two programs alone when the terminal goes away.
+        # True keeps the two programs running when the terminal closes.
         self.outlives_us = outlives_us
         self.directory_state = os.path.join(folder, "directory")
         self.key_file = os.path.join(folder, "api-key")
@@ -39,7 +39,7 @@ class Testbed:
         return done.stdout
 
     def check_ports(self):
-        """Says which port is taken before anything is started."""
+        """Fails with the port that is in use, before anything is started."""
         for port in (self.ports.trunk, self.ports.gateway, self.ports.pbx):
             if port in udp_ports():
                 raise Failed(f"UDP port {port} is in use; end the program that has it and try again")
@@ -74,7 +74,7 @@ class Testbed:
         `pbx` takes the place of the PBX's address.
         """
         ports = self.ports
-        # SIPp is there for the time of a call only, and takes an OPTIONS for one.
+        # SIPp runs during a call only, and would treat an OPTIONS as the call.
         pbx = pbx or f"    address: {HOST}:{ports.pbx}\n    probe: false\n"
         with open(self.config, "w", encoding="utf-8") as file:
             file.write(f"""\
@@ -111,37 +111,37 @@ admin:
 {more}""")
 
     def start_gateway(self, wait_for_sync=True, under=()):
-        """Starts the gateway, `under` a command that becomes it."""
+        """Starts the gateway; `under` is a command prefix that execs it."""
         os.makedirs(self.gateway_state, exist_ok=True)
         self.gateway = Child(
             "herald", [*under, self.herald_binary, "run", "--config", self.config], self.folder, self.outlives_us)
         self.gateway.must_answer(f"{HOST}:{self.ports.admin}", "/readyz" if wait_for_sync else "/healthz")
 
     def reload(self):
-        """Makes the gateway read its configuration again, and waits for its word on it."""
+        """Reloads the configuration, and waits for the gateway's log line about it."""
         seen = tail(self.gateway.log, 100_000).count("reloaded")
         self.gateway.process.send_signal(signal.SIGHUP)
         wait_until(
             lambda: tail(self.gateway.log, 100_000).count("reloaded") > seen, 60,
-            "the gateway did not say whether it took the new configuration\n" + self.gateway.tail())
+            "the gateway logged nothing about the new configuration\n" + self.gateway.tail())
 
     def metric(self, name):
-        """The value of one series, labels included in its name; None when it is not there."""
+        """The value of one series, named with its labels; None if it does not exist."""
         return probes.metrics(f"{HOST}:{self.ports.admin}").get(name)
 
     def events(self):
-        """What the directory has recorded, oldest first."""
+        """The directory's events, oldest first."""
         text = self.command(
             self.directory_binary, "events", "--json", "--limit", "100000", "--state", self.directory_state)
         return [Event(item) for item in reversed(read_json(text))]
 
     def calls(self):
-        """What the gateway has recorded, oldest first."""
+        """The gateway's calls, oldest first."""
         return read_json(self.command(
             self.herald_binary, "calls", "--json", "--limit", "100000", "--config", self.config))
 
     def lookup(self, number):
-        """What `herald lookup` says of a caller."""
+        """The output of `herald lookup` for a caller."""
         return self.command(self.herald_binary, "lookup", number, "--config", self.config)
 
     def stop(self):

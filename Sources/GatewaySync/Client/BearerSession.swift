@@ -149,20 +149,6 @@ actor BearerSession {
     }
 }
 
-/// How a client signs in.
-package struct BearerSettings: Sendable {
-    package var device: DeviceIdentity
-    /// Where the tokens are kept between starts, readable for this user only.
-    package var tokenFile: String
-    /// Told once when the directory has ended the session.
-    package var onSignedOut: @Sendable () async -> Void = {}
-
-    package init(device: DeviceIdentity, tokenFile: String) {
-        self.device = device
-        self.tokenFile = tokenFile
-    }
-}
-
 /// Requests as the session's owner makes them.
 extension DirectoryClient {
     /// One attempt on behalf of the session, or with the API key where there is none.

@@ -65,8 +65,8 @@ final class StreamConnection: ChannelInboundHandler {
         self.hub = hub
         isSecured = !isTLS
         framer = StreamFramer(largestMessage: hub.limits.largestMessage)
-        lastByte = .now()
-        unfinishedSince = isTLS ? .now() : nil
+        lastByte = hub.now
+        unfinishedSince = isTLS ? hub.now : nil
     }
 
     // MARK: Sending
@@ -151,7 +151,7 @@ final class StreamConnection: ChannelInboundHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        lastByte = .now()
+        lastByte = hub.now
         framer.append(unwrapInboundIn(data).readableBytesView)
         gather(context.channel)
     }
@@ -225,7 +225,7 @@ final class StreamConnection: ChannelInboundHandler {
             }
         }
         // Of a message; a handshake has its own time.
-        if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? .now() : nil }
+        if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? hub.now : nil }
     }
 
     /// One sign of life for all that a turn asked for: each by itself would be a write for four bytes read, while every other

@@ -46,6 +46,9 @@ final class StreamHub {
         self.onTrouble = onTrouble
     }
 
+    /// The time of the event loop, which tests move by hand.
+    var now: NIODeadline { loop.now }
+
     /// The worker that gets a connection's messages, always the same, so that they keep their order.
     func inbox(for number: UInt64) -> StreamInbox { inboxes[Int(number % UInt64(inboxes.count))] }
 
@@ -195,7 +198,7 @@ final class StreamHub {
 
     /// Closes connections that have been silent or half a message for too long.
     func sweep() {
-        let now = NIODeadline.now()
+        let now = now
         for connection in Array(connections.values) { connection.sweep(now) }
     }
 
