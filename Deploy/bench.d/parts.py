@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The pieces of a call's work one by one: the micro-benchmarks of Tests/Benchmarks/CallPath, and their medians.
+"""The pieces of a call's work one by one: the micro-benchmarks of Tests/Benchmarks/CallParts, and their medians.
 
 `swift package benchmark` would build a comparing tool first, for minutes; the program alone prints its distributions.
 """
@@ -11,7 +11,7 @@ import machine
 import report
 from loopback import ROOT, Failed
 
-PROGRAM = os.path.join(ROOT, ".build-benchmarks", "release", "CallPath")
+PROGRAM = os.path.join(ROOT, ".build-benchmarks", "release", "CallParts")
 # Each iteration does its piece so often, but what is done to the whole brand index; times are nanoseconds an iteration.
 PIECES, ONCE = 1000, "brand index: "
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+package import CallAccounting
 import GRDB
-package import Gateway
 package import Logging
 import Synchronization
 package import WallClock

@@ -3,8 +3,8 @@
 import ArgumentParser
 import Branding
 import BrandingAPI
+import CallAccounting
 import Foundation
-import Gateway
 import GatewayAdmin
 import GatewayStore
 import UnixSignals

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
+import CallPath
 import ConfigurationFiles
 import Foundation
-import Gateway
 import GatewayAdmin
 import GatewayStore
 import GatewaySync

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallPath
 import ConfigurationFiles
-import Gateway
 import SIPCore
 import SIPTransport
 import Synchronization

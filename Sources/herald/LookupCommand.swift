@@ -3,9 +3,9 @@
 import ArgumentParser
 import Branding
 import BrandingAPI
+import CallAccounting
 import ConfigurationFiles
 import Foundation
-import Gateway
 import GatewayAdmin
 import GatewayStore
 import Logging

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import ConfigurationFiles
 import Dispatch
-import Gateway
 import GatewayStore
 import Logging
 import SIPCore

@@ -2,8 +2,8 @@
 
 import ArgumentParser
 import BrandingAPI
+import CallAccounting
 import ConfigurationFiles
-import Gateway
 import GatewayAdmin
 
 /// `herald sync --now`: makes the running gateway sync with the directory.

@@ -6,8 +6,8 @@ import Testing
 @Suite("Source files of the call path")
 struct CallPathTests {
     private static let folders = [
-        "Sources/SIPCore", "Sources/Branding", "Sources/Gateway/Admission", "Sources/Gateway/Call",
-        "Sources/Gateway/CurrentBranding.swift", "Sources/Gateway/Outcome",
+        "Sources/SIPCore", "Sources/Branding", "Sources/Hashing", "Sources/Timers", "Sources/CallPath",
+        "Sources/CallAccounting/CurrentBranding.swift", "Sources/CallAccounting/Outcome", "Sources/CallAccounting/Ring",
         "Sources/SIPTransport/CallThreadPriority.swift", "Sources/SIPTransport/DatagramBatch.swift",
         "Sources/SIPTransport/TransportWorker.swift", "Sources/SIPTransport/UDPSocket.swift",
     ]

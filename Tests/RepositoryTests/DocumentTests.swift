@@ -30,7 +30,7 @@ struct DocumentTests {
         #expect(tests.count > 30)
         for test in tests {
             let parts = test.split(separator: "/")
-            let places = ["", "Call/", "Outcome/", "Admission/"].map { "Tests/\(parts[0])/\($0)\(parts[1]).swift" }
+            let places = ["", "Outcome/", "Ring/", "Admission/"].map { "Tests/\(parts[0])/\($0)\(parts[1]).swift" }
             #expect(places.contains { Repository.exists($0) }, "docs/contract.md names \(test), which does not exist")
         }
     }
@@ -39,7 +39,8 @@ struct DocumentTests {
         let page = try Repository.text("docs/operating.md")
         let sources =
             Repository.paths(under: "Sources/herald", endingWith: [".swift"])
-            + Repository.paths(under: "Sources/Gateway", endingWith: [".swift"])
+            + Repository.paths(under: "Sources/CallPath", endingWith: [".swift"])
+            + Repository.paths(under: "Sources/CallAccounting", endingWith: [".swift"])
         var metrics: Set<String> = []
         for path in sources {
             metrics.formUnion(try Repository.text(path).matches(of: /"(herald_[a-z_]+)"/).map { String($0.1) })

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SIPCore
+import Hashing
 
 /// The name of one call: 128 bits, the same for every retransmission and after every restart.
 ///
@@ -14,9 +14,6 @@ package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
         self.high = high
         self.low = low
     }
-
-    /// The standard library's own requirement for the place in a table.
-    package func _rawHashValue(seed: Int) -> Int { KeyedHash.place(of: high ^ low, seed: seed) }
 
     /// Reads the 36-character lower-case UUID form that `description` writes.
     package init?(_ text: some StringProtocol) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CallAccounting
 import Foundation
-package import Gateway
 import SystemReasons
 
 /// Why a command did not reach a gateway, with the remedy.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CallAccounting
 import Foundation
-package import Gateway
 import Hummingbird
 import HummingbirdCore
 package import Logging

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// What the refusal of a new INVITE needs, found in its bytes without indexing or keeping the message.
 ///
 /// For floods, in which most of what comes is refused (docs/performance-overload.md). Takes only INVITEs of the plainest

@@ -3,7 +3,7 @@
 import SIPCore
 import Testing
 
-@testable import Gateway
+@testable import CallPath
 
 @Suite("ACKs of a flood's refusals end at a glance")
 struct RefusalTagsTests {
