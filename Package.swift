@@ -82,8 +82,8 @@ let package = Package(
         .target(
             name: "GatewayApp",
             dependencies: [
-                "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", "CSQLite", log, lifecycle,
+                "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting", "GatewayStore",
+                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", "CSQLite", log, lifecycle,
                 signals,
             ],
             swiftSettings: strict),
@@ -97,19 +97,19 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "GatewayStore",
-            dependencies: ["Gateway", "SIPCore", "Branding", "HostSystem", grdb, sqlite, log],
+            dependencies: ["CallAccounting", "Branding", "Timers", "HostSystem", grdb, sqlite, log],
             swiftSettings: strict),
         .target(
             name: "GatewaySync",
             dependencies: [
-                "Gateway", "Branding", "BrandingAPI", "HostSystem", "TLSReasons", "CLinux", httpClient, nio, nioPosix,
-                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
+                "CallAccounting", "Branding", "BrandingAPI", "HostSystem", "TLSReasons", "CLinux",
+                httpClient, nio, nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
             ],
             swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
             dependencies: [
-                "Gateway", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
+                "CallAccounting", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
                 lifecycle, log,
             ],
             swiftSettings: strict),
@@ -132,15 +132,22 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], swiftSettings: strict),
 
-        // The story of one call, and the roles it needs others to play.
-        .target(name: "Gateway", dependencies: ["SIPCore", "Branding", atomics], swiftSettings: strict),
+        // The way of one message: dispatch, identity, decision, decoration, forwarding.
+        .target(
+            name: "CallPath", dependencies: ["SIPCore", "Branding", "CallAccounting", "Hashing"],
+            swiftSettings: strict),
+        // Outcomes of calls, without a SIP type, and the roles the edges play for the gateway.
+        .target(name: "CallAccounting", dependencies: ["Branding", "Hashing", atomics], swiftSettings: strict),
         .target(name: "BrandingAPI", dependencies: ["Branding"], swiftSettings: strict),
 
         // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
-        .target(name: "SIPCore", dependencies: ["COsip2", "CVector"], swiftSettings: strict),
+        .target(name: "SIPCore", dependencies: ["Hashing", "Timers", "COsip2", "CVector"], swiftSettings: strict),
         .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
         // Errors and limits of the operating system, and steps of its clock; for every edge and both programs.
         .target(name: "HostSystem", swiftSettings: strict),
+        // Keyed hashes and their digits; timers by deadline. No SIP, no clock.
+        .target(name: "Hashing", swiftSettings: strict),
+        .target(name: "Timers", swiftSettings: strict),
         // Why TLS failed, for the two edges that speak it.
         .target(name: "TLSReasons", dependencies: [nioSSL], swiftSettings: strict),
         // Log lines for people and for the journal; for both programs.
@@ -163,7 +170,10 @@ let package = Package(
             name: "CPhoneNumber",
             linkerSettings: [.linkedLibrary("phonenumber")]),
 
-        .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "RepeatableChance"], swiftSettings: strict),
+        .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
+        .testTarget(name: "TimersTests", dependencies: ["Timers", "RepeatableChance"], swiftSettings: strict),
+        .testTarget(
+            name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "RepeatableChance"], swiftSettings: strict),
         // Starts programs for tests; no test itself.
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
         // Random numbers for tests, the same in every run.
@@ -176,24 +186,28 @@ let package = Package(
         ),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(
-            name: "GatewayTests", dependencies: ["Gateway", "SIPCore", "Branding", "RepeatableChance"],
+            name: "CallPathTests",
+            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "RepeatableChance"],
             resources: [.copy("Invites")], swiftSettings: strict),
+        .testTarget(
+            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "RepeatableChance"],
+            swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
-                "GatewayStore", "Gateway", "SIPCore", "Branding", "RepeatableChance", "HostSystem", grdb, log,
+                "GatewayStore", "CallAccounting", "Branding", "RepeatableChance", "HostSystem", grdb, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "CLinux", "Directory",
+                "GatewaySync", "GatewayStore", "CallAccounting", "Branding", "BrandingAPI", "CLinux", "Directory",
                 httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayAdminTests",
-            dependencies: ["GatewayAdmin", "Gateway", "Branding", "LogText", lifecycle, log],
+            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", lifecycle, log],
             swiftSettings: strict),
         .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
         .testTarget(
@@ -201,7 +215,8 @@ let package = Package(
             dependencies: ["herald", "ChildPrograms", grdb],
             swiftSettings: strict),
         .testTarget(
-            name: "GatewayAppTests", dependencies: ["GatewayApp", "ConfigurationFiles", "Gateway", "Branding", log],
+            name: "GatewayAppTests",
+            dependencies: ["GatewayApp", "ConfigurationFiles", "CallPath", "CallAccounting", "Branding", log],
             swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
@@ -225,12 +240,12 @@ if Context.environment["HERALD_BENCHMARKS"] != nil {
     package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []))
     package.targets.append(
         .executableTarget(
-            name: "CallPath",
+            name: "CallParts",
             dependencies: [
-                "SIPCore", "Branding", "Gateway", "GatewayStore", "CSQLite", "HostSystem",
+                "SIPCore", "Branding", "CallAccounting", "GatewayStore", "CSQLite", "HostSystem",
                 .product(name: "Benchmark", package: "benchmark"),
             ],
-            path: "Tests/Benchmarks/CallPath",
+            path: "Tests/Benchmarks/CallParts",
             swiftSettings: strict,
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]))
 }

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SIPCore
-
 extension GatewayStatus {
     /// A trunk, as the status page shows it.
     package struct Trunk: Hashable, Sendable, Codable {
@@ -59,23 +57,26 @@ extension GatewayStatus {
         package var peer: String?
         /// Of the last message, with everything unprintable as an escape.
         package var method: String
-        /// What Herald answered; nil where it dropped the message.
+        /// The status of Herald's response; nil for a dropped message.
         package var status: Int?
         package var cause: String
         package var count: UInt64
         package var first: Int64
         package var last: Int64
 
-        package init(_ rejection: Rejection) {
-            address = rejection.source.description
-            transport = "\(rejection.transport)"
-            peer = rejection.peer
-            method = rejection.methodText
-            status = rejection.status == 0 ? nil : Int(rejection.status)
-            cause = rejection.causeText
-            count = rejection.count
-            first = rejection.first / 1_000_000
-            last = rejection.last / 1_000_000
+        package init(
+            address: String, transport: String, peer: String?, method: String, status: Int?, cause: String,
+            count: UInt64, first: Int64, last: Int64
+        ) {
+            self.address = address
+            self.transport = transport
+            self.peer = peer
+            self.method = method
+            self.status = status
+            self.cause = cause
+            self.count = count
+            self.first = first
+            self.last = last
         }
     }
 }

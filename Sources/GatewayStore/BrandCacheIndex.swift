@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+import CallAccounting
 import GRDB
-import Gateway
 
 /// The in-memory index, made from the stored records.
 extension BrandCacheStore {

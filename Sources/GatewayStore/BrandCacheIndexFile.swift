@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+import CallAccounting
 import Dispatch
-import Gateway
 package import Logging
 import Synchronization
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+import CallAccounting
 import GRDB
-import Gateway
 
 extension BrandCacheStore {
     /// Stores a record that a lookup brought, unless the number is there already.

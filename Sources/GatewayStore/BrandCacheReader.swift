@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+package import CallAccounting
 import GRDB
-package import Gateway
 
 /// The stored brands, read beside a running gateway or without one: for the operator's commands.
 ///

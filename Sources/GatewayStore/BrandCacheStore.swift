@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+package import CallAccounting
 import Foundation
 import GRDB
-package import Gateway
 
 /// The directory's records and the state of the sync, in `brands.sqlite`.
 ///

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import Dispatch
 import Foundation
 import GRDB
-import Gateway
 
 /// The records of one sync answer in a file of their own, `incoming.sqlite`, until all of them are there.
 ///

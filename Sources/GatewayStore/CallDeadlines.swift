@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
-import SIPCore
+import CallAccounting
+import Timers
 
 /// Open calls by the time at which each ends unless something is heard of it.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+import CallAccounting
 import HostSystem
 import Logging
 import Synchronization

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+import CallAccounting
 
 /// The calls that ended lately: a late repetition of their INVITE begins no new call.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CallAccounting
 import GRDB
-package import Gateway
 import Synchronization
 
 /// The event outbox in the ledger file, as the sender works on it.

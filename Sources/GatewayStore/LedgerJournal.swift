@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import Gateway
-import SIPCore
+import CallAccounting
+import Timers
 
 /// An open call in memory, with its row in the ledger.
 final class LedgerCall {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+import CallAccounting
 package import GRDB
-import Gateway
 
 /// The operator's questions to the ledger: calls, events, counts; works beside a running gateway.
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import GRDB
-import Gateway
 
 /// What the ledger was left with: open calls, the next row numbers, the position in the ring.
 struct LedgerState {

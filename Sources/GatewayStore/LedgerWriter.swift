@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import GRDB
-import Gateway
 
 /// Stores one batch inside a transaction: calls, events, returned calls, positions in the rings.
 ///

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CallAccounting
 import GRDB
-package import Gateway
 
 // Files of logos: which are there, which are needed, which have to go.
 

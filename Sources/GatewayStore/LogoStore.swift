@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
+package import CallAccounting
 import Foundation
 import GRDB
-package import Gateway
 
 /// The gateway's copies of logos: rows in `brands.sqlite`, files in the folder `logos` beside it.
 ///

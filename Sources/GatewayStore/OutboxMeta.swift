@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import Foundation
-import Gateway
 
 /// Writes `meta` as the JSON that is stored and sent; the counterpart of `OutcomeEvent.Meta`'s `Codable`.
 ///

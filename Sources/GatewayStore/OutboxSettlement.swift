@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import GRDB
-import Gateway
 
 /// What became of one try to send an event.
 struct OutboxSettlement: Sendable {

@@ -2,7 +2,7 @@
 
 package import Branding
 import GRDB
-package import Gateway
+package import CallAccounting
 package import HostSystem
 package import Logging
 import Synchronization

@@ -2,7 +2,7 @@
 
 import Dispatch
 import GRDB
-import Gateway
+import CallAccounting
 import HostSystem
 import Logging
 import Synchronization

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import GRDB
-import Gateway
 import Logging
 
 // How a recorder begins with the signal log, and goes on without it.

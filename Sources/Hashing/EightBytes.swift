@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Eight bytes of a message as a word, the first of them lowest.
+/// Eight bytes as one word, the first byte lowest.
 ///
-/// What is compared or hashed (RFC 3261 §16.6 step 8) is read so, not byte by byte.
-struct EightBytes {
+/// Hashing and comparing by words takes fewer instructions than by bytes.
+package struct EightBytes {
     /// The bytes, the first of them lowest.
-    let word: UInt64
+    package let word: UInt64
 
-    /// Reads the bytes at `position`, behind which there must be seven more.
+    /// Reads the bytes at `position`; seven more bytes must follow.
     @inline(__always)
-    init(_ bytes: RawSpan, whole position: Int) {
+    package init(_ bytes: RawSpan, whole position: Int) {
         // Every caller has compared position and count; every bit pattern is a valid integer.
         word = UInt64(
             littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self))
     }
 
-    /// Reads the bytes at `position`, of which fewer than eight may be there; what lies behind the last is read as zero.
+    /// Reads up to eight bytes at `position`; bytes behind the end read as zero.
     @inline(never)
-    init(_ bytes: RawSpan, at position: Int) {
+    package init(_ bytes: RawSpan, at position: Int) {
         let missing = position - (bytes.byteCount - 8)
         if missing >= 8 {
             word = 0

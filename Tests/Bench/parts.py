@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a call's work one by one: the medians of the micro-benchmarks in Tests/Benchmarks/CallPath.
+"""The parts of a call's work one by one: the medians of the micro-benchmarks in Tests/Benchmarks/CallParts.
 
 `swift package benchmark` would first build a tool for minutes; the program prints its distributions itself.
 """
@@ -11,7 +11,7 @@ from heraldtest import ROOT
 from heraldtest.child import Failed
 from . import machine, report
 
-PROGRAM = os.path.join(ROOT, ".build-benchmarks", "release", "CallPath")
+PROGRAM = os.path.join(ROOT, ".build-benchmarks", "release", "CallParts")
 # Repetitions in an iteration, except for operations on the whole brand index; times are nanoseconds an iteration.
 PIECES, ONCE = 1000, "brand index: "
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import Gateway
+import CallAccounting
+import CallPath
 import Testing
 
 @Suite("What a carrier says of its callers, wherever it says it: 3GPP TS 24.229 §7.2.18, ATIS-1000082")

@@ -4,7 +4,7 @@ import Foundation
 import SIPCore
 import Testing
 
-@testable import Gateway
+@testable import CallPath
 
 @Suite("A reload leaves the calls of peers alone that it removes or moves")
 struct FormerPeersTests {

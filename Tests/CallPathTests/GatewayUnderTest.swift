@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
+import CallPath
 import Foundation
-import Gateway
 import SIPCore
 
 /// The call path with real parts and no sockets: bytes in by `receive`, datagrams out of `sent`, time by hand.

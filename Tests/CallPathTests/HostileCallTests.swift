@@ -4,7 +4,7 @@ import Foundation
 import SIPCore
 import Testing
 
-@testable import Gateway
+@testable import CallPath
 
 @Suite("What one caller sends must not cost the calls of others")
 struct HostileCallTests {

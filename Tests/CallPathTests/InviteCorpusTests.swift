@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
+import CallPath
 import Foundation
-import Gateway
 import SIPCore
 import Testing
 

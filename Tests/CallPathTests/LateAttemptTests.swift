@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import Gateway
+import CallAccounting
+import CallPath
 import SIPCore
 import Testing
 

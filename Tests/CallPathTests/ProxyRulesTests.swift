@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallPath
 import Foundation
-import Gateway
 import SIPCore
 import Testing
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import Gateway
+import CallAccounting
+import CallPath
 import Testing
 
 @Suite("The caller as the carrier wrote it, where that is no certain number")

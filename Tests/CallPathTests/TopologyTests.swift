@@ -4,7 +4,7 @@ import Branding
 import SIPCore
 import Testing
 
-@testable import Gateway
+@testable import CallPath
 
 @Suite("Who is who: trunks by address, port, local address and certificate")
 struct TopologyTests {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import Gateway
+import CallAccounting
+import CallPath
 import Testing
 
 @Suite("Callers who are not to be named, RFC 3323 §4.2, RFC 3325 §9.3, RFC 7044 §10.1")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import Gateway
+import CallPath
 import Testing
 
 /// What a trunk that is not trusted may learn of a caller who withholds the number.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import Foundation
-import Gateway
 import GatewayAdmin
 import Logging
 import ServiceLifecycle

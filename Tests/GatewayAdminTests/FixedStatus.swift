@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+import CallAccounting
 import Synchronization
 
 /// A gateway whose state the test sets.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import ConfigurationFiles
-import Gateway
 import Logging
 import Testing
 

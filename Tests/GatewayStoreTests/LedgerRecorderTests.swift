@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import GRDB
-import Gateway
 import Synchronization
 import Testing
 

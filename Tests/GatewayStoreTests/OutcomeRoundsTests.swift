@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import Foundation
 import GRDB
-import Gateway
 import Testing
 
 @testable import GatewayStore

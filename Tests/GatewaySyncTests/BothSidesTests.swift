@@ -2,9 +2,9 @@
 
 import Branding
 import BrandingAPI
+import CallAccounting
 import Directory
 import Foundation
-import Gateway
 import Testing
 
 @testable import GatewaySync

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import Foundation
-import Gateway
 import GatewayStore
 import GatewaySync
 import ServiceLifecycle

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import Gateway
+import CallAccounting
 import GatewayStore
 
 /// One answer of the directory with its records, as short as a test can say it.

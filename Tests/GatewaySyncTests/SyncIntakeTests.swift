@@ -2,8 +2,8 @@
 
 import Branding
 import BrandingAPI
+import CallAccounting
 import Foundation
-import Gateway
 import NIOCore
 import Testing
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import Foundation
 import GRDB
-import Gateway
 import GatewayStore
 import GatewaySync
 import ServiceLifecycle

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SIPCore
+import Hashing
 import Testing
 
 /// Key 00 01 … 0f, message 00 01 … of growing length: the setting of the authors' published vectors.

@@ -25,7 +25,7 @@ struct ScenarioTests {
 
     @Test func `every INVITE of the corpus has its expectation`() throws {
         for (folder, table) in [("Invites", "corpus.tsv"), ("Invites/broken", "broken.tsv")] {
-            let folder = "Tests/GatewayTests/" + folder
+            let folder = "Tests/CallPathTests/" + folder
             let named = try Repository.lines(folder + "/" + table)
                 .filter { $0.contains(".sip\t") }.map { String($0.prefix { $0 != "\t" }) }
             let present = Repository.paths(under: folder, endingWith: [".sip"])
@@ -36,7 +36,7 @@ struct ScenarioTests {
     }
 
     @Test func `the corpus keeps its line ends`() throws {
-        for path in Repository.paths(under: "Tests/GatewayTests/Invites", endingWith: [".sip"]) {
+        for path in Repository.paths(under: "Tests/CallPathTests/Invites", endingWith: [".sip"]) {
             guard !path.contains("/broken/") else { continue }
             let head = try Repository.text(path).unicodeScalars
             #expect(head.contains("\r"), "\(path) has lost its CRLF; see .gitattributes")

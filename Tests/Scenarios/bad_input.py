@@ -13,7 +13,7 @@ import socket
 import sys
 
 BROKEN = os.path.join(
-    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "GatewayTests", "Invites", "broken")
+    os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "CallPathTests", "Invites", "broken")
 
 
 def cases():

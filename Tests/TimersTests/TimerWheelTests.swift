@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import RepeatableChance
-import SIPCore
 import Testing
+import Timers
 
 @Suite("Timer wheel")
 struct TimerWheelTests {
@@ -36,11 +36,11 @@ struct TimerWheelTests {
 
     @Test func `a timer carries what it was given`() throws {
         var wheel = TimerWheel(now: 0)
-        _ = wheel.schedule(at: 7, id: .max, kind: TransactionTimer.c.rawValue)
+        _ = wheel.schedule(at: 7, id: .max, kind: 3)
         let due = wheel.popDue(by: 10)
         let timer = try #require(due)
         #expect(timer.id == .max)
-        #expect(timer.kind == TransactionTimer.c.rawValue)
+        #expect(timer.kind == 3)
         #expect(timer.deadline == 7)
     }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SIPCore
+import Hashing
 
 /// The name of one call: 128 bits, the same for every retransmission and after every restart.
 ///

@@ -106,6 +106,9 @@ package struct CallSignal: Hashable, Sendable {
 ///
 /// Each is cut to its limit in bytes, on the call path.
 package struct CallTexts: Hashable, Sendable {
+    /// Longest texts in bytes, in the order the ring stores them.
+    package static let limits = (sipCallID: 160, brandName: 100, brandID: 64, subscriber: 64, carrierName: 43)
+
     /// The SIP Call-ID; at most 160 bytes.
     package var sipCallID: [UInt8]
     /// Name of the brand shown; at most 100 bytes.

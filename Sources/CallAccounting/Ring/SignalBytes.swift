@@ -17,8 +17,6 @@ import Branding
 ///
 /// Values are in the machine's own byte order: neither file leaves the machine.
 struct SignalBytes {
-    /// Longest texts in bytes, in the order they are stored.
-    static let textLimits = (sipCallID: 160, brandName: 100, brandID: 64, subscriber: 64, carrierName: 43)
     /// Bytes of a signal without texts, and of the longest with them.
     static let least = 72
     static let most = 504
@@ -53,7 +51,7 @@ struct SignalBytes {
             return Self.least
         }
         base.storeBytes(of: marks | 1, toByteOffset: 67, as: UInt8.self)
-        let limits = Self.textLimits
+        let limits = CallTexts.limits
         var end = 73
         store(texts.sipCallID, limit: limits.sipCallID, lengthAt: 68, end: &end)
         store(texts.brandName, limit: limits.brandName, lengthAt: 69, end: &end)
@@ -81,7 +79,7 @@ struct SignalBytes {
         guard bytes.count >= least else { return nil }
         guard bytes[67] & 1 == 1 else { return least }
         guard bytes.count > least else { return nil }
-        let limits = textLimits
+        let limits = CallTexts.limits
         let lengths = (Int(bytes[68]), Int(bytes[69]), Int(bytes[70]), Int(bytes[71]), Int(bytes[72]))
         guard lengths.0 <= limits.sipCallID, lengths.1 <= limits.brandName, lengths.2 <= limits.brandID,
             lengths.3 <= limits.subscriber, lengths.4 <= limits.carrierName

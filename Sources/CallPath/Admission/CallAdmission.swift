@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import SIPCore
 
 // Whether a new call may begin: not while the gateway drains, and not past what its trunk may bring (RFC 3261 §21.5.4).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CallAccounting
 import Synchronization
 
 /// The calls that have begun and not ended, for limits per trunk and for draining.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import SIPCore
 
 /// By what the operator's PBX shows that no person answers: a voicemail box, a queue or a menu.

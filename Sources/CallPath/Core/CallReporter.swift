@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import SIPCore
 
 /// Turns what happens on the call path into signals for the outcome side: one memory store each, nothing waited for.

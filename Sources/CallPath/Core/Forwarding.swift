@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import SIPCore
 
 // Sending requests on: calls from the PBX, requests inside dialogs, and what goes without a transaction (RFC 3261 §16.6).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CallAccounting
 import SIPCore
 import Synchronization
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import SIPCore
 
 // Where a request goes: by its route, by the dialog's cookie, or to a configured target (RFC 3261 §16.5, §16.6 step 7).

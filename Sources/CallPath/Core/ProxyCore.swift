@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import SIPCore
 
 /// The rules between trunk and PBX over one shard of the transactions: tells calls apart and lets each walk its way.

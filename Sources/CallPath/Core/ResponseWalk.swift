@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import SIPCore
 
 // What happens to a response of a configured peer (RFC 3261 §16.7).

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import SIPCore
 
 // Which target a request goes to, and what happens when one fails (RFC 3261 §16.6 step 7, §16.7 step 4, §16.9).

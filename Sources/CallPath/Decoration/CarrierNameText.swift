@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import SIPCore
 
 /// The name a carrier sent: whether it is one at all, and how it goes into the records.
@@ -43,7 +44,7 @@ enum CarrierNameText {
     }
 
     /// Longest name in a record, in bytes of UTF-8.
-    static let longest = SignalBytes.textLimits.carrierName
+    static let longest = CallTexts.limits.carrierName
 
     /// The name of From that the brand's takes the place of, as it is read: without folds, escapes, control characters and
     /// direction marks, cut between two characters; empty where none is replaced.

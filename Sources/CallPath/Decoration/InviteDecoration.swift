@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import SIPCore
 
 // The story of one call from the trunk, stops 4 to 8 of the walk. No network and no disk between its first and its last

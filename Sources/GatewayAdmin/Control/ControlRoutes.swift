@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import Foundation
-import Gateway
 import Hummingbird
 
 /// The commands a running gateway takes on its control socket.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Gateway
+package import CallAccounting
 import HTTPTypes
 import Hummingbird
 import HummingbirdCore

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+import CallAccounting
 
 /// Writes samples in the Prometheus text format, version 0.0.4.
 ///

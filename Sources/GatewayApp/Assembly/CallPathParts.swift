@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import Gateway
+import CallPath
 import SIPCore
 import SIPTransport
 import HostSystem

@@ -2,7 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
-import Gateway
+import CallAccounting
 import GatewayAdmin
 import GatewayStore
 import GatewaySync

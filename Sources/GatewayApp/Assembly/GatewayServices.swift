@@ -3,7 +3,7 @@
 import Branding
 import ConfigurationFiles
 import Foundation
-import Gateway
+import CallAccounting
 import GatewayAdmin
 import GatewayStore
 import GatewaySync

@@ -2,7 +2,7 @@
 
 import Branding
 import ConfigurationFiles
-import Gateway
+import CallAccounting
 import GatewayStore
 import Logging
 

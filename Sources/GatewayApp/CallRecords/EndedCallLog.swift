@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import ConfigurationFiles
 import Dispatch
-import Gateway
 import GatewayAdmin
 import Logging
 import Synchronization

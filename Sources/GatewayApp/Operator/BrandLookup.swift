@@ -2,7 +2,7 @@
 
 import Branding
 package import ConfigurationFiles
-import Gateway
+import CallAccounting
 import GatewayAdmin
 
 /// Attestations of a caller, as the command line spells them.

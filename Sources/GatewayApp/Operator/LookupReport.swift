@@ -3,7 +3,7 @@
 import Branding
 package import BrandingAPI
 import ConfigurationFiles
-import Gateway
+import CallAccounting
 import GatewayAdmin
 
 /// The result of `herald lookup` as text and as JSON.

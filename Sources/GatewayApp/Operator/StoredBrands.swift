@@ -4,7 +4,7 @@ import Branding
 import BrandingAPI
 import ConfigurationFiles
 import Foundation
-import Gateway
+import CallAccounting
 import GatewayAdmin
 import GatewayStore
 import Logging

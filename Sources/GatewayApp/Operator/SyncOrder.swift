@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import Gateway
+import CallAccounting
 import GatewayAdmin
 
 /// `herald sync`: makes the running gateway sync with the directory.

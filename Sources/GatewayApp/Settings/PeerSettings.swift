@@ -2,7 +2,7 @@
 
 import Branding
 import ConfigurationFiles
-import Gateway
+import CallPath
 import SIPCore
 import SIPTransport
 

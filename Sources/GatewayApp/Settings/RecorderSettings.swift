@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import Gateway
+import CallAccounting
+import CallPath
 import GatewayStore
 
 extension HeraldConfiguration {

@@ -2,7 +2,7 @@
 
 import Branding
 import BrandingAPI
-import Gateway
+import CallAccounting
 import GatewayAdmin
 import GatewaySync
 

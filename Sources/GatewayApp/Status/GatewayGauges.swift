@@ -2,7 +2,7 @@
 
 import Branding
 import Foundation
-import Gateway
+import CallAccounting
 import GatewaySync
 import SIPCore
 import SIPTransport

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallPath
 import Dispatch
-import Gateway
 import Logging
 import SIPCore
 import SIPTransport

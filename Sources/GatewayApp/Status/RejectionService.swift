@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Gateway
+import CallAccounting
+import CallPath
 import Logging
 import SIPCore
 import SIPTransport

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+package import CallAccounting
 package import Foundation
-package import Gateway
 package import Logging
 import ServiceLifecycle
 import Synchronization

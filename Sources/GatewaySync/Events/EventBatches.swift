@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import Gateway
+import CallAccounting
 import Logging
 
 /// Several events in one request, where the remote configuration offers it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import CallAccounting
 import Foundation
-import Gateway
 
 /// Turns a stored event into the contract's request; the same event always gives the same request.
 struct EventBody {

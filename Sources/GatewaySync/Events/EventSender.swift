@@ -2,7 +2,7 @@
 
 import Branding
 import BrandingAPI
-package import Gateway
+package import CallAccounting
 package import Logging
 import ServiceLifecycle
 import Synchronization

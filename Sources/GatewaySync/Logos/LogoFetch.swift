@@ -2,8 +2,8 @@
 
 import AsyncHTTPClient
 import Branding
+import CallAccounting
 import Foundation
-import Gateway
 import NIOCore
 import NIOHTTP1
 

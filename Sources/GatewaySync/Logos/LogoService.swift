@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+package import CallAccounting
 import Crypto
-package import Gateway
 package import Logging
 import ServiceLifecycle
 import Synchronization

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import CallAccounting
 import Foundation
-package import Gateway
 
 /// From where logos are fetched, how patiently, and what is made of them.
 package struct LogoSettings: Sendable {

@@ -2,8 +2,8 @@
 
 package import Branding
 import BrandingAPI
+import CallAccounting
 import Foundation
-import Gateway
 package import Logging
 import ServiceLifecycle
 import Synchronization

@@ -2,7 +2,7 @@
 
 package import Branding
 import BrandingAPI
-package import Gateway
+package import CallAccounting
 package import Logging
 
 /// The one writer of the branding snapshot: puts gates and indexes in front of the calls, then into the store.

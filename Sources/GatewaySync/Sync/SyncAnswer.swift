@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import BrandingAPI
+package import CallAccounting
 import Foundation
-package import Gateway
 
 /// What a sync response holds beside its records.
 ///

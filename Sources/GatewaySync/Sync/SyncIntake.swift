@@ -2,8 +2,8 @@
 
 import Branding
 import BrandingAPI
+import CallAccounting
 import Foundation
-import Gateway
 import NIOCore
 
 /// Takes in the body of one sync answer as it comes: checks its records and puts them, batch by batch, where they wait.

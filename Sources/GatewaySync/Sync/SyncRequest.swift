@@ -2,8 +2,8 @@
 
 import AsyncHTTPClient
 import BrandingAPI
+package import CallAccounting
 import Foundation
-package import Gateway
 import NIOCore
 import NIOHTTP1
 

@@ -2,7 +2,7 @@
 
 package import Branding
 import BrandingAPI
-package import Gateway
+package import CallAccounting
 package import Logging
 import ServiceLifecycle
 import Synchronization

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CVector
+import Hashing
 
 /// Sixteen bytes of a message looked at in one step.
 ///

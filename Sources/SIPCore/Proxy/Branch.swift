@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// The identity of a transaction as this proxy sees it, and the branch it forwards the request with.
 ///
 /// A keyed hash of the method, the sender, the received branch, Call-ID and CSeq number (RFC 3261 §17.2.3). CANCEL and the

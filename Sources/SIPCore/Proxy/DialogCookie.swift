@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// What the gateway remembers of a dialog's beginning.
 package struct DialogNote: Hashable, Sendable {
     /// The mark of the trunk in its owner's words.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// One end of a dialog as the gateway reaches it: the target the call went to, or the source it came from
 /// (RFC 3261 §16.6 steps 4 and 7).
 package struct DialogEnd: Hashable, Sendable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Timers
+
 // What the state machines of a transaction ask for, done in order: sending, timers, word to the owner (RFC 3261 §17).
 
 extension ProxyTransactions {

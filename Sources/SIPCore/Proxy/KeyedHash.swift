@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// The gateway's secret: sixteen bytes kept on disk, so that hashes are the same after a restart and nobody can make them.
 package struct Secret: Sendable {
     private let key0: UInt64

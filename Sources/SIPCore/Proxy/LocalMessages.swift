@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// Responses and hop-by-hop requests that the proxy writes itself.
 package enum LocalMessages {
     /// An answer to a request, with the Via of the request as its sender is to be answered (RFC 3261 §8.2.6).

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// Tells a loop from a spiral (RFC 3261 §16.3 step 4, §16.6 step 8, RFC 5393 §4.2).
 ///
 /// A keyed hash of what decides where a request goes. The gateway's Via carries it as `hl`; a request that comes back

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Timers
+
 /// One request on its way through the proxy: the server transaction it came in, the client transaction it went out.
 ///
 /// Kept by `ProxyTransactions` under the request's branch; one worker thread owns it (RFC 3261 §16.2).

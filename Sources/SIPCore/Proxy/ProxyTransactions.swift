@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Timers
+
 /// What the proxy's owner is told about its transactions.
 package protocol TransactionUser: AnyObject {
     /// The target answered, with anything but 100 (RFC 3261 §16.7 step 5).

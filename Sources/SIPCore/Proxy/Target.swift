@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Glibc
+import Hashing
 
 /// One place a group's requests can go to.
 package struct Target: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Benchmark
-import Gateway
+import CallAccounting
 
 /// What becomes of a call, from its signals.
 func outcomeBenchmarks() {

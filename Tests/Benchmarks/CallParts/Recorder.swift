@@ -3,8 +3,8 @@
 import Benchmark
 import Branding
 import CSQLite
+import CallAccounting
 import Foundation
-import Gateway
 import GatewayStore
 import HostSystem
 

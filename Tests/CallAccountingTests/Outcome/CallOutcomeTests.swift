@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Gateway
+@testable import CallAccounting
 
 /// One line of the outcome table: what was seen, what a person would say happened, and who says so.
 struct OutcomeRow: Sendable, CustomTestStringConvertible {

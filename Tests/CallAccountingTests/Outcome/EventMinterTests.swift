@@ -4,7 +4,7 @@ import Branding
 import Foundation
 import Testing
 
-@testable import Gateway
+@testable import CallAccounting
 
 @Suite("Events of a call, securenode-endpoint-contract §7")
 struct EventMinterTests {

@@ -3,7 +3,7 @@
 import Branding
 import Testing
 
-@testable import Gateway
+@testable import CallAccounting
 
 @Suite("Outcome machine: races, retries, durations")
 struct OutcomeMachineTests {

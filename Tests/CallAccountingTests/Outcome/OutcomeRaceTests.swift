@@ -2,7 +2,7 @@
 
 import Testing
 
-@testable import Gateway
+@testable import CallAccounting
 
 /// One race or odd course of a call: its signals, and what a person would say happened.
 struct OutcomeRace: Sendable, CustomTestStringConvertible {

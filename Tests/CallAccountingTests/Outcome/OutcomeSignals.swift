@@ -2,7 +2,7 @@
 
 import Branding
 
-@testable import Gateway
+@testable import CallAccounting
 
 /// The signals of one call, written as a test reads them: what happened after how many seconds.
 struct OutcomeSignals {

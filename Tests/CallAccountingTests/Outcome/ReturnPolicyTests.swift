@@ -3,7 +3,7 @@
 import Branding
 import Testing
 
-@testable import Gateway
+@testable import CallAccounting
 
 @Suite("Returned calls: who called whom back")
 struct ReturnPolicyTests {

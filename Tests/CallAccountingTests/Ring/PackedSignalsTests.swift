@@ -3,7 +3,7 @@
 import Branding
 import Testing
 
-@testable import Gateway
+@testable import CallAccounting
 
 @Suite("Signals as bytes for the disk")
 struct PackedSignalsTests {
@@ -38,7 +38,7 @@ struct PackedSignalsTests {
             signal.sessionSeconds = 1_800
             return Entry(signal: signal, texts: nil)
         }
-        let limits = SignalBytes.textLimits
+        let limits = CallTexts.limits
         for full in [false, true] {
             let fill = { (limit: Int, byte: UInt8) in [UInt8](repeating: byte, count: full ? limit : 0) }
             let texts = CallTexts(

@@ -4,7 +4,7 @@ import Branding
 import Foundation
 import Testing
 
-@testable import Gateway
+@testable import CallAccounting
 
 /// A ring file in a folder of its own that goes with the test.
 final class RingFolder {

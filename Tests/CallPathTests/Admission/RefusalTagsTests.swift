@@ -3,7 +3,7 @@
 import SIPCore
 import Testing
 
-@testable import Gateway
+@testable import CallPath
 
 @Suite("ACKs of shed calls are known by their To tags")
 struct RefusalTagsTests {

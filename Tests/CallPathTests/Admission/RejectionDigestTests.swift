@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
+import CallPath
 import Foundation
-import Gateway
 import SIPCore
 import Testing
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
 import RepeatableChance
 import SIPCore
 import Testing
