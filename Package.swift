@@ -92,8 +92,8 @@ let package = Package(
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "SystemReasons", "LogText", "CSQLite",
-                log,
+                "Branding", "BrandingAPI", "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "SystemReasons",
+                "LogText", "CSQLite", log,
                 lifecycle, signals, arguments,
             ],
             swiftSettings: strict),
@@ -125,22 +125,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "Directory",
+            name: "DirectoryServer",
             dependencies: [
-                "Branding", "BrandingAPI", "SystemReasons", "WallClock", "CZlib", hummingbird, hummingbirdCore,
-                httpTypes, nio, nioHTTP, nioHTTPTypes, grdb, crypto, lifecycle, log,
+                "DirectoryStore", "Branding", "BrandingAPI", "SystemReasons", "WallClock", "CZlib", hummingbird,
+                hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
             ],
-            path: "Sources",
-            sources: [
-                "DirectoryStore", "DirectoryServer/Admin", "DirectoryServer/BoundPort.swift",
-                "DirectoryServer/Connections", "DirectoryServer/Contract", "DirectoryServer/DirectoryServer.swift",
-                "DirectoryServer/Gate", "DirectoryServer/Housekeeping.swift", "DirectoryServer/Logos",
-                "DirectoryServer/Messages",
-            ],
-            resources: [
-                .embedInCode("DirectoryServer/openapi.yaml"), .embedInCode("DirectoryServer/openapi-admin.yaml"),
-            ],
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
+        .target(
+            name: "DirectoryStore",
+            dependencies: ["Branding", "BrandingAPI", "SystemReasons", grdb, crypto], swiftSettings: strict),
         .target(name: "ConfigurationFiles", dependencies: ["Branding", "SystemReasons", yams], swiftSettings: strict),
 
         // The story of one call, and the roles it needs others to play.
@@ -200,7 +194,8 @@ let package = Package(
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "CConfinement", "Directory",
+                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "CConfinement",
+                "DirectoryServer", "DirectoryStore",
                 httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),
@@ -215,11 +210,19 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
+        // What the tests of the directory's two halves share; no test itself.
+        .target(
+            name: "DirectoryFixtures", dependencies: ["DirectoryStore", "Branding"], path: "Tests/DirectoryFixtures",
+            swiftSettings: strict),
         .testTarget(
-            name: "DirectoryTests",
+            name: "DirectoryStoreTests",
+            dependencies: ["DirectoryStore", "DirectoryFixtures", "BrandingAPI", "Branding"], swiftSettings: strict),
+        .testTarget(
+            name: "DirectoryServerTests",
             dependencies: [
-                "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", "RepeatableChance",
-                "WallClock", grdb, crypto, lifecycle, log, nio, nioEmbedded, nioHTTPTypes, httpTypes,
+                "DirectoryServer", "DirectoryStore", "DirectoryFixtures", "herald-directory", "BrandingAPI", "Branding",
+                "ChildPrograms", "RepeatableChance", "WallClock", grdb, crypto, lifecycle, log, nio, nioEmbedded,
+                nioHTTPTypes, httpTypes,
             ],
             swiftSettings: strict),
         .testTarget(name: "WallClockTests", dependencies: ["WallClock"], swiftSettings: strict),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
+import DirectoryStore
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -42,7 +42,7 @@ final class Housekeeping: Service {
     /// One round of all work; a failure is logged and tried again in the next.
     func round() async {
         do {
-            try await database.keyUsage.write(to: database.pool)
+            try await database.writeKeyUsage()
             try await sayQuotas()
             if clockHasStood { try await takeAll { try await retention.bite(now: now()) } }
             try await takeAll { try await UploadExpiry(database: database).bite(now: now()) }
@@ -55,14 +55,9 @@ final class Housekeeping: Service {
 
     /// Warns of accounts whose clients store no more today, once a day each.
     private func sayQuotas() async throws {
-        let (limit, day) = (database.storedPerDay, String(Timestamp.string(from: now()).prefix(10)))
-        guard limit > 0 else { return }
-        let full = try await database.pool.read { database in
-            try String.fetchAll(
-                database,
-                sql: "SELECT name FROM day_stored JOIN account ON id = account WHERE day = ? AND bytes >= ?",
-                arguments: [day, limit])
-        }
+        guard database.storedPerDay > 0 else { return }
+        let day = String(Timestamp.string(from: now()).prefix(10))
+        let full = try await AccountQuota.accountsAtLimit(on: day, in: database)
         let new = quotasTold.withLock { told in
             if told.day != day { told = (day, []) }
             return full.filter { told.accounts.insert($0).inserted }

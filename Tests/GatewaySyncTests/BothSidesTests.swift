@@ -2,7 +2,7 @@
 
 import Branding
 import BrandingAPI
-import Directory
+import DirectoryStore
 import Foundation
 import Gateway
 import Testing

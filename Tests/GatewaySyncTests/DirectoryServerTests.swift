@@ -2,7 +2,8 @@
 
 import Branding
 import BrandingAPI
-import Directory
+import DirectoryServer
+import DirectoryStore
 import Foundation
 import Gateway
 import GatewayStore

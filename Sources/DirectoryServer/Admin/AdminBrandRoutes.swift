@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import DirectoryStore
 import Hummingbird
 
 /// `brands` and `numbers` below an account.

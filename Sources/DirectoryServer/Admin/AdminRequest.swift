@@ -2,6 +2,7 @@
 
 import Branding
 import BrandingAPI
+import DirectoryStore
 import Dispatch
 import Foundation
 import Hummingbird

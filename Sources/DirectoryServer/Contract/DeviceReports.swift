@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 
 /// What devices report of themselves. Only the identifier is required; other fields are cut and cleaned, and unknown ones
@@ -41,6 +42,26 @@ extension Presence {
     }
 }
 
+extension DeviceLog.Line {
+    /// Reads a line; fields that cannot be used are cut or left out.
+    ///
+    /// - Parameter now: seconds since 1970.
+    init(_ object: [String: JSONValue], now: Int64) {
+        let fields = RequestFields<CodingKeys>(object)
+        self.init(
+            level: fields.clean(.level, atMost: 16) ?? "unknown",
+            message: fields.clean(.message, atMost: DeviceLog.longestMessage) ?? "", meta: Self.meta(object["meta"]),
+            occurredAt: fields.clean(.occurredAt, atMost: 64), receivedAt: Timestamp.string(from: now))
+    }
+
+    private static func meta(_ value: JSONValue?) -> JSONValue? {
+        guard let value, value != .null, value.isWithin(levels: JSONValue.deepest),
+            let size = try? JSONEncoder().encode(value).count, size <= DeviceLog.largestMeta
+        else { return nil }
+        return value
+    }
+}
+
 /// What a device says it can do, as it is kept: an object of a few short values.
 enum DeviceCapabilities {
     /// Most members that are kept, in alphabetical order.
@@ -58,11 +79,5 @@ enum DeviceCapabilities {
             default: break
             }
         }
-    }
-
-    static func text(_ capabilities: [String: JSONValue]?) throws -> String? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try capabilities.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
     }
 }

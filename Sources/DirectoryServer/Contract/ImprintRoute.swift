@@ -2,8 +2,8 @@
 
 import Branding
 import BrandingAPI
+import DirectoryStore
 import Foundation
-import GRDB
 import Hummingbird
 
 /// `POST mobile/branding/imprint`: kept once for a device, number and time, and never counted; events are.
@@ -12,33 +12,10 @@ struct ImprintRoute: Sendable {
     let now: @Sendable () -> Int64
 
     func imprint(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let imprint = try Imprint(try await Answers.object(of: request, levels: .max), now: now())
-        let id = try await store(imprint, context.account)
-        return try Answers.json(ImprintResponse(imprintID: id, displayedAt: imprint.displayedAt))
-    }
-
-    /// Keeps the first of its kind; the id is that of the one kept.
-    private func store(_ imprint: Imprint, _ account: AccountID) async throws -> String {
-        let details = String(decoding: try Answers.encoder().encode(imprint), as: UTF8.self)
         let now = now()
-        let limit = database.storedPerDay
-        return try await database.pool.write { database in
-            guard try AccountQuota.take(details.utf8.count, of: account, limit: limit, now: now, database) else {
-                throw Refusal.quotaReached(now: now)
-            }
-            return try String.fetchOne(
-                database,
-                sql: """
-                    INSERT INTO imprint (account, device_id, number, displayed_at, imprint_id, details, received)
-                    VALUES (?, ?, ?, ?, ?, ?, ?)
-                    ON CONFLICT (account, device_id, number, displayed_at) DO UPDATE SET received = received
-                    RETURNING imprint_id
-                    """,
-                arguments: [
-                    account.row, imprint.deviceID, imprint.phoneNumber, imprint.displayedAt,
-                    UUID().uuidString.lowercased(), details, now,
-                ]) ?? ""
-        }
+        let imprint = try Imprint(try await Answers.object(of: request, levels: .max), now: now)
+        let id = try await ImprintLedger(database, account: context.account).store(imprint, now: now)
+        return try Answers.json(ImprintResponse(imprintID: id, displayedAt: imprint.displayedAt))
     }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 import Hummingbird
 
@@ -54,7 +55,7 @@ struct ReportRoutes: Sendable {
         if case .string(let device) = object["device_id"] {
             let log = DeviceLog(database, account: context.account)
             await lost.attempt("a line of a device's log") {
-                try await log.append(DeviceLog.line(object, now: now), of: device, now: now)
+                try await log.append(DeviceLog.Line(object, now: now), of: device, now: now)
             }
         }
         return try Answers.json(Done())

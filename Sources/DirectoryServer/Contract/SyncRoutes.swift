@@ -2,8 +2,8 @@
 
 import Branding
 import BrandingAPI
+import DirectoryStore
 import Foundation
-import GRDB
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -25,11 +25,8 @@ struct SyncRoutes: Sendable {
         let question = ChangeFeed.Question(
             account: context.account, device: query.device, since: query.since,
             includesInactive: query.includesInactive, now: now)
-        // All in one read: most answers are empty or small, and a gateway polls often.
-        var (state, start) = try await database.pool.read { database -> (SyncState, FeedStart?) in
-            let state = try SyncState.current(context.account, logoBase: logos.base, now: now, database)
-            let isHeld = state.isNoted && state.isHeld(by: request, query, now: now)
-            return (state, isHeld ? nil : try FeedStart(question, logos: logos, database))
+        var (state, start) = try await ChangeFeed.begin(question, logos: logos, in: database) { state in
+            state.isNoted && state.isHeld(by: request, query, now: now)
         }
         if !state.isNoted {
             let noted = await lost.attempt("the time of a new state") { [state] in
@@ -47,7 +44,7 @@ struct SyncRoutes: Sendable {
             await lost.attempt("the count of an unchanged answer") { try await deliveries.noteUnchanged(now: now) }
             return Response(status: .notModified, headers: headers)
         }
-        let answer = try await FeedAnswer(found, question, logos: logos, database)
+        let answer = FeedAnswer(pages: try await FeedPages(found, question, logos: logos, database))
         headers[.contentType] = Answers.jsonType
         let isPacked = AcceptEncoding.takesGzip(request)
         if isPacked { headers[.contentEncoding] = "gzip" }
@@ -76,7 +73,7 @@ struct SyncRoutes: Sendable {
     private func count(_ signal: SignalCounts.Signal, _ context: AccountContext) async {
         let now = now()
         await lost.attempt("the count of a lookup or an acknowledgement") {
-            try await SignalCounts(database: database, account: context.account).note(signal, now: now)
+            try await SignalCounts(database, account: context.account).note(signal, now: now)
         }
     }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -28,7 +29,7 @@ struct TokenRoutes: Sendable {
         _ = try await Answers.collect(&request, upTo: 4096)
         let body = try await Answers.data(of: request, upTo: 4096)
         let asked = try Answers.value(RefreshRequest.self, of: body, fields: ["refresh_token"])
-        guard asked.refreshToken.utf8.count <= 200 else { throw Refusal.refreshExpired }
+        guard asked.refreshToken.utf8.count <= 200 else { throw TokenError.refreshExpired }
         let tokens = DeviceTokens(database)
         let holder = try await tokens.holder(ofRefresh: asked.refreshToken, now: now())
         try await holder?.signing?.check(&request, now: now())

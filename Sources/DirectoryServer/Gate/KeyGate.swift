@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -151,7 +152,10 @@ struct KeyGate: RouterMiddleware {
     ) async throws -> Value {
         do {
             return try await find()
-        } catch let refusal as Refusal where refusal.status == .unauthorized && limits.wrongKeys > 0 {
+        } catch {
+            guard let refusal = Refusal(of: error), refusal.status == .unauthorized, limits.wrongKeys > 0 else {
+                throw error
+            }
             let standing = wrongKeys.count(
                 ClientAddress(peer: context.peer, request), limit: limits.wrongKeys, now: now())
             if let standing, !standing.isWithin {
@@ -177,7 +181,7 @@ struct Credentials {
         token = words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
     }
 
-    /// - Throws: `Refusal` (401) with the code by which a client knows what to do.
+    /// - Throws: `Refusal` (401) or `TokenError`, by which a client knows what to do; or a database error.
     func caller(in database: DirectoryDatabase, now: Int64) async throws -> Caller {
         if let key {
             guard key.utf8.count <= Self.limit, let caller = try Caller.ofKey(key, now: now, in: database) else {
@@ -186,9 +190,14 @@ struct Credentials {
             return caller
         }
         guard let token else { throw Refusal.noKey }
-        guard token.utf8.count <= Self.limit else { throw Refusal.accessExpired }
+        guard token.utf8.count <= Self.limit else { throw TokenError.accessExpired }
         return try await DeviceTokens.caller(of: token, in: database, now: now)
     }
+}
+
+extension Caller {
+    /// The kind of client whose limits hold: a phone's key cannot lift its limit by calling itself a gateway.
+    fileprivate func limited(as type: ClientType) -> ClientType { kind == .phone && type == .herald ? .web : type }
 }
 
 extension Response {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DirectoryStore
 import Foundation
-import GRDB
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -67,13 +67,12 @@ final class ServedLogos: Service {
     /// Looks once; a failure is logged once and the next look tries again.
     func round() async {
         do {
-            let look = try await database.pool.read { [self] in try compare($0) }
+            let look = try await ServedLogoTable.compared(in: database) { [self] in compare($0, uploads: $1) }
             // The URLs first: a client that syncs in between gets its numbers twice, and none is left with old ones.
             state.withLock { $0.urls = look.urls }
             if look.before != look.after {
-                let numbers = try await database.pool.write { [now] database in
-                    try ServedLogoTable.replace(look.before, by: look.after, now: now(), database)
-                }
+                let numbers = try await ServedLogoTable.replace(
+                    look.before, by: look.after, now: now, in: database)
                 if numbers > 0 {
                     logger.info(
                         "logos differ from those served before, so their numbers take a new place in the feed",
@@ -96,9 +95,8 @@ final class ServedLogos: Service {
         let urls: LogoURLs
     }
 
-    private func compare(_ database: Database) throws -> Look {
-        let before = try ServedLogoTable.Content(database)
-        let after = try present(before, database)
+    private func compare(_ before: ServedLogoTable.Content, uploads: [String: String]) -> Look {
+        let after = present(before, uploads: uploads)
         var found = Look(before: before, after: after, urls: published(after))
         found.after.signature = Self.signature(found.urls)
         return found
@@ -106,8 +104,8 @@ final class ServedLogos: Service {
 
     /// The logos that are there now.
     private func present(
-        _ before: ServedLogoTable.Content, _ database: Database
-    ) throws -> ServedLogoTable.Content {
+        _ before: ServedLogoTable.Content, uploads: [String: String]
+    ) -> ServedLogoTable.Content {
         var files: [String: LogoFolder.File] = [:]
         if let folder {
             let known = before.logos.compactMapValues(\.file)
@@ -120,7 +118,7 @@ final class ServedLogos: Service {
                 say("folder", .error, "\(folder.path) cannot be read; its logos stay as they were. See logos:")
             }
         }
-        for (name, hash) in try LogoStore(self.database).hashes(database) {
+        for (name, hash) in uploads {
             files[name] = LogoFolder.File(stamp: ServedLogoTable.upload, hash: hash)
         }
         return before.taking(files, folder: folder?.path)
@@ -160,11 +158,7 @@ final class ServedLogos: Service {
     /// Warns of brands whose logo this server does not have, or cannot give.
     private func sayMissing(_ urls: LogoURLs) async throws {
         if urls.includesUnknown { return }
-        let named = try await database.pool.read { database in
-            try String.fetchAll(
-                database,
-                sql: "SELECT DISTINCT logo FROM brand WHERE \(LogoURLs.isPlainName("logo")) ORDER BY logo")
-        }
+        let named = try await ServedLogoTable.namesInBrands(of: database)
         if urls.base == nil, folder != nil || !urls.endings.isEmpty {
             return say("missing", .warning, "logos have no address that phones can reach; set public_url")
         }

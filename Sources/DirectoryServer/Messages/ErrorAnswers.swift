@@ -16,8 +16,6 @@ struct ErrorAnswers: Sendable {
     ) async throws -> Response {
         do {
             return try await respond()
-        } catch let refusal as Refusal {
-            return try Self.envelope(refusal)
         } catch let error as any HTTPResponseError {
             let isMissing = error.status == .notFound
             return try Self.envelope(
@@ -29,6 +27,7 @@ struct ErrorAnswers: Sendable {
             refusal.headers[.connection] = "close"
             return try Self.envelope(refusal)
         } catch {
+            if let refusal = Refusal(of: error) { return try Self.envelope(refusal) }
             logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return try Self.envelope(
                 Refusal(.internalServerError, "The directory could not do this; see its log", code: "internal"))

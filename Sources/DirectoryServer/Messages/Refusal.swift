@@ -10,30 +10,26 @@ struct Refusal: Error {
     let status: HTTPResponse.Status
     let message: String
     let code: String
-    var headers: HTTPFields = [:]
+    var headers: HTTPFields
     /// Facts a program can use.
     var details: [String: JSONValue]?
     /// What to do about it.
     var guidance: String?
 
-    init(_ status: HTTPResponse.Status, _ message: String, code: String, headers: HTTPFields = [:]) {
+    init(
+        _ status: HTTPResponse.Status, _ message: String, code: String, headers: HTTPFields = [:],
+        details: [String: JSONValue]? = nil, guidance: String? = nil
+    ) {
         self.status = status
         self.message = message
         self.code = code
         self.headers = headers
+        self.details = details
+        self.guidance = guidance
     }
 
     static let noKey = Refusal(
         .unauthorized, "A valid X-API-Key is required", code: "unauthorized", headers: [.wwwAuthenticate: "Bearer"])
-
-    /// An access token that is not good, whatever the reason: a new one helps, or tells more.
-    static var accessExpired: Refusal {
-        var refusal = Refusal(
-            .unauthorized, "The access token has expired", code: AuthenticationCode.accessTokenExpired,
-            headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#])
-        refusal.guidance = "Refresh your access token and retry the request"
-        return refusal
-    }
 
     /// A client type that is none.
     static func clientType(_ provided: String) -> Refusal {

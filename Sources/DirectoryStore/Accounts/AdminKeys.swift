@@ -55,7 +55,7 @@ package struct AdminKeys: Sendable {
     }
 
     /// What a request's key is worth.
-    enum Standing: Sendable {
+    package enum Standing: Sendable {
         case good
         case wrong
         /// There is no good key at all, so nobody can come in.
@@ -63,7 +63,7 @@ package struct AdminKeys: Sendable {
     }
 
     /// Judges a key, which may be missing; `now` is seconds since 1970.
-    func standing(of key: String?, now: Int64) async throws -> Standing {
+    package func standing(of key: String?, now: Int64) async throws -> Standing {
         let hash = SecretHash.of(key ?? "")
         let (isGood, isAny) = try await database.pool.read { database in
             (

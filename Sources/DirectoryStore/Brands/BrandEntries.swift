@@ -81,7 +81,7 @@ package struct BrandEntries: Sendable {
     }
 
     /// The active entry of a number, and the account's state of the same moment; `now` is seconds since 1970.
-    func lookup(
+    package func lookup(
         _ number: E164Number, device: String? = nil, now: Int64
     ) async throws -> (item: BrandingItem?, config: DirectoryConfig) {
         try await database.pool.read { [account] database in

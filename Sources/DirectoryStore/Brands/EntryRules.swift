@@ -51,9 +51,9 @@ enum EntryRules {
         return "the invisible character \(code)\(name)"
     }
 
-    /// A URL that phones can fetch, or a file that `LogoRoute` serves.
+    /// A URL that phones can fetch, or a file that the server has.
     private static func isLogo(_ text: String) -> Bool {
-        if LogoRoute.isPlain(text) { return true }
+        if LogoFile.isPlainName(text) { return true }
         guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), url.host()?.isEmpty == false else {
             return false
         }

@@ -11,9 +11,9 @@ import SystemReasons
 package final class DirectoryDatabase: Sendable {
     let pool: DatabasePool
     /// The state folder, where uploads lie beside the file.
-    let folder: String
+    package let folder: String
     /// Bytes that the clients of an account may have stored in a day beside counted events; 0 is no bound.
-    let storedPerDay: Int
+    package let storedPerDay: Int
     let keyUsage = KeyUsage()
     /// Small writes of requests, many in a transaction.
     let commits: GroupCommit
@@ -77,6 +77,9 @@ package final class DirectoryDatabase: Sendable {
         }
     }
 
+    /// Writes the times at which keys were used since the last call.
+    package func writeKeyUsage() async throws { try await keyUsage.write(to: pool) }
+
     /// A connection of its own for a long piece of work, so that the pool's writer waits for its last step only.
     func connection() throws -> DatabaseQueue {
         var configuration = Self.configuration
@@ -91,7 +94,9 @@ package final class DirectoryDatabase: Sendable {
     private static let logLimit = "PRAGMA journal_size_limit = 67108864"
 
     /// Reads something, so that a health check fails when the file cannot be read any more.
-    func check() async throws { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") } }
+    package func check() async throws {
+        _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") }
+    }
 
     private static var configuration: Configuration {
         var configuration = Configuration()

@@ -2,7 +2,6 @@
 
 import Dispatch
 import GRDB
-import HTTPTypes
 import Synchronization
 
 /// Small writes of many requests in one transaction, of which each returns only after it is on disk.
@@ -14,7 +13,7 @@ import Synchronization
 final class GroupCommit: Sendable {
     /// Milliseconds for which a write waits for company.
     static let window = 5
-    /// Most writes that wait; more are refused with 503, so that memory stays bounded when the disk does not keep up.
+    /// Most writes that wait; more are refused as `busy`, so that memory stays bounded when the disk does not keep up.
     static let limit = 10_000
 
     private struct State {
@@ -29,12 +28,12 @@ final class GroupCommit: Sendable {
 
     /// Does `work` in the next transaction.
     ///
-    /// - Throws: what `work` throws, a database error, or `Refusal` (503) when too many wait.
+    /// - Throws: what `work` throws, a database error, or `StoreError.busy` when too many wait.
     func write<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
         // Not cancelled with its request: it is in a group with others, and its sender comes again with the same key.
         try await withCheckedThrowingContinuation { continuation in
             let write = AwaitedWrite(work, continuation)
-            guard let isFirst = add(write) else { return write.end(Refusal.busy) }
+            guard let isFirst = add(write) else { return write.end(StoreError.busy) }
             guard isFirst else { return }
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Self.window)) { [self] in
                 pool.asyncWriteWithoutTransaction { [self] in commit(take(), $0) }
@@ -108,18 +107,7 @@ private final class AwaitedWrite<Value: Sendable>: PendingWrite {
 
     func end(_ error: (any Error)?) {
         if let error { return continuation.resume(throwing: error) }
-        guard let value = value.withLock({ $0 }) else { return continuation.resume(throwing: Refusal.busy) }
+        guard let value = value.withLock({ $0 }) else { return continuation.resume(throwing: StoreError.busy) }
         continuation.resume(returning: value)
-    }
-}
-
-extension Refusal {
-    /// More is written than the disk takes.
-    static var busy: Refusal {
-        var refusal = Refusal(
-            .serviceUnavailable, "The directory has more to write than its disk takes", code: "busy",
-            headers: [.retryAfter: "2"])
-        refusal.guidance = "Send it again in a moment, with the same key"
-        return refusal
     }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Foundation
 
 /// Bytes as lower-case hexadecimal digits.
-enum Hexadecimal {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
+package enum Hexadecimal {
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
     /// Reads digits of either case; nil for anything else, and for more than 64 bytes.
-    static func bytes(_ text: String) -> Data? {
+    package static func bytes(_ text: String) -> Data? {
         guard text.utf8.count % 2 == 0, text.utf8.count <= 128 else { return nil }
         var bytes = Data()
         var rest = text.utf8[...]

@@ -12,9 +12,9 @@ package struct DeviceLog: Sendable {
     /// Lines kept of a device.
     package static let kept = 50
     /// Characters of a message that are kept.
-    static let longestMessage = 2_000
+    package static let longestMessage = 2_000
     /// Bytes of `meta` as JSON; a longer one is left out.
-    static let largestMeta = 2_048
+    package static let largestMeta = 2_048
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first) {
         self.database = database
@@ -31,6 +31,16 @@ package struct DeviceLog: Sendable {
         /// ISO 8601, by the server's clock.
         package var receivedAt: String
 
+        package init(
+            level: String, message: String, meta: JSONValue? = nil, occurredAt: String? = nil, receivedAt: String
+        ) {
+            self.level = level
+            self.message = message
+            self.meta = meta
+            self.occurredAt = occurredAt
+            self.receivedAt = receivedAt
+        }
+
         package enum CodingKeys: String, CodingKey {
             case level, message, meta
             case occurredAt = "occurred_at"
@@ -38,30 +48,12 @@ package struct DeviceLog: Sendable {
         }
     }
 
-    /// Reads a line; fields that cannot be used are cut or left out.
-    ///
-    /// - Parameter now: seconds since 1970.
-    static func line(_ object: [String: JSONValue], now: Int64) -> Line {
-        let fields = RequestFields<Line.CodingKeys>(object)
-        return Line(
-            level: fields.clean(.level, atMost: 16) ?? "unknown",
-            message: fields.clean(.message, atMost: longestMessage) ?? "", meta: meta(object["meta"]),
-            occurredAt: fields.clean(.occurredAt, atMost: 64), receivedAt: Timestamp.string(from: now))
-    }
-
-    private static func meta(_ value: JSONValue?) -> JSONValue? {
-        guard let value, value != .null, value.isWithin(levels: JSONValue.deepest),
-            let size = try? JSONEncoder().encode(value).count, size <= largestMeta
-        else { return nil }
-        return value
-    }
-
     /// Keeps a line of a registered device in the place of its oldest.
     ///
     /// A line of any other device is dropped, and so is one beyond what the account may have stored in a day.
     ///
     /// - Parameter now: seconds since 1970.
-    func append(_ line: Line, of device: String, now: Int64) async throws {
+    package func append(_ line: Line, of device: String, now: Int64) async throws {
         let meta = try line.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
         try await database.commits.write { [account, limit = database.storedPerDay] database in
             let counting = try database.cachedStatement(

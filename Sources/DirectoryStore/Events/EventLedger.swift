@@ -50,14 +50,14 @@ package struct EventLedger: Sendable {
         try await record(ReportedEvent(event), now: now)
     }
 
-    func record(_ event: ReportedEvent, now: Int64) async throws -> EventResponse {
+    package func record(_ event: ReportedEvent, now: Int64) async throws -> EventResponse {
         try await database.commits.write { [account, limit = database.storedPerDay] in
             try Self.record(event, account, limit: limit, now: now, $0)
         }
     }
 
     /// Records several in one transaction, each as if it came alone; a key that stands here twice counts once.
-    func record(_ events: [ReportedEvent], now: Int64) async throws -> [EventResponse] {
+    package func record(_ events: [ReportedEvent], now: Int64) async throws -> [EventResponse] {
         try await database.commits.write { [account, limit = database.storedPerDay] database in
             try events.map { try Self.record($0, account, limit: limit, now: now, database) }
         }

@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
+package import BrandingAPI
 import GRDB
-import NIOCore
 
 /// One sync answer's walk through the entries, page by page, over one unchanging state of the database.
 ///
 /// What changes while it walks has a later change number than its cursor, so it comes with the next sync and not twice.
 /// Full answers hold active entries only; incremental ones also say what is no longer active, to clients that asked.
-struct ChangeFeed: Sendable {
+package struct ChangeFeed: Sendable {
     /// Where the client may go on next time.
-    let cursor: SyncCursor
-    let config: DirectoryConfig
+    package let cursor: SyncCursor
+    package let config: DirectoryConfig
     private let account: AccountID
     /// Entries whose last change is this one or before are not asked for.
     private let start: Int64
@@ -23,20 +22,31 @@ struct ChangeFeed: Sendable {
     private static let pageSize = 1000
 
     /// Which entries a client asks for, and what it is told beside them.
-    struct Question: Sendable {
-        let account: AccountID
-        var device: String?
+    package struct Question: Sendable {
+        package let account: AccountID
+        package var device: String?
         /// Where the client stands; nil for a full answer.
-        var since: SyncCursor?
-        var includesInactive = false
+        package var since: SyncCursor?
+        package var includesInactive: Bool
         /// Seconds since 1970.
-        let now: Int64
+        package let now: Int64
+
+        package init(
+            account: AccountID, device: String? = nil, since: SyncCursor? = nil, includesInactive: Bool = false,
+            now: Int64
+        ) {
+            self.account = account
+            self.device = device
+            self.since = since
+            self.includesInactive = includesInactive
+            self.now = now
+        }
     }
 
-    /// Entries as JSON objects with commas between them.
-    struct Page: Sendable {
-        var text = ByteBuffer()
-        var entries = 0
+    /// Entries as JSON objects with commas between them, in UTF-8.
+    package struct Page: Sendable {
+        package fileprivate(set) var text: [UInt8] = []
+        package fileprivate(set) var entries = 0
         /// Where the next page goes on; nil when there is none.
         fileprivate(set) var last: Int64?
     }
@@ -81,7 +91,7 @@ struct ChangeFeed: Sendable {
             statement, arguments: [account.row, previous?.last ?? start] + (since.map { [$0] } ?? []))
         var (page, last, text) = (Page(), Int64(0), EntryText(logos: logos))
         while let row = try rows.next() {
-            if page.entries > 0 { page.text.writeInteger(UInt8(ascii: ",")) }
+            if page.entries > 0 { page.text.append(UInt8(ascii: ",")) }
             text.write(row, to: &page.text)
             last = row[EntryText.columnCount]
             page.entries += 1

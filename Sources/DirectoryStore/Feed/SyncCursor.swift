@@ -7,9 +7,9 @@ import BrandingAPI
 /// The seconds are the server's time. The nine digits of the fraction are the end of the number of the last change seen,
 /// as many as common readers of times take; the account's present number says what stands before them. Clients send it
 /// back to the letter. A time of another shape is taken as "changed at or after it", by the entries' own times.
-struct SyncCursor: Hashable, Sendable {
+package struct SyncCursor: Hashable, Sendable {
     /// Seconds since 1970.
-    let seconds: Int64
+    package let seconds: Int64
     /// The last digits of the last change seen; nil for a time this server did not write.
     private let ending: Int64?
     /// What the digits are the remainder of.
@@ -27,7 +27,7 @@ struct SyncCursor: Hashable, Sendable {
     }
 
     /// Reads what a client sent; nil when it is no ISO 8601 time.
-    init?(_ text: String) {
+    package init?(_ text: String) {
         guard let seconds = Timestamp.seconds(from: text) else { return nil }
         self.seconds = seconds
         let fraction = text.split(separator: ".").dropFirst().first?.prefix { $0.isASCII && $0.isNumber } ?? ""
@@ -48,7 +48,7 @@ struct SyncCursor: Hashable, Sendable {
     }
 
     /// What a client is given.
-    var text: String {
+    package var text: String {
         let number = String(ending ?? 0)
         let fraction = String(repeating: "0", count: max(Self.digits - number.count, 0)) + number
         return Timestamp.string(from: seconds).dropLast() + "." + fraction + "Z"

@@ -2,10 +2,8 @@
 
 import BrandingAPI
 import Crypto
-import Foundation
+package import Foundation
 import GRDB
-import HTTPTypes
-import Hummingbird
 
 /// What an account's sync answers are made of, as a validator: it changes when an answer would say something new.
 ///
@@ -13,13 +11,13 @@ import Hummingbird
 /// grows with each event: with it the full answer of a busy account, the one large enough to be worth a 304, would never
 /// be unchanged; clients learn the number from event answers too. What it decides, whether the cap is reached, is in. The
 /// tag is therefore weak (RFC 9110 §8.8.1): the same in meaning, not in every byte.
-struct SyncState: Sendable {
-    let digest: Data
+package struct SyncState: Sendable {
+    package let digest: Data
     /// Seconds since 1970 from which this state was seen, no two states of an account at the same second; in the future
     /// for a state that followed too fast.
-    let modified: Int64
+    package let modified: Int64
     /// False for a state that nobody has seen yet, or that could not be stored.
-    let isNoted: Bool
+    package let isNoted: Bool
 
     /// The state of now; `now` is seconds since 1970.
     static func current(
@@ -34,7 +32,7 @@ struct SyncState: Sendable {
     ///
     /// A time alone would let a client miss a gate, because closing one is no change of an entry. So the moment at which
     /// a state was first seen is kept, and steps on by a second at least.
-    func noted(for account: AccountID, _ database: DirectoryDatabase, now: Int64) async throws -> SyncState {
+    package func noted(for account: AccountID, _ database: DirectoryDatabase, now: Int64) async throws -> SyncState {
         try await database.commits.write { [digest] database in
             let known = try Self.stored(account, database)
             if let known, known.digest == digest { return known }
@@ -49,22 +47,6 @@ struct SyncState: Sendable {
         }
     }
 
-    /// True when the client that asks has this state already.
-    func isHeld(by request: Request, _ query: SyncQuery, now: Int64) -> Bool {
-        ConditionalRequest.holds(tag(query: query.parts), modified: visibleTime(now: now), request)
-    }
-
-    /// What `Last-Modified` says; nil while it would be in the future, or is not kept, so that another state may get it.
-    func visibleTime(now: Int64) -> Int64? { isNoted && modified <= now ? modified : nil }
-
-    /// The entity tag of the answer to one query.
-    func tag(query: [String]) -> String {
-        var hash = SHA256()
-        hash.update(data: digest)
-        for part in query { hash.update(data: Data("\(part.utf8.count):\(part)".utf8)) }
-        return "W/\"\(Hexadecimal.text(hash.finalize().prefix(16)))\""
-    }
-
     private static func digest(
         of account: AccountID, logoBase: String?, now: Int64, _ database: Database
     ) throws -> Data {
@@ -72,8 +54,8 @@ struct SyncState: Sendable {
         var config = try AccountStore.config(of: account, now: now, database)
         let isCapReached = config.isCapReached
         config.usedThisMonth = nil
-        let encoder = Answers.encoder()
-        encoder.outputFormatting.insert(.sortedKeys)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var hash = SHA256()
         let changed = try FeedTouch.time(ofChange: last, account, database) ?? 0
         hash.update(data: Data("\(account.row) \(last) \(changed) \(isCapReached) \(logoBase ?? "")\n".utf8))

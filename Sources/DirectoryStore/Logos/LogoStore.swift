@@ -47,9 +47,9 @@ package struct LogoStore: Sendable {
     /// - Throws: `LogoStoreError`, or an error of the database or the file system.
     @discardableResult
     package func add(_ data: Data, name: String, now: Int64) throws -> Logo {
-        guard LogoRoute.isPlain(name) else { throw LogoStoreError.badName }
+        guard LogoFile.isPlainName(name) else { throw LogoStoreError.badName }
         guard data.count <= Self.limit else { throw LogoStoreError.tooLarge }
-        guard let type = LogoRoute.contentType(data) else { throw LogoStoreError.badType }
+        guard let type = LogoFile.contentType(data) else { throw LogoStoreError.badType }
         let data = PictureMetadata.removed(from: data)
         let hash = Hexadecimal.text(SHA256.hash(data: data))
         let (logo, before) = try database.pool.write { database in
@@ -99,7 +99,7 @@ package struct LogoStore: Sendable {
     }
 
     /// A logo and its bytes; nil when there is none of that name.
-    func find(_ name: String) async throws -> (logo: Logo, data: Data)? {
+    package func find(_ name: String) async throws -> (logo: Logo, data: Data)? {
         guard isUsed, let logo = try await database.pool.read({ try Self.row(name, $0) }),
             let data = FileManager.default.contents(atPath: path(logo.hash))
         else { return nil }

@@ -4,11 +4,11 @@ import Foundation
 import GRDB
 
 /// What the server last served as logos, kept across runs in `directory.sqlite`.
-enum ServedLogoTable {
+package enum ServedLogoTable {
     /// Stands in place of a file's stamp for an uploaded logo.
-    static let upload = "upload"
+    package static let upload = "upload"
     /// Begins the signature where the files are on another server.
-    static let elsewhere = "elsewhere "
+    package static let elsewhere = "elsewhere "
 
     static let schema = """
         CREATE TABLE served_logo (
@@ -18,19 +18,19 @@ enum ServedLogoTable {
         """
 
     /// A logo that is or was served.
-    struct Logo: Hashable {
+    package struct Logo: Hashable, Sendable {
         /// Nil for one that is gone.
-        var file: LogoFolder.File?
+        package var file: LogoFolder.File?
         /// The hash of the first bytes under this name, whose URL has no version.
-        let first: String
+        package let first: String
     }
 
     /// The whole table.
-    struct Content: Hashable {
-        var logos: [String: Logo] = [:]
+    package struct Content: Hashable, Sendable {
+        package var logos: [String: Logo] = [:]
         /// What URLs of logos begin with.
-        var signature = ""
-        var folder: String?
+        package var signature = ""
+        package var folder: String?
 
         init(_ database: Database) throws {
             for row in try Row.fetchAll(database, sql: "SELECT name, stamp, hash, first FROM served_logo") {
@@ -44,13 +44,42 @@ enum ServedLogoTable {
         }
 
         /// The same with the logos that are there now.
-        func taking(_ files: [String: LogoFolder.File], folder: String?) -> Content {
+        package func taking(_ files: [String: LogoFolder.File], folder: String?) -> Content {
             var content = self
             content.folder = folder
             for name in logos.keys { content.logos[name]?.file = nil }
             for (name, file) in files { content.logos[name] = Logo(file: file, first: logos[name]?.first ?? file.hash) }
             return content
         }
+    }
+
+    /// Compares what was served with what is there now, within one state of the database.
+    ///
+    /// - Parameter compare: gets the whole table, and the hashes of uploaded logos by name.
+    package static func compared<Value: Sendable>(
+        in database: DirectoryDatabase,
+        _ compare: @escaping @Sendable (_ before: Content, _ uploads: [String: String]) throws -> Value
+    ) async throws -> Value {
+        let store = LogoStore(database)
+        return try await database.pool.read { try compare(try Content($0), try store.hashes($0)) }
+    }
+
+    /// The plain file names that brands have as logos, in order.
+    package static func namesInBrands(of database: DirectoryDatabase) async throws -> [String] {
+        try await database.pool.read { database in
+            try String.fetchAll(
+                database,
+                sql: "SELECT DISTINCT logo FROM brand WHERE \(LogoURLs.isPlainName("logo")) ORDER BY logo")
+        }
+    }
+
+    /// Stores what is served now, in one transaction; `now` is asked for within it.
+    ///
+    /// - Returns: how many numbers were moved.
+    package static func replace(
+        _ before: Content, by after: Content, now: @escaping @Sendable () -> Int64, in database: DirectoryDatabase
+    ) async throws -> Int {
+        try await database.pool.write { try replace(before, by: after, now: now(), $0) }
     }
 
     /// Stores what is served now, and gives each number whose logo has another URL a new place in the feed.

@@ -55,10 +55,10 @@ package struct SyncDeliveries: Sendable {
     }
 
     /// Counts an answer that was delivered; `now` is seconds since 1970.
-    func noteDelivered(entries: Int, now: Int64) async throws { try await note(1, entries, 0, now) }
+    package func noteDelivered(entries: Int, now: Int64) async throws { try await note(1, entries, 0, now) }
 
     /// Counts a client that had everything already.
-    func noteUnchanged(now: Int64) async throws { try await note(0, 0, 1, now) }
+    package func noteUnchanged(now: Int64) async throws { try await note(0, 0, 1, now) }
 
     private func note(_ delivered: Int, _ entries: Int, _ unchanged: Int, _ now: Int64) async throws {
         try await database.commits.write { [account] database in

@@ -7,7 +7,7 @@ import GRDB
 /// device logs and debug uploads.
 ///
 /// The day's counters stay. With a debug upload goes the file of its logs, where it has one.
-struct Retention: Sendable {
+package struct Retention: Sendable {
     /// Rows a transaction looks at: some milliseconds of the writer.
     static let biteSize = 500
     /// Debug uploads a transaction removes; each can hold a megabyte of logs.
@@ -16,11 +16,16 @@ struct Retention: Sendable {
     let database: DirectoryDatabase
     let keepDays: Int
 
+    package init(database: DirectoryDatabase, keepDays: Int) {
+        self.database = database
+        self.keepDays = keepDays
+    }
+
     /// Takes one bite at the oldest of each kind.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: true when there may be more to remove.
-    func bite(now: Int64) async throws -> Bool {
+    package func bite(now: Int64) async throws -> Bool {
         let oldest = now - Int64(keepDays) * 86_400
         let isMore = [
             // Among the oldest may be young ones: only where none of them is too old nothing is.

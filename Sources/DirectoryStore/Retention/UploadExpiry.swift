@@ -4,18 +4,20 @@ import Foundation
 import GRDB
 
 /// Removes chunked uploads whose time is over, some at a time: the row first, so that nobody writes on, then the file.
-struct UploadExpiry: Sendable {
+package struct UploadExpiry: Sendable {
     /// Uploads a transaction removes, each with a row for each of up to a hundred chunks.
     static let biteSize = 50
 
     let database: DirectoryDatabase
+
+    package init(database: DirectoryDatabase) { self.database = database }
 
     /// Takes one bite at those that ended first.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: true when there may be more to remove.
     /// - Throws: a database error, or `UploadFile.Failure` for a file that the disk keeps.
-    func bite(now: Int64) async throws -> Bool {
+    package func bite(now: Int64) async throws -> Bool {
         let gone = try await database.pool.write { try Self.forget(now: now, $0) }
         try removeFiles(of: gone)
         return gone.count == Self.biteSize
@@ -49,7 +51,7 @@ struct UploadExpiry: Sendable {
     /// Removes files that no upload names: a server that was killed between a commit and the file's end left them.
     ///
     /// Before the server listens, because an upload may begin meanwhile. Only names this server gives are looked at.
-    func sweep() {
+    package func sweep() {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: UploadFile.folder(database))) ?? []
         // A database that cannot be read is told by whatever reads it next.
         guard !files.isEmpty,
