@@ -5,14 +5,14 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Lets nobody past without a good `X-Admin-Key`.
+/// Requires a valid `X-Admin-Key`.
 struct AdminGate: RouterMiddleware {
     typealias Context = KeyedContext
 
     let keys: AdminKeys
     let wrong: WrongKeys
     let now: @Sendable () -> Int64
-    /// Waits; a test has its own.
+    /// Waits; tests replace it.
     let pause: @Sendable (Duration) async throws -> Void
     let logger: Logger
 

@@ -4,8 +4,8 @@ import BrandingAPI
 import DirectoryStore
 import Foundation
 
-/// What devices report of themselves. Only the identifier is required; other fields are cut and cleaned, and unknown ones
-/// are ignored, because a phone whose report is refused stays unknown to the operator until its next start.
+/// Reads the reports of devices about themselves. Only the identifier is required. Other fields are cut and cleaned,
+/// and unknown ones are ignored, because a phone with a refused report stays unregistered until its next start.
 extension DeviceRegistration {
     /// - Throws: `Refusal` (400) without a `device_id`.
     init(_ object: [String: JSONValue]) throws {
@@ -43,7 +43,7 @@ extension Presence {
 }
 
 extension DeviceLog.Line {
-    /// Reads a line; fields that cannot be used are cut or left out.
+    /// Reads a line; invalid fields are cut or dropped.
     ///
     /// - Parameter now: seconds since 1970.
     init(_ object: [String: JSONValue], now: Int64) {
@@ -62,9 +62,9 @@ extension DeviceLog.Line {
     }
 }
 
-/// What a device says it can do, as it is kept: an object of a few short values.
+/// Cleans the capabilities of a device: an object of a few short values.
 enum DeviceCapabilities {
-    /// Most members that are kept, in alphabetical order.
+    /// Most members; the first in alphabetical order are kept.
     static let most = 32
 
     /// Nil unless the value is an object.

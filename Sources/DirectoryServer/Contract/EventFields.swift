@@ -5,12 +5,12 @@ import BrandingAPI
 import DirectoryStore
 import Foundation
 
-/// Events of clients, of which every JSON object is one.
+/// Reads events of clients.
 ///
-/// A phone sends its queue of events in order and stops at the first that is refused. So every JSON object is accepted:
-/// a field that cannot be used is left out or cut, and the event does not count (`event_dropped`).
+/// A phone sends its queue of events in order and stops at the first refusal. So every JSON object is accepted: an
+/// invalid field is dropped or cut, and the event does not count (`event_dropped`).
 extension ReportedEvent {
-    /// Reads an event; fields that the contract does not have are ignored.
+    /// Reads an event; unknown fields are ignored.
     init(_ object: [String: JSONValue]) {
         var fields = EventFields(object)
         var event = EventRequest(phoneNumber: fields.number(), outcome: fields.outcome())
@@ -24,7 +24,7 @@ extension ReportedEvent {
     }
 }
 
-/// Reads the fields of an event, and remembers the first that is wrong.
+/// Reads the fields of an event, and keeps the first invalid one as the warning.
 private struct EventFields {
     private let object: [String: JSONValue]
     private(set) var warning: String?
@@ -64,10 +64,10 @@ private struct EventFields {
         return nil
     }
 
-    /// The key by which repetitions are found, whatever is wrong with the event.
+    /// The key that identifies retries, even of an invalid event.
     ///
-    /// A key that is too long stands for itself by its hash. Some clients write a second name of the field, and a client
-    /// that writes only that one means the same.
+    /// A key that is too long is replaced by its hash. Some clients use a second name for the field; it is read if the
+    /// first is missing.
     mutating func key() -> String? {
         switch value(.eventKey) ?? object["idempotency_key"] {
         case nil, .null: return nil
@@ -104,7 +104,7 @@ private struct EventFields {
 }
 
 extension JSONValue {
-    /// True for a value with at most so many lists and objects one in another.
+    /// True for a value with at most `levels` nested lists and objects.
     func isWithin(levels: Int) -> Bool {
         switch self {
         case .array(let list): levels > 0 && list.allSatisfy { $0.isWithin(levels: levels - 1) }

@@ -8,13 +8,13 @@ import NIOCore
 
 /// The text of a sync response, written page by page.
 ///
-/// The next page is read when the client has taken the one before, at most until `AnswerDeadline`.
+/// The next page is read after the client has read the one before, at most until `AnswerDeadline`.
 struct FeedAnswer: Sendable {
     let pages: FeedPages
 
-    /// Writes it page by page.
+    /// Writes the response page by page.
     ///
-    /// - Returns: how many entries it had.
+    /// - Returns: the count of entries.
     @concurrent
     func write(to writer: inout any ResponseBodyWriter) async throws -> Int {
         let (feed, first) = (pages.feed, pages.first)

@@ -6,7 +6,7 @@ import DirectoryStore
 import Foundation
 import Hummingbird
 
-/// `POST mobile/branding/imprint`: kept once for a device, number and time, and never counted; events are.
+/// `POST mobile/branding/imprint`: stores imprints, which are never counted; events are.
 struct ImprintRoute: Sendable {
     let database: DirectoryDatabase
     let now: @Sendable () -> Int64
@@ -20,9 +20,9 @@ struct ImprintRoute: Sendable {
 }
 
 extension Imprint {
-    /// Reads an imprint; whatever else it lacks, it must name its device.
+    /// Reads an imprint; only the device identifier is required.
     ///
-    /// Some clients leave the time out, and mean the present. `now` is seconds since 1970.
+    /// A missing time means the present, because some clients omit it. `now` is seconds since 1970.
     ///
     /// - Throws: `Refusal` (400) without a `device_id`.
     fileprivate init(_ object: [String: JSONValue], now: Int64) throws {

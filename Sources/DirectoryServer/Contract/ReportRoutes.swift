@@ -47,9 +47,9 @@ struct ReportRoutes: Sendable {
         return try Answers.json(Done())
     }
 
-    /// Takes a line of telemetry, whatever becomes of it.
+    /// Accepts a line of telemetry, even if it is not stored.
     ///
-    /// A phone keeps a line that is refused, and its queue stops there.
+    /// A refused line would block the queue of a phone.
     func log(_ request: Request, _ context: AccountContext) async throws -> Response {
         let (object, now) = (try await Answers.object(of: request, levels: .max), now())
         if case .string(let device) = object["device_id"] {

@@ -5,14 +5,14 @@ import DirectoryStore
 import Foundation
 import Hummingbird
 
-/// A state of an account as the validators of HTTP (RFC 9110 §8.8).
+/// The HTTP validators of an account's state (RFC 9110 §8.8).
 extension SyncState {
-    /// True when the client that asks has this state already.
+    /// True if the client already holds this state.
     func isHeld(by request: Request, _ query: SyncQuery, now: Int64) -> Bool {
         ConditionalRequest.holds(tag(query: query.parts), modified: visibleTime(now: now), request)
     }
 
-    /// What `Last-Modified` says; nil while it would be in the future, or is not kept, so that another state may get it.
+    /// The value of `Last-Modified`; nil for a future time, and for a time that is not stored and may be used again.
     func visibleTime(now: Int64) -> Int64? { isNoted && modified <= now ? modified : nil }
 
     /// The entity tag of the response to one query.

@@ -20,12 +20,12 @@ struct TokenRoutes: Sendable {
         return try Answers.json(try await DeviceTokens(database).issue(body.deviceID, to: context.caller, now: now()))
     }
 
-    /// The refresh token says who asks.
+    /// The refresh token identifies the caller.
     ///
-    /// Where its key signs requests, this one must be signed too.
+    /// If its key signs requests, this request must be signed too.
     func refresh(_ request: Request) async throws -> Response {
         var request = request
-        // Nobody is known yet: no more is read than a token needs.
+        // The caller is not known yet, so the body is limited to the size of a token.
         _ = try await Answers.collect(&request, upTo: 4096)
         let body = try await Answers.data(of: request, upTo: 4096)
         let asked = try Answers.value(RefreshRequest.self, of: body, fields: ["refresh_token"])

@@ -54,7 +54,7 @@ struct UploadRoutes: Sendable {
 }
 
 extension Refusal {
-    /// - Parameter most: in the unit of the message.
+    /// - Parameter most: the limit, in the unit of the message.
     static func tooLarge(_ message: String, most: Int) -> Refusal {
         var refusal = Refusal(.contentTooLarge, message, code: "FILE_TOO_LARGE")
         refusal.details = ["max_size": .int(most)]

@@ -10,10 +10,10 @@ import NIOCore
 
 /// The check of signed requests.
 extension SigningKey {
-    /// Checks the three headers against the request, whose body is read and kept.
+    /// Checks the three headers against the request; the body is read and kept.
     ///
-    /// The time may be off by `RequestSignature.tolerance`; within it the same request may come twice, which the
-    /// contract's own keys for events and nonces make harmless.
+    /// The time may differ by `RequestSignature.tolerance`. Within it a request can be replayed; event keys and nonces
+    /// of the contract make that harmless.
     ///
     /// - Throws: `Refusal` (401, or 413 for a body above the limit).
     func check(_ request: inout Request, now: Int64) async throws {

@@ -7,10 +7,10 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// `GET /logos/{file}`: uploaded logos, and behind them the files of a folder, for phones, without a key.
+/// `GET /logos/{file}`: serves uploaded logos, and otherwise the files of a folder, for phones and without a key.
 struct LogoRoute: Sendable {
     let store: LogoStore
-    /// The folder; nil serves none.
+    /// The folder; nil serves uploaded logos only.
     let folder: String?
 
     func logo(_ request: Request, named name: String) async throws -> Response {

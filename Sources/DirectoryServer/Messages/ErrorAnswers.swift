@@ -6,11 +6,11 @@ import Hummingbird
 import Logging
 import NIOHTTP1
 
-/// Turns every error into the envelope, so that no client ever meets an answer of another shape.
+/// Turns every error into the contract's envelope, so that no client gets an error of another shape.
 struct ErrorAnswers: Sendable {
     let logger: Logger
 
-    /// What `respond` gives, or the envelope of what it throws.
+    /// The response of `respond`, or the envelope of its error.
     nonisolated(nonsending) func answer(
         _ request: Request, _ respond: nonisolated(nonsending) () async throws -> Response
     ) async throws -> Response {
@@ -47,7 +47,7 @@ extension Refusal {
     }
 }
 
-/// Puts the envelopes around everything, and leaves the bodies off the answers to HEAD.
+/// Applies the envelope to all routes, and removes the bodies of responses to HEAD.
 struct ErrorEnvelopes: RouterMiddleware {
     typealias Context = KeyedContext
 
@@ -58,7 +58,7 @@ struct ErrorEnvelopes: RouterMiddleware {
         next: @concurrent (Request, KeyedContext) async throws -> Response
     ) async throws -> Response {
         let response = try await errors.answer(request) { try await next(request, context) }
-        // A body behind the answer to HEAD would be taken for the next answer (RFC 9110 §9.3.2).
+        // A client would read a body after a response to HEAD as the next response (RFC 9110 §9.3.2).
         return request.method == .head ? response.createHeadResponse() : response
     }
 }

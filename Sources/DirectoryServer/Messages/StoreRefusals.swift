@@ -4,9 +4,9 @@ import BrandingAPI
 import DirectoryStore
 import HTTPTypes
 
-/// The HTTP status, code and words of every error that the store gives.
+/// The HTTP status, code and text of every error of the store.
 extension Refusal {
-    /// Nil for an error that is no refusal, such as one of the database.
+    /// Nil for any other error, such as a database error.
     init?(of error: any Error) {
         switch error {
         case let refusal as Refusal: self = refusal

@@ -4,24 +4,24 @@ package import BrandingAPI
 import Foundation
 import GRDB
 
-/// Access and refresh tokens of registered devices; only their hashes are kept.
+/// Access and refresh tokens of registered devices; the database keeps their hashes only.
 ///
-/// An access token is good for 15 minutes, a refresh token for 30 days and one use. A used one is taken again for a
-/// minute, because the answer to its use may have been lost; after that it is a sign of theft, and all tokens of the
-/// device are revoked. Source: api-client-networking, "401 Handling".
+/// An access token is valid for 15 minutes, a refresh token for 30 days and one use. A used refresh token is accepted
+/// again for a minute, because the response may have been lost. Later reuse indicates theft and revokes all tokens of
+/// the device. Source: api-client-networking, "401 Handling".
 package struct DeviceTokens: Sendable {
     private let database: DirectoryDatabase
 
     static let accessLife: Int64 = 900
     static let refreshLife: Int64 = 30 * 86_400
-    /// Seconds for which a used refresh token is taken again.
+    /// Seconds for which a used refresh token is accepted again.
     static let grace: Int64 = 60
-    /// Most token pairs remembered of one device.
+    /// Most token pairs that are kept of one device.
     private static let keptPairs = 4096
 
     package init(_ database: DirectoryDatabase) { self.database = database }
 
-    /// The first tokens of a device; `now` is seconds since 1970.
+    /// Issues the first tokens of a device; `now` is seconds since 1970.
     ///
     /// - Throws: `TokenError.deviceUnknown`, or a database error.
     package func issue(_ device: String, to caller: Caller, now: Int64) async throws -> TokenResponse {
@@ -31,7 +31,7 @@ package struct DeviceTokens: Sendable {
         }
     }
 
-    /// Who holds a refresh token, for the check of a signature before it is used.
+    /// Finds the holder of a refresh token, for the check of a signature before its use.
     package func holder(ofRefresh token: String, now: Int64) async throws -> Caller? {
         let hash = SecretHash.of(token)
         return try await database.pool.read { database in
@@ -41,12 +41,12 @@ package struct DeviceTokens: Sendable {
         }
     }
 
-    /// New tokens for a refresh token.
+    /// Issues new tokens for a refresh token.
     ///
     /// - Throws: `TokenError`, or a database error.
     package func refresh(_ token: String, now: Int64) async throws -> TokenResponse {
         let hash = SecretHash.of(token)
-        // The refusal is an answer and no error: what it revokes must be committed.
+        // The refusal is a result and no error, because the revocation must be committed.
         let outcome = try await database.pool.write { database -> Result<TokenResponse, TokenError> in
             guard
                 let row = try Row.fetchOne(
@@ -68,7 +68,7 @@ package struct DeviceTokens: Sendable {
         return try outcome.get()
     }
 
-    /// Whose access token it is.
+    /// Finds the holder of an access token.
     ///
     /// - Throws: `TokenError`, by which a client knows whether to refresh or to sign in; or a database error.
     package static func caller(of token: String, in database: DirectoryDatabase, now: Int64) async throws -> Caller {

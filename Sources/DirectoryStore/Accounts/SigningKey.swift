@@ -4,7 +4,7 @@ package import Foundation
 
 /// The secret with which the requests of an API key are signed, and its public id.
 ///
-/// Unlike keys and tokens it is kept readable in the database, because the signature cannot be checked otherwise.
+/// Unlike keys and tokens it is readable in the database, because a signature cannot be checked with a hash.
 package struct SigningKey: Hashable, Sendable, CustomStringConvertible {
     package let id: String
     /// The bytes of the secret's text.

@@ -4,7 +4,7 @@ package import BrandingAPI
 import Foundation
 import GRDB
 
-/// The gateways and phones that use the directory, with when they were last seen.
+/// The gateways and phones of an account, with the times of their last requests.
 package struct DeviceList: Sendable {
     let database: DirectoryDatabase
     let account: AccountID
@@ -14,7 +14,7 @@ package struct DeviceList: Sendable {
         self.account = account
     }
 
-    /// Notes a device; registering again refreshes what is known of it, and keeps what it leaves out.
+    /// Registers a device; a second registration updates the fields it has and keeps the others.
     package func register(_ device: DeviceRegistration, now: Int64) async throws {
         try await database.commits.write { [account, limit = database.storedPerDay] database in
             guard
@@ -42,7 +42,7 @@ package struct DeviceList: Sendable {
         }
     }
 
-    /// Brings a device up to date; false when it never registered.
+    /// Updates a device; false for an unregistered one.
     package func update(_ device: DeviceUpdate, now: Int64) async throws -> Bool {
         let capabilities = try Self.text(device.capabilities)
         return try await database.commits.write { [account] database in
@@ -61,7 +61,7 @@ package struct DeviceList: Sendable {
         }
     }
 
-    /// Notes a sign of life; false when the device never registered.
+    /// Records a sign of life; false for an unregistered device.
     package func notePresence(_ presence: Presence, now: Int64) async throws -> Bool {
         try await database.commits.write { [account] database in
             try database.execute(

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Names of events: UUIDs of version 7 (RFC 9562 §5.7), which begin with the time.
+/// Identifiers of events: UUIDs of version 7 (RFC 9562 §5.7), which begin with the time.
 ///
-/// Names made together stand together in the index, so a group of events writes one page of it instead of one each.
+/// Identifiers of one moment are neighbours in the index, so a group of events writes one index page instead of one
+/// each.
 enum EventID {
-    /// A new name; `now` is seconds since 1970.
+    /// Creates an identifier; `now` is seconds since 1970.
     static func make(now: Int64) -> String {
         let time = UInt64(max(now, 0)) * 1000 & 0xffff_ffff_ffff
         let high = time << 16 | 0x7000 | UInt64.random(in: 0...0xfff)
@@ -14,7 +15,7 @@ enum EventID {
             .joined(separator: "-")
     }
 
-    /// The eight bytes of a number, its highest first.
+    /// The eight bytes of a number in network order.
     private static func bytes(_ value: UInt64) -> [UInt8] {
         stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> UInt64($0)) }
     }

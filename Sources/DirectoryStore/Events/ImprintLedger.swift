@@ -4,7 +4,7 @@ package import BrandingAPI
 import Foundation
 import GRDB
 
-/// Imprints of an account: kept once for a device, number and time, and never counted.
+/// The imprints of an account: one per device, number and time, and never counted.
 package struct ImprintLedger: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
@@ -14,10 +14,10 @@ package struct ImprintLedger: Sendable {
         self.account = account
     }
 
-    /// Keeps the first of its kind.
+    /// Stores an imprint, unless the same device, number and time is stored already.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Returns: the id of the one kept.
+    /// - Returns: the id of the stored imprint.
     /// - Throws: `StoreError.quotaReached`, or a database error.
     package func store(_ imprint: Imprint, now: Int64) async throws -> String {
         let encoder = JSONEncoder()

@@ -2,10 +2,10 @@
 
 package import BrandingAPI
 
-/// An event as it can be kept, and the first field that breaks the contract's rules.
+/// An event in storable form, with the first field that breaks the contract's rules.
 package struct ReportedEvent: Sendable {
     package let event: EventRequest
-    /// `invalid_` and the name of the first wrong field; nil for an event that can count.
+    /// `invalid_` and the name of the first invalid field; nil for an event that can count.
     package let warning: String?
 
     package init(_ event: EventRequest, warning: String? = nil) {

@@ -3,14 +3,16 @@
 import BrandingAPI
 import GRDB
 
-/// Writes entries of the feed as JSON straight from their rows: what `BrandingItem` would become, at a tenth of the cost.
+/// Writes entries of the feed as JSON directly from their rows.
+///
+/// The text equals the encoding of `BrandingItem`, at a tenth of the cost.
 struct EntryText {
-    /// What a row must begin with.
+    /// The first columns of every row.
     static let columns = "number, name, brand_id, logo_url, call_reason, updated, active"
     static let columnCount = 7
 
     private let logos: LogoURLs
-    /// Most entries of a page changed in the same second.
+    /// The last time written: most entries of a page have the same one.
     private var time: (seconds: Int64, text: String) = (.min, "")
 
     /// - Parameter logos: the URLs of logos that are files of this server.

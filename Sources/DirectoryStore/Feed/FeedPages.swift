@@ -15,8 +15,8 @@ package struct FeedStart: Sendable {
 
 /// The pages of one sync response, all of one state of the database.
 ///
-/// A feed of one page is in memory when it begins. A longer one keeps its state of the database on a connection of its own
-/// until this value is gone, and has one page in memory.
+/// A feed of one page is in memory from the start. A longer feed keeps a snapshot on a connection of its own until this
+/// value is released, and one page in memory.
 package struct FeedPages: Sendable {
     private let start: FeedStart
     private let logos: LogoURLs
@@ -40,7 +40,7 @@ package struct FeedPages: Sendable {
 
     package var first: ChangeFeed.Page { start.page }
 
-    /// The page behind another; nil when that was the last.
+    /// The page after another; nil after the last.
     package func page(after page: ChangeFeed.Page) async throws -> ChangeFeed.Page? {
         guard page.last != nil, let snapshot else { return nil }
         return try await snapshot.read { [feed, logos] in try feed.page(after: page, logos: logos, $0) }
@@ -50,7 +50,7 @@ package struct FeedPages: Sendable {
 extension ChangeFeed {
     /// Reads the state of an account and, unless the client holds it, the first page of its feed.
     ///
-    /// Both come from one read: most responses are empty or small, and a gateway polls often.
+    /// One read gives both, because most responses are empty or small and gateways poll often.
     package static func begin(
         _ question: Question, logos: LogoURLs, in database: DirectoryDatabase,
         unless isHeld: @escaping @Sendable (SyncState) -> Bool

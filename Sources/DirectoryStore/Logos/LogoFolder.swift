@@ -11,9 +11,9 @@ package struct LogoFolder: Sendable {
 
     package init(path: String) { self.path = path }
 
-    /// A file that the server gives to clients.
+    /// A file that the server serves.
     package struct File: Hashable, Sendable {
-        /// Changes with each write to the file, so that unchanged files are not read again.
+        /// Inode, size and time of the file; equal stamps mean unchanged contents.
         package let stamp: String
         /// SHA-256 of the bytes, in hexadecimal digits.
         package let hash: String
@@ -24,7 +24,7 @@ package struct LogoFolder: Sendable {
         }
     }
 
-    /// Lists the files that can be served, by name; nil when the folder cannot be read.
+    /// Lists the valid logo files by name; nil for an unreadable folder.
     ///
     /// - Parameter known: files of an earlier listing.
     package func files(known: [String: File]) -> [String: File]? {
@@ -41,7 +41,7 @@ package struct LogoFolder: Sendable {
         return files
     }
 
-    /// Why a file of the folder is no logo.
+    /// Reasons for which a file is not a valid logo.
     enum Problem: Error, Hashable {
         case missing
         case unreadable(String)

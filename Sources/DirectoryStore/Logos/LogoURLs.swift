@@ -2,13 +2,13 @@
 
 package import BrandingAPI
 
-/// Maps the plain file names of logos to the URLs that clients get, as of one moment.
+/// Maps plain logo file names to the URLs for clients, as of one moment.
 package struct LogoURLs: Hashable, Sendable {
-    /// The server's own URL without a slash at its end; nil when it has no logos, or no address that clients can reach.
+    /// The server's own URL without a trailing slash; nil without logos, or without an address that clients can reach.
     package var base: String?
-    /// What follows the name in the URL, for each logo that the server has.
+    /// The suffix after the name in the URL, for each logo of the server.
     package var endings: [String: String] = [:]
-    /// True where the files are on another server behind `public_url`, so that every name gets a URL.
+    /// True for files on another server behind `public_url`, where every name gets a URL.
     package var includesUnknown = false
 
     package init(base: String? = nil, endings: [String: String] = [:], includesUnknown: Bool = false) {
@@ -17,7 +17,7 @@ package struct LogoURLs: Hashable, Sendable {
         self.includesUnknown = includesUnknown
     }
 
-    /// The URL of an entry's logo; nil for none, and for a file that the server does not have.
+    /// The URL of an entry's logo; nil for no logo, and for a missing file.
     package func url(of logo: String?) -> String? {
         guard let logo, !Self.isURL(logo) else { return logo }
         guard let base, let ending = endings[logo] ?? (includesUnknown ? "" : nil) else { return nil }
@@ -33,6 +33,6 @@ package struct LogoURLs: Hashable, Sendable {
     /// True for a logo on another server, false for the plain name of a file.
     static func isURL(_ logo: String) -> Bool { logo.utf8.contains("://".utf8) }
 
-    /// An SQL condition that holds for plain file names.
+    /// An SQL condition that is true for plain file names.
     static func isPlainName(_ column: String) -> String { "\(column) IS NOT NULL AND instr(\(column), '://') = 0" }
 }

@@ -3,11 +3,11 @@
 import Foundation
 import GRDB
 
-/// What the server last served as logos, kept across runs in `directory.sqlite`.
+/// The logos that the server served last, kept across runs in `directory.sqlite`.
 package enum ServedLogoTable {
-    /// Stands in place of a file's stamp for an uploaded logo.
+    /// The stamp of an uploaded logo.
     package static let upload = "upload"
-    /// Begins the signature where the files are on another server.
+    /// The prefix of the signature for files on another server.
     package static let elsewhere = "elsewhere "
 
     static let schema = """
@@ -17,18 +17,18 @@ package enum ServedLogoTable {
             id INTEGER PRIMARY KEY CHECK (id = 1), signature TEXT NOT NULL, folder TEXT);
         """
 
-    /// A logo that is or was served.
+    /// A present or former logo.
     package struct Logo: Hashable, Sendable {
-        /// Nil for one that is gone.
+        /// Nil for a former logo.
         package var file: LogoFolder.File?
-        /// The hash of the first bytes under this name, whose URL has no version.
+        /// The hash of the first contents under this name; their URL has no version.
         package let first: String
     }
 
     /// The whole table.
     package struct Content: Hashable, Sendable {
         package var logos: [String: Logo] = [:]
-        /// What URLs of logos begin with.
+        /// The common prefix of logo URLs.
         package var signature = ""
         package var folder: String?
 
@@ -43,7 +43,7 @@ package enum ServedLogoTable {
             }
         }
 
-        /// The same with the logos that are there now.
+        /// A copy with the present logos.
         package func taking(_ files: [String: LogoFolder.File], folder: String?) -> Content {
             var content = self
             content.folder = folder
@@ -53,7 +53,7 @@ package enum ServedLogoTable {
         }
     }
 
-    /// Compares what was served with what is there now, within one state of the database.
+    /// Compares the served logos with the present ones, within one read of the database.
     ///
     /// - Parameter compare: gets the whole table, and the hashes of uploaded logos by name.
     package static func compared<Value: Sendable>(
@@ -73,7 +73,7 @@ package enum ServedLogoTable {
         }
     }
 
-    /// Stores what is served now, in one transaction; `now` is asked for within it.
+    /// Stores the present logos in one transaction, which also evaluates `now`.
     ///
     /// - Returns: how many numbers were moved.
     package static func replace(
@@ -82,7 +82,7 @@ package enum ServedLogoTable {
         try await database.pool.write { try replace(before, by: after, now: now(), $0) }
     }
 
-    /// Stores what is served now, and gives each number whose logo has another URL a new place in the feed.
+    /// Stores the present logos, and gives each number with a changed logo URL a new change number.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: how many numbers were moved.

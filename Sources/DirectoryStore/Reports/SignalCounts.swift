@@ -3,11 +3,11 @@
 import BrandingAPI
 import GRDB
 
-/// How often clients acknowledged a sync, and looked a number up, by account and day in UTC.
+/// Counts acknowledged syncs and lookups by account and day, in UTC.
 ///
 /// Source: securenode-endpoint-contract §7b, "Sync response (ack)", "Number matched", "Calls not matched".
 package struct SignalCounts: Sendable {
-    /// What is counted; the raw value stands in the database.
+    /// The counted signals; the raw value is stored in the database.
     package enum Signal: String, CaseIterable, Sendable {
         case acknowledged = "ack"
         case matched

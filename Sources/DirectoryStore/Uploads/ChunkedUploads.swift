@@ -4,25 +4,25 @@ package import BrandingAPI
 import Foundation
 import GRDB
 
-/// Files that come in pieces: the pieces are put into `uploads/` of the state folder, what came is in the database.
+/// Files uploaded in chunks: the bytes are in `uploads/` of the state folder, the received chunk numbers in the
+/// database.
 ///
-/// Sessions end after a day, finished files after a month, or with the debug upload they belong to. All of an account
-/// together is bounded, open sessions with what they announced, so a client cannot fill the disk. A piece sent twice is
-/// written twice to the same place.
-/// Source: mobile-api, "Chunked Upload".
+/// Sessions expire after a day, finished files after a month or with their debug upload. A quota limits all files of an
+/// account, open sessions by their announced size, so a client cannot fill the disk. A repeated chunk overwrites the
+/// same place. Source: mobile-api, "Chunked Upload".
 package struct ChunkedUploads: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
 
     /// Largest file, in bytes.
     package static let largest = 50_000_000
-    /// Bytes of every chunk but the last; in base64 it fits into the longest request body.
+    /// Bytes of every chunk but the last; its base64 fits into the longest request body.
     static let chunkSize = 524_288
     /// All files of an account, in bytes.
     package static let quota = 200_000_000
     static let sessionLife: Int64 = 86_400
     static let fileLife: Int64 = 30 * 86_400
-    /// Logs and archives; anything else has no business here.
+    /// The accepted media types: logs and archives.
     package static let contentTypes = [
         "text/plain", "application/json", "application/gzip", "application/zip", "application/octet-stream",
     ]
@@ -38,7 +38,7 @@ package struct ChunkedUploads: Sendable {
         let chunks: Int
         let isComplete: Bool
 
-        /// Bytes that a chunk has.
+        /// The size of a chunk, in bytes.
         func length(of number: Int) -> Int { number < chunks ? chunkSize : size - (chunks - 1) * chunkSize }
     }
 
@@ -52,7 +52,7 @@ package struct ChunkedUploads: Sendable {
         let id = UUID().uuidString.lowercased()
         let expires = now + Self.sessionLife
         let gone = try await database.pool.write { [account] database in
-            // Room for this one at once; `Housekeeping` takes the rest.
+            // Frees space for this upload; the regular clean-up removes the rest.
             let gone = try UploadExpiry.forget(now: now, database)
             let used = try Int.fetchOne(
                 database, sql: "SELECT coalesce(sum(size), 0) FROM upload WHERE account = ?", arguments: [account.row])
@@ -68,13 +68,13 @@ package struct ChunkedUploads: Sendable {
                 ])
             return gone
         }
-        // A file that the disk keeps is no fault of this client, and goes with the next start.
+        // A file that cannot be removed is no fault of this client; the next start of the server removes it.
         try? UploadExpiry(database: database).removeFiles(of: gone)
         return UploadSession(
             sessionID: id, chunkSize: Self.chunkSize, expiresAt: Timestamp.string(from: expires))
     }
 
-    /// Puts a chunk to its place.
+    /// Writes a chunk to its place.
     ///
     /// - Throws: `UploadError`, or an error of the database or the file system.
     package func store(_ chunk: UploadChunk, now: Int64) async throws -> UploadProgress {
@@ -100,7 +100,7 @@ package struct ChunkedUploads: Sendable {
         return UploadProgress(number: chunk.number, progress: percent)
     }
 
-    /// Ends a session; asking again gives the same answer.
+    /// Completes a session; repeating it gives the same result.
     ///
     /// - Throws: `UploadError.notFound` or `.incomplete`, or an error of the database or the file system.
     package func complete(_ id: String, now: Int64) async throws -> UploadedFile {

@@ -4,7 +4,7 @@ package import BrandingAPI
 import Foundation
 import GRDB
 
-/// What devices sent when they were asked for a debug upload.
+/// The debug uploads that devices sent on request.
 package struct DebugUploads: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
@@ -14,7 +14,7 @@ package struct DebugUploads: Sendable {
         self.account = account
     }
 
-    /// An upload as it is kept.
+    /// A stored upload.
     package struct Stored: Codable, Hashable, Sendable {
         package let id: String
         package let device: String
@@ -22,7 +22,7 @@ package struct DebugUploads: Sendable {
         package let received: Int64
         package let state: JSONValue?
         package let logs: String?
-        /// A finished chunked upload that holds the logs.
+        /// The finished chunked upload with the logs.
         package let logsUploadID: String?
     }
 
@@ -36,7 +36,7 @@ package struct DebugUploads: Sendable {
         }
     }
 
-    /// The newest upload of a device; nil when it sent none.
+    /// The newest upload of a device; nil without one.
     package func newest(of device: String) throws -> Stored? {
         try database.pool.read { [account] database in
             try Row.fetchOne(
@@ -48,7 +48,7 @@ package struct DebugUploads: Sendable {
         }
     }
 
-    /// The upload of an id; nil when there is none.
+    /// The upload of an id; nil without one.
     package func find(_ id: String) throws -> Stored? {
         try database.pool.read { [account] database in
             try Row.fetchOne(
@@ -65,9 +65,9 @@ package struct DebugUploads: Sendable {
             logs: row["logs"], logsUploadID: row["logs_upload_id"])
     }
 
-    /// Keeps an upload that was asked for, which closes the request for its device.
+    /// Stores a requested upload, which closes the request for its device.
     ///
-    /// A nonce that was there before is told first: its sender lost the answer, and may stop.
+    /// A used nonce is checked first: its sender lost the response and can stop.
     ///
     /// - Throws: `DebugUploadError`, or a database error.
     package func store(_ upload: DebugUpload, now: Int64) async throws -> String {
