@@ -72,8 +72,8 @@ let package = Package(
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "Branding", "BrandingAPI", "Directory", "ConfigurationFiles", "HostSystem", "LogText", "CSQLite",
-                log,
+                "Branding", "BrandingAPI", "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "HostSystem",
+                "LogText", "CSQLite", log,
                 lifecycle, signals, arguments,
             ],
             swiftSettings: strict),
@@ -114,22 +114,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "Directory",
+            name: "DirectoryServer",
             dependencies: [
-                "Branding", "BrandingAPI", "HostSystem", "CZlib", hummingbird, hummingbirdCore,
-                httpTypes, nio, nioHTTP, nioHTTPTypes, grdb, crypto, lifecycle, log,
+                "DirectoryStore", "Branding", "BrandingAPI", "HostSystem", "CZlib", hummingbird,
+                hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
             ],
-            path: "Sources",
-            sources: [
-                "DirectoryStore", "DirectoryServer/Admin", "DirectoryServer/BoundPort.swift",
-                "DirectoryServer/Connections", "DirectoryServer/Contract", "DirectoryServer/DirectoryServer.swift",
-                "DirectoryServer/Gate", "DirectoryServer/Housekeeping.swift", "DirectoryServer/Logos",
-                "DirectoryServer/Messages",
-            ],
-            resources: [
-                .embedInCode("DirectoryServer/openapi.yaml"), .embedInCode("DirectoryServer/openapi-admin.yaml"),
-            ],
+            resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
+        .target(
+            name: "DirectoryStore",
+            dependencies: ["Branding", "BrandingAPI", "HostSystem", grdb, crypto], swiftSettings: strict),
         .target(name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], swiftSettings: strict),
 
         // The way of one message: dispatch, identity, decision, decoration, forwarding.
@@ -201,7 +195,8 @@ let package = Package(
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "CallAccounting", "Branding", "BrandingAPI", "CLinux", "Directory",
+                "GatewaySync", "GatewayStore", "CallAccounting", "Branding", "BrandingAPI", "CLinux",
+                "DirectoryServer", "DirectoryStore",
                 httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),
@@ -220,11 +215,19 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
+        // What the tests of the directory's two halves share; no test itself.
+        .target(
+            name: "DirectoryFixtures", dependencies: ["DirectoryStore", "Branding"], path: "Tests/DirectoryFixtures",
+            swiftSettings: strict),
         .testTarget(
-            name: "DirectoryTests",
+            name: "DirectoryStoreTests",
+            dependencies: ["DirectoryStore", "DirectoryFixtures", "BrandingAPI", "Branding"], swiftSettings: strict),
+        .testTarget(
+            name: "DirectoryServerTests",
             dependencies: [
-                "Directory", "herald-directory", "BrandingAPI", "Branding", "ChildPrograms", "RepeatableChance",
-                "HostSystem", grdb, crypto, lifecycle, log, nio, nioEmbedded, nioHTTPTypes, httpTypes,
+                "DirectoryServer", "DirectoryStore", "DirectoryFixtures", "herald-directory", "BrandingAPI", "Branding",
+                "ChildPrograms", "RepeatableChance", "HostSystem", grdb, crypto, lifecycle, log, nio, nioEmbedded,
+                nioHTTPTypes, httpTypes,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// The port a server listens on, for whoever waits to know it.
+/// The port of a listening server, for callers that wait for it.
 final class BoundPort: Sendable {
     private struct State {
         var port: Int?
@@ -12,10 +12,10 @@ final class BoundPort: Sendable {
 
     private let state = Mutex(State())
 
-    /// The port once it is known; nil before, and when the server ended without one.
+    /// The port; nil before the server listens, and after it ended without one.
     var current: Int? { state.withLock { $0.port } }
 
-    /// Waits until the port is known, or the server has ended without one.
+    /// Waits until the server listens or has ended.
     func wait() async -> Int? {
         await withCheckedContinuation { continuation in
             let isSettled = state.withLock { state in
@@ -29,10 +29,10 @@ final class BoundPort: Sendable {
         }
     }
 
-    /// Tells the port to all who wait and will ask.
+    /// Sets the port and resumes all waiting callers.
     func announce(_ port: Int?) { settle { $0.port = port } }
 
-    /// Lets nobody wait any longer.
+    /// Resumes all waiting callers after the end of the server.
     func end() { settle { $0.isOver = true } }
 
     private func settle(_ change: (inout State) -> Void) {

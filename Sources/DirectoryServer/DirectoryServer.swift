@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
+package import DirectoryStore
 import Foundation
 import HTTPTypes
 import HostSystem
@@ -11,34 +11,34 @@ import ServiceLifecycle
 
 /// The directory's HTTP server: the contract below `/` and `/api/`, logos, and a health check.
 package final class DirectoryServer: Service {
-    /// Where it listens and what it serves.
+    /// The settings of the server.
     package struct Options: Sendable {
-        /// An address literal; loopback unless told otherwise, because the server has no TLS of its own.
+        /// An address literal; loopback by default, because the server has no TLS of its own.
         package var host = "127.0.0.1"
-        /// 0 lets the kernel choose.
+        /// 0 lets the kernel choose a port.
         package var port = 8088
-        /// Folder of the logo files; nil serves the stored ones alone.
+        /// Folder of the logo files; nil serves uploaded logos only.
         package var logos: String?
-        /// The URL clients reach the server by; nil for the address it listens on.
+        /// The server's URL for clients; nil uses the listening address.
         package var publicURL: String?
-        /// What `GET mobile/config` tells.
+        /// The settings in `GET mobile/config`.
         package var clients = ClientSettings()
-        /// None, unless told otherwise: the program takes them from its configuration.
+        /// None by default; the program sets them from its configuration.
         package var rateLimits = RateLimits.none
-        /// Days; events, imprints and debug uploads received longer ago are removed.
+        /// Days after which events, imprints and debug uploads are removed.
         package var keepDays = 400
-        /// Where the operator's API is.
+        /// The address of the operator's API.
         package var admin = Admin.beside
         package var connections = ClientConnections()
-        /// Waits before a wrong admin key is answered; a test has its own.
+        /// Delays the response to a wrong admin key; tests replace it.
         package var pause: @Sendable (Duration) async throws -> Void = { try await Task.sleep(for: $0) }
-        /// Seconds since 1970; a test has its own.
+        /// Seconds since 1970; tests replace it.
         package var now: @Sendable () -> Int64 = { Int64(Date().timeIntervalSince1970) }
 
         package init() {}
     }
 
-    /// Where the operator's API is: nowhere, beside the contract, or at an address of its own.
+    /// The address of the operator's API: none, the contract's, or one of its own.
     package enum Admin: Hashable, Sendable {
         case off
         case beside
@@ -61,15 +61,15 @@ package final class DirectoryServer: Service {
             logger: logger)
     }
 
-    /// The port it listens on; waits until it does, and is 0 when the server ended before.
+    /// Waits until the server listens and returns its port; 0 if the server ended before.
     package func port() async -> Int { await bound.wait() ?? 0 }
 
-    /// The port the operator's API has of its own; waits until it listens, and is 0 when it has none.
+    /// Waits until the operator's API listens and returns its own port; 0 without one.
     package func adminPort() async -> Int { await adminBound.wait() ?? 0 }
 
     /// Serves until graceful shutdown or cancellation.
     ///
-    /// - Throws: `ListenRefusal` when an address cannot be bound.
+    /// - Throws: `ListenRefusal` for an address that cannot be bound.
     package func run() async throws {
         defer {
             bound.end()
@@ -78,7 +78,8 @@ package final class DirectoryServer: Service {
         AdminFileRoutes.sweep(database.folder)
         UploadExpiry(database: database).sweep()
         if options.port != 0 { logos.listens(on: options.port) }
-        // Before anybody asks, so that no client gets a cursor behind a change that it does not see.
+        // Logos are compared before the first request, so that no client gets a cursor past a change that it does not
+        // receive.
         await logos.round()
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
@@ -90,7 +91,7 @@ package final class DirectoryServer: Service {
                 onServerRunning: { [self] channel in await listening(on: channel.localAddress?.port) }, logger: quiet),
             host: options.host, port: options.port, key: "listen")
         let services: [any Service] = [contract, housekeeping, logos] + (admin(logger: quiet).map { [$0] } ?? [])
-        // Gracefully: what runs beside a server that cannot listen has nothing to complain of.
+        // The shutdown is graceful, because a failed listener is no error of the other services.
         let group = ServiceGroup(
             configuration: .init(
                 services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
@@ -108,7 +109,7 @@ package final class DirectoryServer: Service {
         AnswerDeadline(longest: TimeAmount(options.connections.longestAnswer), logger: logger)
     }
 
-    /// The operator's API, where it has an address of its own.
+    /// The operator's API at an address of its own; nil without one.
     private func admin(logger quiet: Logger) -> (any Service)? {
         guard case .at(let host, let port) = options.admin else {
             adminBound.end()
@@ -159,7 +160,7 @@ package final class DirectoryServer: Service {
         if options.admin == .beside {
             AdminRoutes(database: database, options: options, logos: logos, logger: logger).add(to: router)
         }
-        // Clients are told one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
+        // Clients have one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
         let gate = KeyGate(database: database, errors: errors, limits: options.rateLimits, now: options.now)
         let contract = ContractRoutes(
             database: database, logos: { [logos] in logos.urls }, clients: options.clients, now: options.now,
@@ -173,7 +174,7 @@ package final class DirectoryServer: Service {
     }
 }
 
-/// One of the server's addresses, whose refusal is told with the key that names it.
+/// One listening address; a bind error names its configuration key.
 private struct HTTPService<Application: ApplicationProtocol>: Service {
     let application: Application
     let host: String
@@ -190,6 +191,6 @@ private struct HTTPService<Application: ApplicationProtocol>: Service {
 }
 
 extension DirectoryServer.Options {
-    /// The host as it stands in a URL.
+    /// The host in the form for a URL.
     fileprivate var urlHost: String { host.contains(":") ? "[\(host)]" : host }
 }

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
-import GRDB
+import DirectoryStore
 import HostSystem
 import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// What the server does beside answering: once a minute, in small bites, never while a request waits for it.
+/// Background work of the server, once a minute and in small batches, so that requests do not wait.
 ///
-/// Nothing goes by its age until the clock has stood for an hour: one in the wrong year would take everything for old.
+/// Removal by age waits until the clock has been stable for an hour, because a clock in the wrong year makes everything
+/// old.
 final class Housekeeping: Service {
     private let database: DirectoryDatabase
     private let retention: Retention
     private let now: @Sendable () -> Int64
     private let clockSteps: Mutex<WallClockSteps>
     private let logger: Logger
-    /// The accounts of a day that the log knows of.
+    /// The accounts of the day that were logged already.
     private let quotasTold = Mutex<(day: String, accounts: Set<String>)>(("", []))
 
     /// - Parameter now: seconds since 1970.
@@ -32,37 +33,32 @@ final class Housekeeping: Service {
     }
 
     func run() async throws {
-        // `try?`: a cancelled sleep ends the loop by its condition, after a last round.
+        // `try?`: after a cancelled sleep the loop ends by its condition, after one more round.
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: .seconds(60)) }
             await round()
         }
     }
 
-    /// One round of all work; a failure is logged and tried again in the next.
+    /// Does all work once; a failure is logged and retried in the next round.
     func round() async {
         do {
-            try await database.keyUsage.write(to: database.pool)
+            try await database.writeKeyUsage()
             try await sayQuotas()
             if clockHasStood { try await takeAll { try await retention.bite(now: now()) } }
             try await takeAll { try await UploadExpiry(database: database).bite(now: now()) }
         } catch is CancellationError {
-            // The end of the server; the next start goes on.
+            // The server ends; the next start continues.
         } catch {
             logger.error("housekeeping failed and will be tried again", metadata: ["error": "\(error)"])
         }
     }
 
-    /// Warns of accounts whose clients store no more today, once a day each.
+    /// Warns once a day for each account at its daily limit.
     private func sayQuotas() async throws {
-        let (limit, day) = (database.storedPerDay, String(Timestamp.string(from: now()).prefix(10)))
-        guard limit > 0 else { return }
-        let full = try await database.pool.read { database in
-            try String.fetchAll(
-                database,
-                sql: "SELECT name FROM day_stored JOIN account ON id = account WHERE day = ? AND bytes >= ?",
-                arguments: [day, limit])
-        }
+        guard database.storedPerDay > 0 else { return }
+        let day = String(Timestamp.string(from: now()).prefix(10))
+        let full = try await AccountQuota.accountsAtLimit(on: day, in: database)
         let new = quotasTold.withLock { told in
             if told.day != day { told = (day, []) }
             return full.filter { told.accounts.insert($0).inserted }
@@ -81,10 +77,10 @@ final class Housekeeping: Service {
         }
     }
 
-    /// Takes bites until nothing is left.
+    /// Removes batches until none is left.
     private func takeAll(_ bite: () async throws -> Bool) async throws {
         while try await bite(), !Task.isCancelled, !Task.isShuttingDownGracefully {
-            // Between two bites the writer is there for events.
+            // Between two batches the writer is free for events.
             try await Task.sleep(for: .milliseconds(50))
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Directory
+import DirectoryStore
 
 /// `herald-directory account`: who uses the directory, and the gates that every gateway obeys.
 struct AccountCommand: ParsableCommand {

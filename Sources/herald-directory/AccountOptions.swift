@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Directory
+import DirectoryStore
 
 /// Which database and which account of it a command is about.
 struct AccountOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Directory
+import DirectoryStore
 
 /// `herald-directory admin-key`: who may use the operator's HTTP API.
 struct AdminKeyCommand: ParsableCommand {

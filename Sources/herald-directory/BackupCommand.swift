@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Directory
+import DirectoryStore
 
 /// `herald-directory backup`: a copy of the database beside a running server.
 struct BackupCommand: ParsableCommand {

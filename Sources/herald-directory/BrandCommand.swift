@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Directory
+import DirectoryStore
 
 /// `herald-directory brand`: names, logos and reasons, each shared by the numbers of one brand.
 struct BrandCommand: ParsableCommand {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import BrandingAPI
-import Directory
+import DirectoryStore
 
 /// `herald-directory debug`: asking gateways and phones for their logs, and reading them.
 struct DebugCommand: ParsableCommand {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import BrandingAPI
-import Directory
+import DirectoryStore
 
 extension DebugCommand {
     /// `herald-directory debug devices`.

@@ -3,7 +3,7 @@
 import ArgumentParser
 import Branding
 import BrandingAPI
-import Directory
+import DirectoryStore
 
 /// `herald-directory events`: what gateways reported.
 struct EventsCommand: ParsableCommand {

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import ConfigurationFiles
-import Directory
+import DirectoryStore
 import Dispatch
 import Foundation
 

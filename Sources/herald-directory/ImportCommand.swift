@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Branding
-import Directory
+import DirectoryStore
 import Foundation
 
 /// `herald-directory import`: brands from a file.

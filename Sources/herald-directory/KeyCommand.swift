@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Directory
+import DirectoryStore
 
 /// `herald-directory key`: who may use the directory.
 struct KeyCommand: ParsableCommand {

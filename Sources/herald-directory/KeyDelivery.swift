@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Directory
+import DirectoryStore
 
 /// Where a new key goes: to standard output, or into a file.
 ///

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import BrandingAPI
-import Directory
+import DirectoryStore
 
 /// How a list of keys is shown.
 struct KeyListing: ParsableArguments {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Directory
+import DirectoryStore
 import Foundation
 
 /// `herald-directory logo`: the images that brands name and phones fetch.

@@ -2,7 +2,7 @@
 
 import ArgumentParser
 import Branding
-import Directory
+import DirectoryStore
 
 /// `herald-directory number`: which numbers are listed, and for which brand.
 struct NumberCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
-import Directory
+import DirectoryStore
 import Foundation
 
 /// `herald-directory report`: a month of each account, for bills and reviews.

@@ -3,7 +3,8 @@
 import ArgumentParser
 import CSQLite
 import ConfigurationFiles
-import Directory
+import DirectoryServer
+import DirectoryStore
 import Foundation
 import HostSystem
 import LogText

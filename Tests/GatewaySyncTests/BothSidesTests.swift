@@ -3,7 +3,7 @@
 import Branding
 import BrandingAPI
 import CallAccounting
-import Directory
+import DirectoryStore
 import Foundation
 import Testing
 

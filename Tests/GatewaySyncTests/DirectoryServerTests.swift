@@ -3,7 +3,8 @@
 import Branding
 import BrandingAPI
 import CallAccounting
-import Directory
+import DirectoryServer
+import DirectoryStore
 import Foundation
 import GatewayStore
 import Logging

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Hummingbird
 
 /// `/admin/v1/accounts` and the API keys of each.
@@ -42,7 +43,7 @@ struct AdminAccountRoutes: Sendable {
 
     private struct NewKey: Encodable {
         var success = true
-        /// Shown this once.
+        /// Not stored; this response is the only one with it.
         let key: String
         var old_key_ends_at: String?
     }
@@ -127,7 +128,7 @@ struct AdminAccountRoutes: Sendable {
             try await admin.blocking { try AccountList(admin.database).summary(of: account, now: now) })
     }
 
-    /// No cache on the way may keep a key.
+    /// No cache may store a key.
     private func secret(_ key: NewKey) throws -> Response {
         var response = try Answers.json(key, status: .created)
         response.headers[.cacheControl] = "no-store"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import DirectoryStore
 import Hummingbird
 
 /// `brands` and `numbers` below an account.
@@ -102,7 +103,7 @@ struct AdminBrandRoutes: Sendable {
         return try Answers.json(AdminDone(changed: changed))
     }
 
-    /// Takes many numbers out of use, or all of some brands, in one transaction.
+    /// Deactivates many numbers, or all numbers of some brands, in one transaction.
     func deactivate(_ admin: AdminRequest) async throws -> Response {
         let (account, now) = (try await admin.account(), now())
         let body = try await Answers.body(

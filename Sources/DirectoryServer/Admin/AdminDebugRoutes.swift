@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Asking devices for a debug upload, and what they sent.
+/// Requests debug uploads of devices, and serves the received ones.
 struct AdminDebugRoutes: Sendable {
     let now: @Sendable () -> Int64
 
-    /// Longest time a request can stay open, in seconds: a week.
+    /// Longest lifetime of a request, in seconds: a week.
     static let longest = 604_800
 
     private struct Asked: Decodable {
@@ -28,7 +29,7 @@ struct AdminDebugRoutes: Sendable {
         }
     }
 
-    /// The requests that are open and the latest uploads.
+    /// Lists the open requests and the latest uploads.
     func list(_ admin: AdminRequest) async throws -> Response {
         let (account, limit, now) = (try await admin.account(), try admin.limit(), now())
         let standing = try await admin.blocking {
@@ -41,12 +42,12 @@ struct AdminDebugRoutes: Sendable {
         return try Answers.json(standing)
     }
 
-    /// The logs of an upload, as its sender wrote them: those of its own, or the file that came in chunks.
+    /// Serves the logs of an upload unchanged, from the upload itself or from its chunked file.
     func logs(_ admin: AdminRequest) async throws -> Response {
         let (account, id) = (try await admin.account(), try admin.part("upload"))
         let found = try await admin.blocking { try DebugUploads(admin.database, account: account).find(id) }
         guard let upload = found else { throw Refusal.notFound("There is no such debug upload") }
-        // Whatever a device sent, no browser takes it for a page of this server.
+        // The headers keep browsers from showing a device's bytes as a page of this server.
         var headers: HTTPFields = [
             .cacheControl: "no-store", .contentDisposition: "attachment; filename=\"\(upload.id).log\"",
             .contentType: "text/plain; charset=utf-8",
@@ -70,7 +71,7 @@ struct AdminDebugRoutes: Sendable {
             })
     }
 
-    /// Asks one device, or without `device_id` every one; it learns it with its next sync.
+    /// Requests an upload of one device, or without `device_id` of every device, with their next sync.
     func ask(_ admin: AdminRequest) async throws -> Response {
         let (account, now) = (try await admin.account(), now())
         let asked = try await Answers.body(
@@ -89,7 +90,7 @@ struct AdminDebugRoutes: Sendable {
         return try Answers.json(AdminDone(changed: 1), status: .created)
     }
 
-    /// Takes the request for a device back, or without `device_id` the one for every device.
+    /// Withdraws the request for a device, or without `device_id` the one for every device.
     func withdraw(_ admin: AdminRequest) async throws -> Response {
         let (account, device) = (try await admin.account(), admin.text("device_id"))
         let isWithdrawn = try await admin.blocking {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import DirectoryStore
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -17,15 +18,15 @@ struct AdminFileRoutes: Sendable {
     /// Largest import, in bytes: some ten million numbers.
     static let importLimit = 2 << 30
 
-    /// Removes uploads that a server which was killed left behind.
+    /// Removes import files left by a killed server.
     static func sweep(_ folder: String) {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         for file in files where file.hasPrefix("import-") && file.hasSuffix(".part") { unlink(folder + "/" + file) }
     }
 
-    /// Takes a file in as a stream and says line by line what is wrong with it.
+    /// Imports a streamed file and reports its problems by line.
     ///
-    /// The upload is kept beside the database until it is whole, so that a slow sender holds no transaction.
+    /// The file is stored beside the database until it is complete, so that a slow sender holds no transaction.
     func importBrands(_ admin: AdminRequest) async throws -> Response {
         let account = try await admin.account()
         var options = BrandImport.Options()
@@ -95,7 +96,7 @@ struct AdminFileRoutes: Sendable {
         return try Answers.json(AdminDone())
     }
 
-    /// Writes a body to a file that only this user can read.
+    /// Writes a body to a file readable by this user only.
     private func receive(_ request: Request, into path: String) async throws {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }

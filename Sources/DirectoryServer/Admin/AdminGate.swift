@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DirectoryStore
 import HTTPTypes
 import Hummingbird
 import Logging
 
-/// Lets nobody past without a good `X-Admin-Key`, and turns mistakes of those it lets in into refusals.
+/// Requires a valid `X-Admin-Key`.
 struct AdminGate: RouterMiddleware {
     typealias Context = KeyedContext
 
     let keys: AdminKeys
     let wrong: WrongKeys
     let now: @Sendable () -> Int64
-    /// Waits; a test has its own.
+    /// Waits; tests replace it.
     let pause: @Sendable (Duration) async throws -> Void
     let logger: Logger
 
@@ -29,11 +30,7 @@ struct AdminGate: RouterMiddleware {
                 code: "admin_disabled")
         case .wrong: throw try await refusal(of: key, context.peer?.ipAddress ?? "")
         }
-        do {
-            return try await next(request, context)
-        } catch let mistake as any OperatorMistake {
-            throw Self.refusal(of: mistake)
-        }
+        return try await next(request, context)
     }
 
     private func refusal(of key: String?, _ address: String) async throws -> Refusal {
@@ -50,14 +47,5 @@ struct AdminGate: RouterMiddleware {
         defer { wrong.leave() }
         try await pause(delay)
         return refusal
-    }
-
-    private static func refusal(of mistake: any OperatorMistake) -> Refusal {
-        let message = "\(mistake)"
-        return switch mistake.kind {
-        case .invalid: .badRequest(message)
-        case .missing: .notFound(message)
-        case .conflict: Refusal(.conflict, message, code: "conflict")
-        }
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 import Hummingbird
 
-/// What clients did: events and devices of an account, and reports of months.
+/// Serves events, devices and device logs of an account, and monthly reports.
 struct AdminReportRoutes: Sendable {
     private struct Reports: Encodable {
         var success = true
@@ -40,7 +41,7 @@ struct AdminReportRoutes: Sendable {
         return try Answers.json(AdminPage(devices, next: devices.count == limit ? devices.last?.deviceID : nil))
     }
 
-    /// The latest lines of a device's log, the newest last.
+    /// Serves the latest lines of a device's log, the newest last.
     func deviceLog(_ admin: AdminRequest) async throws -> Response {
         let (account, device) = (try await admin.account(), try admin.part("device"))
         let lines = try await admin.blocking { try DeviceLog(admin.database, account: account).lines(of: device) }
@@ -48,7 +49,7 @@ struct AdminReportRoutes: Sendable {
         return try Answers.json(AdminPage(lines))
     }
 
-    /// Reports of all accounts, or of the one in the query, as JSON or CSV.
+    /// Serves reports of all accounts, or of the one in the query, as JSON or CSV.
     func report(_ admin: AdminRequest) async throws -> Response {
         enum Format: String, CaseIterable { case json, csv }
         let (month, reference) = (try admin.part("month"), admin.text("account"))

@@ -2,17 +2,18 @@
 
 import Branding
 import BrandingAPI
+import DirectoryStore
 import Dispatch
 import Foundation
 import Hummingbird
 
-/// What the admin routes have in common: the path's account, the query, pages, and work that blocks.
+/// A request of the operator, with access to its path and query.
 struct AdminRequest: Sendable {
     let database: DirectoryDatabase
     let request: Request
     let parameters: Parameters
 
-    /// Does blocking work on a thread of its own kind, so that no other request waits for it.
+    /// Runs blocking work outside the event loops and the cooperative pool.
     func blocking<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { done in
             DispatchQueue.global().async { done.resume(with: Result { try body() }) }
@@ -27,13 +28,13 @@ struct AdminRequest: Sendable {
         return text
     }
 
-    /// The account the path names.
+    /// The account in the path.
     func account() async throws -> AccountID {
         let reference = try part("account")
         return try await blocking { [database] in try AccountList(database).find(reference) }
     }
 
-    /// The number the path names.
+    /// The number in the path.
     func number() throws -> E164Number {
         guard let number = E164Number(try part("number")) else {
             throw Refusal.badRequest("The number in the path must be such as %2B61491570156")
@@ -41,9 +42,9 @@ struct AdminRequest: Sendable {
         return number
     }
 
-    /// A query parameter; nil when it is missing or empty.
+    /// A query parameter; nil if missing or empty.
     ///
-    /// A bare plus in a query is a blank, and many programs leave it bare.
+    /// A bare plus arrives as a blank; `number` and `time` restore it, because many programs do not encode it.
     func text(_ name: Substring) -> String? {
         guard let value = request.uri.queryParameters[name], !value.isEmpty else { return nil }
         return String(value)
@@ -77,7 +78,7 @@ struct AdminRequest: Sendable {
         return seconds
     }
 
-    /// One of a set of words in the query.
+    /// One of a set of values in the query.
     func word<Word: RawRepresentable & CaseIterable>(_ name: Substring) throws -> Word? where Word.RawValue == String {
         guard let text = text(name) else { return nil }
         guard let word = Word(rawValue: text) else {
@@ -87,7 +88,7 @@ struct AdminRequest: Sendable {
         return word
     }
 
-    /// How many rows a page has: 1 to 1000, 100 unless asked.
+    /// The rows of a page: 1 to 1000, 100 by default.
     func limit() throws -> Int {
         guard let text = text("limit") else { return 100 }
         guard let limit = Int(text), (1...1000).contains(limit) else {
@@ -97,7 +98,7 @@ struct AdminRequest: Sendable {
     }
 }
 
-/// Rows of a listing, and what to send as `after` for those behind them; nil at the end.
+/// The rows of a page, and the `after` of the next page; nil at the end.
 struct AdminPage<Item: Encodable>: Encodable {
     var success = true
     let items: [Item]
@@ -109,9 +110,9 @@ struct AdminPage<Item: Encodable>: Encodable {
     }
 }
 
-/// The answer to an operation that has nothing more to say.
+/// The response to an operation without further results.
 struct AdminDone: Encodable {
     var success = true
-    /// How many were changed.
+    /// The count of changed objects.
     var changed: Int?
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DirectoryStore
 import HTTPTypes
 import Hummingbird
 import Logging
 
-/// The operator's HTTP API below `/admin/v1`, behind `AdminGate`: what the commands do, for other programs.
+/// The operator's HTTP API below `/admin/v1`, behind `AdminGate`: the commands, for other programs.
 struct AdminRoutes: Sendable {
     let database: DirectoryDatabase
     let options: DirectoryServer.Options
@@ -13,7 +14,7 @@ struct AdminRoutes: Sendable {
 
     private typealias Handler = @Sendable (AdminRequest) async throws -> Response
 
-    /// Adds all routes; other methods of a path are answered 405.
+    /// Adds all routes; other methods of a path get 405.
     func add(to router: Router<KeyedContext>) {
         let gate = AdminGate(
             keys: AdminKeys(database), wrong: WrongKeys(), now: options.now, pause: options.pause, logger: logger)

@@ -2,10 +2,10 @@
 
 import Synchronization
 
-/// Counts wrong admin keys by the address they came from, and says how late each is to be answered.
+/// Counts wrong admin keys by address, and sets the delay of each response.
 ///
-/// A good key never waits: behind a reverse proxy all come from one address, and whoever guesses there must not be able to
-/// lock the operator out. Keys have 256 bits; being slow is for the log and for keys that leaked in part.
+/// A valid key is never delayed. Behind a reverse proxy all requests have one address, and guesses there must not lock
+/// the operator out. Keys have 256 bits; the delay protects the log, and keys that leaked in part.
 final class WrongKeys: Sendable {
     private struct Entry {
         var count = 0
@@ -19,19 +19,19 @@ final class WrongKeys: Sendable {
 
     private static let addresses = 1024
     private static let waiting = 64
-    /// Seconds without a wrong key after which an address begins anew.
+    /// Seconds without a wrong key after which the count of an address is reset.
     private static let forgotten: Int64 = 900
 
     private let state = Mutex(State())
 
     /// Counts one; `now` is seconds since 1970.
     ///
-    /// - Returns: how many came from the address lately, and how long this one is to wait.
+    /// - Returns: the recent count of the address, and the delay of this response.
     func note(_ address: String, now: Int64) -> (count: Int, delay: Duration) {
         state.withLock { state in
             if state.entries[address] == nil, state.entries.count >= Self.addresses {
                 state.entries = state.entries.filter { now - $0.value.last < Self.forgotten }
-                // All are recent: a flood from many addresses, which share one count from here on.
+                // All entries are recent: a flood from many addresses, which share one count from here on.
                 if state.entries.count >= Self.addresses {
                     return Self.count(&state.entries["", default: Entry()], now)
                 }
@@ -40,7 +40,7 @@ final class WrongKeys: Sendable {
         }
     }
 
-    /// Lets an answer wait; false when so many wait that this one must not.
+    /// Begins a delay; false when too many responses are delayed already.
     func enter() -> Bool {
         state.withLock { state in
             guard state.waiting < Self.waiting else { return false }
@@ -49,7 +49,7 @@ final class WrongKeys: Sendable {
         }
     }
 
-    /// Ends a wait that `enter` allowed.
+    /// Ends a delay that `enter` began.
     func leave() { state.withLock { $0.waiting -= 1 } }
 
     private static func count(_ entry: inout Entry, _ now: Int64) -> (Int, Duration) {

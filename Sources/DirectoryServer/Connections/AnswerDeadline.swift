@@ -4,10 +4,10 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// Closes the connection of a client that takes too long for one streamed answer, and lets go what the answer holds.
+/// Closes the connection of a client that takes too long for one streamed response, and releases its resources.
 ///
-/// `StalledReader` keeps a client that takes a little now and then. For days it would hold a state of the database, and
-/// for as long the database's log of writes can only grow.
+/// `StalledReader` keeps a client that reads a little now and then. It could hold a snapshot of the database for days,
+/// and the write-ahead log grows as long.
 struct AnswerDeadline: RouterMiddleware {
     typealias Context = KeyedContext
 
@@ -19,7 +19,7 @@ struct AnswerDeadline: RouterMiddleware {
         next: @concurrent (Request, KeyedContext) async throws -> Response
     ) async throws -> Response {
         var response = try await next(request, context)
-        // What is there when its answer begins holds nothing of the database.
+        // A body of known length holds no snapshot of the database.
         guard response.body.contentLength == nil else { return response }
         let (body, channel, path) = (response.body, context.channel, request.uri.path)
         response.body = ResponseBody { [self] writer in
@@ -30,7 +30,7 @@ struct AnswerDeadline: RouterMiddleware {
         return response
     }
 
-    /// Ends a connection after the longest time, unless that is cancelled before.
+    /// Closes a connection after the timeout, unless cancelled before.
     func begin(on channel: any Channel, path: String) -> Scheduled<Void> {
         channel.eventLoop.scheduleTask(in: longest) { [longest, logger] in
             logger.notice(

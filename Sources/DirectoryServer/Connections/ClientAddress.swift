@@ -5,16 +5,16 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Whom a request comes from, as far as it matters for counting wrong keys: an IPv4 address, or an IPv6 /64.
+/// The client of a request or connection for counting: an IPv4 address, or an IPv6 /64.
 ///
-/// A reverse proxy on the same machine is believed: the last entry of its `X-Forwarded-For` is the address it saw.
+/// A reverse proxy on the same machine is trusted: the last entry of its `X-Forwarded-For` is the client's address.
 struct ClientAddress: Hashable, Sendable {
     private let bytes: [UInt8]
 
-    /// The other end of a connection itself.
+    /// The peer of a connection.
     init(peer: SocketAddress?) { bytes = Self.bytes(of: peer) }
 
-    /// - Parameter peer: the other end of the connection.
+    /// - Parameter peer: the peer of the connection.
     init(peer: SocketAddress?, _ request: Request) {
         let forwarded = HTTPField.Name("X-Forwarded-For").flatMap { request.headers[$0] }?
             .split(separator: ",").last?.filter { !$0.isWhitespace }

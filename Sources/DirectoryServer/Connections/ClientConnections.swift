@@ -5,29 +5,31 @@ import HummingbirdCore
 import Logging
 import NIOCore
 
-/// What clients can hold by their connections alone, and for how long.
+/// The limits and timeouts of client connections.
 ///
-/// A client that asks nothing, or does not take its answer, would otherwise hold a file descriptor, and with a long answer
-/// a state of the database, for as long as it likes.
+/// Without them, a client that sends no request or does not read its response holds a file descriptor without end. With
+/// a long response it also holds a snapshot of the database.
 package struct ClientConnections: Sendable {
-    /// At once, at each address; of more, a few have a health check answered and no other request.
+    /// Connections per listening address.
+    ///
+    /// A few more are accepted for health checks only.
     package var most = 4096
-    /// Of one client address, or IPv6 /64; 0 is no bound.
+    /// Connections per client address, or IPv6 /64; 0 means no limit.
     package var perClient = 256
-    /// A reverse proxy on this machine brings the connections of many clients.
+    /// True exempts loopback from `perClient`, because a reverse proxy there has the connections of many clients.
     package var exemptsLoopback = true
-    /// Without a request, or within one that has begun, before a connection is closed; clients reuse one for a minute.
+    /// Timeout of an idle connection, and within a request; clients reuse a connection for a minute.
     package var idle = Duration.seconds(75)
-    /// For the head of a connection's first request, and between two pieces of its body.
+    /// Timeout for the head of the first request, and between two pieces of its body.
     package var firstRequest = Duration.seconds(20)
-    /// In which a client takes at least some 32 kB of an answer that waits for it.
+    /// Timeout in which a client must read about 32 kB of a waiting response.
     package var stalled = Duration.seconds(60)
-    /// For a whole answer that is streamed, however steadily its client takes it; a gateway gives up after as long.
+    /// Timeout of a whole streamed response; a gateway has the same one.
     package var longestAnswer = Duration.seconds(1800)
 
     package init() {}
 
-    /// A server at one address that holds clients to this.
+    /// A server for one listening address with these limits.
     ///
     /// - Parameter now: seconds since 1970.
     func server(now: @escaping @Sendable () -> Int64, logger: Logger) -> HTTPServerBuilder {
@@ -42,7 +44,7 @@ package struct ClientConnections: Sendable {
                 idleTimeout: TimeAmount(idle)))
     }
 
-    /// A server's address, with as many connections as may be.
+    /// A listening address with its connection limit.
     func configuration(host: String, port: Int, logger: Logger) -> ApplicationConfiguration {
         ApplicationConfiguration(
             address: .hostname(host, port: port),
@@ -50,10 +52,10 @@ package struct ClientConnections: Sendable {
     }
 }
 
-/// Closes the connection of a client that does not take its answer.
+/// Closes the connection of a client that does not read its response.
 ///
-/// The framework stops writing when more than 64 kB wait for the client, and goes on below 32 kB (NIO's usual marks).
-/// Waiting longer than the given time for that ends the connection, and with it what the answer holds.
+/// The framework stops writing when more than 64 kB wait for the client, and continues below 32 kB (NIO's default
+/// watermarks). A longer pause than the timeout closes the connection and releases the resources of the response.
 final class StalledReader: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 

@@ -4,12 +4,12 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Shares the connections of one listening address among its clients, so that no client can take them all.
+/// Limits the connections of one listening address, in total and per client address.
 ///
-/// Each client address has a bound of its own. Behind the bound of all there is a small reserve for health checks: whoever
-/// gets a connection of it has one request answered, for `/healthz` only. Any thread.
+/// Above the total limit, a small reserve accepts health checks: such a connection serves one request for `/healthz`.
+/// Thread-safe.
 final class ConnectionPlaces: Sendable {
-    /// How a connection may be used.
+    /// The permitted use of a connection.
     enum Place: Hashable {
         case usual
         /// For one health check.
@@ -19,16 +19,16 @@ final class ConnectionPlaces: Sendable {
 
     /// Connections beyond `most` that are accepted, for health checks.
     static let reserve = 16
-    /// Seconds between two lines in the log.
+    /// Seconds between two log lines.
     private static let pause: Int64 = 60
 
     private struct State {
         var usual = 0
         var reserved = 0
         var clients: [ClientAddress: Int] = [:]
-        /// Connections that were closed since the last line.
+        /// Connections closed since the last log line.
         var refused = 0
-        /// Seconds since 1970 of the last line.
+        /// Time of the last log line, in seconds since 1970.
         var told: Int64?
     }
 
@@ -40,8 +40,8 @@ final class ConnectionPlaces: Sendable {
     private let state = Mutex(State())
 
     /// - Parameters:
-    ///   - perClient: connections of one address; 0 is no bound.
-    ///   - exemptsLoopback: true where a reverse proxy on this machine stands for many clients.
+    ///   - perClient: connections per client address; 0 means no limit.
+    ///   - exemptsLoopback: true if a reverse proxy on this machine serves many clients.
     ///   - now: seconds since 1970.
     init(
         most: Int, perClient: Int, exemptsLoopback: Bool, now: @escaping @Sendable () -> Int64, logger: Logger
@@ -53,7 +53,7 @@ final class ConnectionPlaces: Sendable {
         self.logger = logger
     }
 
-    /// Takes a place for a connection of this peer.
+    /// Reserves a place for a connection of a peer.
     func take(_ peer: SocketAddress?) -> Place {
         let client = ClientAddress(peer: peer)
         let isBound = perClient > 0 && !(exemptsLoopback && ClientAddress.isLoopback(peer))
@@ -76,7 +76,7 @@ final class ConnectionPlaces: Sendable {
         return place
     }
 
-    /// Gives a place back once its connection is closed.
+    /// Releases the place of a closed connection.
     func giveBack(_ place: Place, of peer: SocketAddress?) {
         let client = ClientAddress(peer: peer)
         state.withLock { state in
@@ -90,14 +90,14 @@ final class ConnectionPlaces: Sendable {
         }
     }
 
-    /// Addresses that hold connections.
+    /// The count of addresses with connections.
     var clients: Int { state.withLock { $0.clients.count } }
 
-    /// Counts a closed connection; how many when the log is to be told.
+    /// Counts a refused connection; returns the count when a log line is due.
     private func note(_ state: inout State) -> Int? {
         state.refused += 1
         let now = now()
-        // Also when the clock was set back.
+        // A clock that was set back also makes a line due.
         if let told = state.told, told <= now, now < told + Self.pause { return nil }
         defer { (state.refused, state.told) = (0, now) }
         return state.refused

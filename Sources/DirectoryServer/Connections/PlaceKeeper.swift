@@ -4,13 +4,13 @@ import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
 
-/// Holds a connection to its place: closes one without, and answers health checks alone on one of the reserve.
+/// Enforces the place of a connection: closes one without a place, and serves only health checks on one of the reserve.
 final class PlaceKeeper: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The one path that is answered on a connection of the reserve.
+    /// The only path on a connection of the reserve.
     static let health = "/healthz"
 
     private let places: ConnectionPlaces
@@ -58,7 +58,7 @@ final class PlaceKeeper: ChannelDuplexHandler, RemovableChannelHandler {
         if !isRefused { context.fireChannelRead(data) }
     }
 
-    /// Ends the connection with 503, as a full server does.
+    /// Sends 503 and closes the connection.
     private func refuse(_ context: ChannelHandlerContext) {
         isRefused = true
         let fields: HTTPFields = [.retryAfter: "5", .connection: "close", .contentLength: "0"]

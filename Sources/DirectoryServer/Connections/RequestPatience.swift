@@ -3,20 +3,20 @@
 import NIOCore
 import NIOHTTPTypes
 
-/// Closes a connection whose client does not finish its first request.
+/// Closes a connection that does not complete its first request in time.
 ///
-/// A client that has asked before may wait longer between requests. One that never has, and sends its head byte by byte
-/// or its body not at all, holds a place that others want.
+/// A client with a completed request may wait longer between requests. A client that sends its first request byte by
+/// byte would occupy a connection place.
 final class RequestPatience: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
 
     private let patience: TimeAmount
     private var end: Scheduled<Void>?
-    /// When the last part of the first request came.
+    /// The arrival of the last part of the first request.
     private var last: NIODeadline?
     private var isOver = false
 
-    /// - Parameter patience: for the whole head, and between two parts of the body.
+    /// - Parameter patience: timeout for the whole head, and between two parts of the body.
     init(_ patience: TimeAmount) { self.patience = patience }
 
     func handlerAdded(context: ChannelHandlerContext) {

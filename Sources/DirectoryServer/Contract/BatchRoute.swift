@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import HTTPTypes
 import Hummingbird
 
-/// `POST mobile/sync/batch`: up to 500 events in one request and one transaction, each judged alone.
+/// `POST mobile/sync/batch`: up to 500 events in one request and one transaction, each with a result of its own.
 struct BatchRoute: Sendable {
     let database: DirectoryDatabase
     let now: @Sendable () -> Int64
 
-    /// An event that can be stored, or why not.
+    /// An event, or its refusal.
     private typealias Judged = Result<ReportedEvent, Refusal>
 
     func batch(_ request: Request, _ context: AccountContext) async throws -> Response {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import HTTPTypes
 import Hummingbird
 
-/// What the operator tells clients by `GET mobile/config`.
+/// The operator's settings for clients, for `GET mobile/config`.
 package struct ClientSettings: Hashable, Sendable {
     package var ios = Versions()
     package var android = Versions()
@@ -16,9 +17,9 @@ package struct ClientSettings: Hashable, Sendable {
 
     package init() {}
 
-    /// The versions of one kind of client; nil says nothing.
+    /// The versions of one kind of client; nil leaves the field out.
     package struct Versions: Hashable, Sendable {
-        /// The oldest that is supported.
+        /// The oldest supported version.
         package var minimum: String?
         package var latest: String?
 
@@ -28,9 +29,9 @@ package struct ClientSettings: Hashable, Sendable {
         }
     }
 
-    /// The versions for a client; none for a platform that nothing is configured for.
+    /// The versions for a client; empty for an unknown platform.
     ///
-    /// A gateway is known by its client type, because its platform is a word of its own configuration.
+    /// A gateway is recognised by its client type, because its platform is a configurable text.
     func versions(for platform: String, _ type: ClientType?) -> Versions {
         if type == .herald { return herald }
         return switch platform.lowercased() {
@@ -42,7 +43,7 @@ package struct ClientSettings: Hashable, Sendable {
     }
 }
 
-/// `GET mobile/config`: the operator's settings, and what this server offers beyond the contract.
+/// `GET mobile/config`: the operator's settings, and the server's extensions of the contract.
 struct ConfigurationRoute: Sendable {
     let settings: ClientSettings
 

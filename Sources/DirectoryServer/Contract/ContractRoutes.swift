@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import HTTPTypes
 import Hummingbird
 
-/// Which path of the contract is answered by what.
+/// Maps the paths of the contract to their handlers.
 struct ContractRoutes: Sendable {
     let database: DirectoryDatabase
     let logos: @Sendable () -> LogoURLs
@@ -12,7 +13,7 @@ struct ContractRoutes: Sendable {
     let now: @Sendable () -> Int64
     let lost: LostWrites
 
-    /// Everything behind the key.
+    /// Adds the routes behind the key.
     func add(to group: RouterGroup<AccountContext>) {
         let sync = SyncRoutes(database: database, logos: logos, now: now, lost: lost)
         group.answer(APIPath.sync, get: sync.sync, post: sync.acknowledge)
@@ -34,7 +35,7 @@ struct ContractRoutes: Sendable {
         group.answer(APIPath.uploadComplete, post: uploads.complete)
     }
 
-    /// The one path of the contract without a key: the refresh token says who asks.
+    /// Adds the only route without a key; the refresh token identifies the caller.
     func addRefresh(to group: RouterGroup<KeyedContext>, countingWrongAt gate: KeyGate) {
         let tokens = TokenRoutes(database: database, now: now)
         group.answer(
@@ -48,9 +49,9 @@ struct ContractRoutes: Sendable {
 extension RouterGroup {
     typealias Handler = @Sendable (Request, Context) async throws -> Response
 
-    /// Answers a path's methods, and the others with 405.
+    /// Adds a path with its methods; other methods get 405.
     ///
-    /// - Parameter isOpenToHead: whether `get` answers HEAD too.
+    /// - Parameter isOpenToHead: true lets `get` handle HEAD too.
     func answer(_ path: String, isOpenToHead: Bool = false, get: Handler? = nil, post: Handler? = nil) {
         let read: [HTTPRequest.Method] = isOpenToHead ? [.get, .head] : [.get]
         let handlers = (get.map { handler in read.map { ($0, handler) } } ?? []) + (post.map { [(.post, $0)] } ?? [])
@@ -61,7 +62,7 @@ extension RouterGroup {
         }
     }
 
-    /// Those that anyone may think of; any other method meets 404.
+    /// The methods that get 405; any other method gets 404.
     private static var methods: [HTTPRequest.Method] {
         [.get, .head, .post, .put, .patch, .delete, .options, .trace] + [HTTPRequest.Method("QUERY")].compactMap { $0 }
     }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 
-/// What devices report of themselves. Only the identifier is required; other fields are cut and cleaned, and unknown ones
-/// are ignored, because a phone whose report is refused stays unknown to the operator until its next start.
+/// Reads the reports of devices about themselves. Only the identifier is required. Other fields are cut and cleaned,
+/// and unknown ones are ignored, because a phone with a refused report stays unregistered until its next start.
 extension DeviceRegistration {
     /// - Throws: `Refusal` (400) without a `device_id`.
     init(_ object: [String: JSONValue]) throws {
@@ -41,9 +42,29 @@ extension Presence {
     }
 }
 
-/// What a device says it can do, as it is kept: an object of a few short values.
+extension DeviceLog.Line {
+    /// Reads a line; invalid fields are cut or dropped.
+    ///
+    /// - Parameter now: seconds since 1970.
+    init(_ object: [String: JSONValue], now: Int64) {
+        let fields = RequestFields<CodingKeys>(object)
+        self.init(
+            level: fields.clean(.level, atMost: 16) ?? "unknown",
+            message: fields.clean(.message, atMost: DeviceLog.longestMessage) ?? "", meta: Self.meta(object["meta"]),
+            occurredAt: fields.clean(.occurredAt, atMost: 64), receivedAt: Timestamp.string(from: now))
+    }
+
+    private static func meta(_ value: JSONValue?) -> JSONValue? {
+        guard let value, value != .null, value.isWithin(levels: JSONValue.deepest),
+            let size = try? JSONEncoder().encode(value).count, size <= DeviceLog.largestMeta
+        else { return nil }
+        return value
+    }
+}
+
+/// Cleans the capabilities of a device: an object of a few short values.
 enum DeviceCapabilities {
-    /// Most members that are kept, in alphabetical order.
+    /// Most members; the first in alphabetical order are kept.
     static let most = 32
 
     /// Nil unless the value is an object.
@@ -58,11 +79,5 @@ enum DeviceCapabilities {
             default: break
             }
         }
-    }
-
-    static func text(_ capabilities: [String: JSONValue]?) throws -> String? {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return try capabilities.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
     }
 }

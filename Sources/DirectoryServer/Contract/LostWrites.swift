@@ -3,11 +3,12 @@
 import Logging
 import Synchronization
 
-/// Writes without which an answer goes out all the same: one that fails is lost, and the log says so.
+/// Best-effort writes: the response is sent even if such a write fails, and the log reports the loss.
 ///
-/// At most once a minute: clients poll often, and a full disk refuses each of their writes. Any thread.
+/// The log gets at most one line a minute, because clients poll often and a full disk refuses each of their writes.
+/// Thread-safe.
 final class LostWrites: Sendable {
-    /// Seconds between two lines in the log.
+    /// Seconds between two log lines.
     static let pause: Int64 = 60
 
     private struct State {
@@ -26,9 +27,9 @@ final class LostWrites: Sendable {
         self.now = now
     }
 
-    /// Writes; nil when that failed.
+    /// Runs a write; nil after a failure.
     ///
-    /// - Parameter what: what is lost then, in the words of the log.
+    /// - Parameter what: the name of the write in the log.
     @discardableResult
     func attempt<Value: Sendable>(_ what: String, _ write: @Sendable () async throws -> Value) async -> Value? {
         do {
@@ -43,12 +44,12 @@ final class LostWrites: Sendable {
         }
     }
 
-    /// How many were lost since the log was told, when it is to be told again.
+    /// Counts a lost write; returns the count since the last log line when a line is due.
     private func note() -> Int? {
         let now = now()
         return state.withLock { state in
             state.lost += 1
-            // Also when the clock was set back.
+            // A clock that was set back also makes a line due.
             if let told = state.told, told <= now, now < told + Self.pause { return nil }
             defer { state = State(told: now) }
             return state.lost

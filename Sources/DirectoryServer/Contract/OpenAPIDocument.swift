@@ -4,12 +4,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// The descriptions of everything this server answers, which are part of the program.
+/// The OpenAPI documents of the server, embedded in the program.
 enum OpenAPIDocument {
-    /// `GET /openapi.yaml`: what clients use.
+    /// `GET /openapi.yaml`: the routes for clients.
     static var contract: Response { response(PackageResources.openapi_yaml) }
 
-    /// `GET /openapi-admin.yaml`: what the operator uses.
+    /// `GET /openapi-admin.yaml`: the routes for the operator.
     static var admin: Response { response(PackageResources.openapi_admin_yaml) }
 
     private static func response(_ document: [UInt8]) -> Response {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 import Hummingbird
 
@@ -46,15 +47,15 @@ struct ReportRoutes: Sendable {
         return try Answers.json(Done())
     }
 
-    /// Takes a line of telemetry, whatever becomes of it.
+    /// Accepts a line of telemetry, even if it is not stored.
     ///
-    /// A phone keeps a line that is refused, and its queue stops there.
+    /// A refused line would block the queue of a phone.
     func log(_ request: Request, _ context: AccountContext) async throws -> Response {
         let (object, now) = (try await Answers.object(of: request, levels: .max), now())
         if case .string(let device) = object["device_id"] {
             let log = DeviceLog(database, account: context.account)
             await lost.attempt("a line of a device's log") {
-                try await log.append(DeviceLog.line(object, now: now), of: device, now: now)
+                try await log.append(DeviceLog.Line(object, now: now), of: device, now: now)
             }
         }
         return try Answers.json(Done())

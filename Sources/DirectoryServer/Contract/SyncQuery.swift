@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DirectoryStore
 import Foundation
 import Hummingbird
 
 /// The query of `GET mobile/branding/sync`.
 struct SyncQuery: Sendable {
-    /// Where the client stands; nil for a full answer.
+    /// The client's cursor; nil for a full response.
     let since: SyncCursor?
     let device: String?
-    /// True when the client wants to be told what is out of use.
+    /// True if the client asks for deactivated entries.
     let includesInactive: Bool
-    /// Everything by which answers differ.
+    /// The parameters that change the response.
     let parts: [String]
 
-    /// - Throws: `Refusal` (400) for a value that cannot be read.
+    /// - Throws: `Refusal` (400) for an invalid value.
     init(_ request: Request) throws {
         let text = QueryText.read("since", of: request)
         since = try text.map { text in
@@ -33,17 +34,18 @@ struct SyncQuery: Sendable {
     }
 }
 
-/// Query parameters as text.
+/// Reads query parameters as text.
 enum QueryText {
-    /// A parameter; nil when it is missing or empty.
+    /// A parameter; nil if missing or empty.
     ///
-    /// A bare plus stays one, though forms write a blank so: many clients leave that of a number or time offset bare.
+    /// A bare plus stays a plus, unlike in forms, because many clients do not encode the plus of a number or a time
+    /// offset.
     static func read(_ name: Substring, of request: Request) -> String? {
         guard let value = request.uri.queryParameters[name], !value.isEmpty else { return nil }
         return String(value)
     }
 
-    /// The same for a telephone number, which some clients encode twice.
+    /// Reads a telephone number, which some clients encode twice.
     static func number(_ name: Substring, of request: Request) -> String? {
         read(name, of: request).map { $0.contains("%") ? $0.removingPercentEncoding ?? $0 : $0 }
     }

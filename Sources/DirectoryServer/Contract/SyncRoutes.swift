@@ -2,8 +2,8 @@
 
 import Branding
 import BrandingAPI
+import DirectoryStore
 import Foundation
-import GRDB
 import HTTPTypes
 import Hummingbird
 import NIOCore
@@ -15,21 +15,18 @@ struct SyncRoutes: Sendable {
     let now: @Sendable () -> Int64
     let lost: LostWrites
 
-    /// The whole active set, or with `since` what changed after it; streamed, so that its size does not matter.
+    /// Streams all active entries, or with `since` the changes after it.
     ///
-    /// With `include_inactive=true` an incremental answer also says what is out of use. Other clients never see
-    /// `is_active`, which the published schema does not have; they learn it from their next full answer.
+    /// With `include_inactive=true` an incremental response also lists deactivated entries. Other clients never get
+    /// `is_active`, which the published schema does not have; their next full response leaves such entries out.
     func sync(_ request: Request, _ context: AccountContext) async throws -> Response {
         let query = try SyncQuery(request)
         let (now, logos) = (now(), logos())
         let question = ChangeFeed.Question(
             account: context.account, device: query.device, since: query.since,
             includesInactive: query.includesInactive, now: now)
-        // All in one read: most answers are empty or small, and a gateway polls often.
-        var (state, start) = try await database.pool.read { database -> (SyncState, FeedStart?) in
-            let state = try SyncState.current(context.account, logoBase: logos.base, now: now, database)
-            let isHeld = state.isNoted && state.isHeld(by: request, query, now: now)
-            return (state, isHeld ? nil : try FeedStart(question, logos: logos, database))
+        var (state, start) = try await ChangeFeed.begin(question, logos: logos, in: database) { state in
+            state.isNoted && state.isHeld(by: request, query, now: now)
         }
         if !state.isNoted {
             let noted = await lost.attempt("the time of a new state") { [state] in
@@ -37,7 +34,8 @@ struct SyncRoutes: Sendable {
             }
             state = noted ?? state
         }
-        // Kept by clients, asked for again each time: a closed gate must be seen at once.
+        // Clients may store the response and must revalidate it each time, because a closed gate must take effect at
+        // once.
         var headers: HTTPFields = [
             .eTag: state.tag(query: query.parts), .cacheControl: "private, no-cache", .vary: "Accept-Encoding",
         ]
@@ -47,7 +45,7 @@ struct SyncRoutes: Sendable {
             await lost.attempt("the count of an unchanged answer") { try await deliveries.noteUnchanged(now: now) }
             return Response(status: .notModified, headers: headers)
         }
-        let answer = try await FeedAnswer(found, question, logos: logos, database)
+        let answer = FeedAnswer(pages: try await FeedPages(found, question, logos: logos, database))
         headers[.contentType] = Answers.jsonType
         let isPacked = AcceptEncoding.takesGzip(request)
         if isPacked { headers[.contentEncoding] = "gzip" }
@@ -63,7 +61,7 @@ struct SyncRoutes: Sendable {
             })
     }
 
-    /// Answers the optional acknowledgement, of which nothing is required; it is counted and changes nothing else.
+    /// Counts the optional acknowledgement, which has no required field.
     func acknowledge(_ request: Request, _ context: AccountContext) async throws -> Response {
         let body = try await Answers.object(of: request, levels: .max)
         let time: String? = if case .string(let text) = body["last_synced_at"] { text } else { nil }
@@ -76,7 +74,7 @@ struct SyncRoutes: Sendable {
     private func count(_ signal: SignalCounts.Signal, _ context: AccountContext) async {
         let now = now()
         await lost.attempt("the count of a lookup or an acknowledgement") {
-            try await SignalCounts(database: database, account: context.account).note(signal, now: now)
+            try await SignalCounts(database, account: context.account).note(signal, now: now)
         }
     }
 
@@ -85,10 +83,10 @@ struct SyncRoutes: Sendable {
         var last_synced_at: String
     }
 
-    /// One number, for a client that missed it in its copy.
+    /// Looks up one number, for a client without it in its copy.
     ///
-    /// The brand is left out while the account may not brand calls: some clients show what they find without a look at
-    /// the gates beside it.
+    /// The brand is left out while the account may not brand calls, because some clients show it without checking the
+    /// gates.
     func lookup(_ request: Request, _ context: AccountContext) async throws -> Response {
         guard let text = QueryText.number("e164", of: request), let number = E164Number(text) else {
             throw Refusal.badRequest("e164 must be a number such as %2B61491570156")

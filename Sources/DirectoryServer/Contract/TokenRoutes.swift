@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -19,16 +20,16 @@ struct TokenRoutes: Sendable {
         return try Answers.json(try await DeviceTokens(database).issue(body.deviceID, to: context.caller, now: now()))
     }
 
-    /// The refresh token says who asks.
+    /// The refresh token identifies the caller.
     ///
-    /// Where its key signs requests, this one must be signed too.
+    /// If its key signs requests, this request must be signed too.
     func refresh(_ request: Request) async throws -> Response {
         var request = request
-        // Nobody is known yet: no more is read than a token needs.
+        // The caller is not known yet, so the body is limited to the size of a token.
         _ = try await Answers.collect(&request, upTo: 4096)
         let body = try await Answers.data(of: request, upTo: 4096)
         let asked = try Answers.value(RefreshRequest.self, of: body, fields: ["refresh_token"])
-        guard asked.refreshToken.utf8.count <= 200 else { throw Refusal.refreshExpired }
+        guard asked.refreshToken.utf8.count <= 200 else { throw TokenError.refreshExpired }
         let tokens = DeviceTokens(database)
         let holder = try await tokens.holder(ofRefresh: asked.refreshToken, now: now())
         try await holder?.signing?.check(&request, now: now())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 import HTTPTypes
 import Hummingbird
@@ -26,6 +27,13 @@ struct UploadRoutes: Sendable {
     func start(_ request: Request, _ context: AccountContext) async throws -> Response {
         let start = try await Answers.body(
             UploadStart.self, of: request, fields: ["filename", "total_size", "content_type"])
+        try EventCheck.length(start.filename, 1...255, "filename")
+        guard start.totalSize >= 1 else { throw Refusal.badRequest("total_size must be 1 or more") }
+        let (most, types) = (ChunkedUploads.largest, ChunkedUploads.contentTypes)
+        guard start.totalSize <= most else {
+            throw Refusal.tooLarge("total_size is above \(most) bytes", most: most)
+        }
+        guard types.contains(start.contentType) else { throw Refusal.format(start.contentType, taken: types) }
         return try Answers.json(try await uploads(context).start(start, now: now()))
     }
 
@@ -46,11 +54,20 @@ struct UploadRoutes: Sendable {
 }
 
 extension Refusal {
-    /// - Parameter most: in the unit of the message.
+    /// - Parameter most: the limit, in the unit of the message.
     static func tooLarge(_ message: String, most: Int) -> Refusal {
         var refusal = Refusal(.contentTooLarge, message, code: "FILE_TOO_LARGE")
         refusal.details = ["max_size": .int(most)]
         refusal.guidance = "Send less, or use chunked upload for logs"
+        return refusal
+    }
+
+    fileprivate static func format(_ provided: String, taken: [String]) -> Refusal {
+        var refusal = Refusal(.unprocessableContent, "This content_type is not taken", code: "UNSUPPORTED_FORMAT")
+        refusal.details = [
+            "provided_format": .string(String(provided.prefix(64))),
+            "supported_formats": .array(taken.map { .string($0) }),
+        ]
         return refusal
     }
 }

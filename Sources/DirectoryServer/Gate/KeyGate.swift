@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryStore
 import Foundation
 import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
 
-/// What a request knows before its key was looked at, and after.
+/// The context of a request before and after the check of its key.
 struct KeyedContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    /// The connection, and its other end.
+    /// The connection and its peer.
     let channel: any Channel
     let peer: SocketAddress?
-    /// Whose request it is.
+    /// The caller; nil before the check.
     var caller: Caller?
 
     init(source: Source) {
@@ -23,7 +24,7 @@ struct KeyedContext: RequestContext {
     }
 }
 
-/// What a request knows behind the gate: whose it is.
+/// The context of a request behind the gate, which always has a caller.
 struct AccountContext: ChildRequestContext {
     var coreContext: CoreRequestContextStorage
     let caller: Caller
@@ -37,12 +38,12 @@ struct AccountContext: ChildRequestContext {
     }
 }
 
-/// Lets nobody past without a good `X-API-Key` or access token, nor more often than the limits say.
+/// Requires a valid `X-API-Key` or access token, and enforces the rate limits.
 ///
-/// A fleet of phones shares one key, so each device has a count of its own, below a far higher one of the key.
+/// A fleet of phones shares one key, so each device has a limit of its own, and the key a far higher one.
 ///
-/// A good key always passes the count of wrong ones: behind a proxy many clients share an address, keys are too long to
-/// be guessed, and one phone with an old key must not shut out the gateway beside it.
+/// The limit of wrong keys never blocks a valid key. Behind a proxy many clients share an address, and a phone with an
+/// old key must not block a gateway. Keys are too long to be guessed.
 struct KeyGate: RouterMiddleware {
     typealias Context = KeyedContext
 
@@ -54,7 +55,7 @@ struct KeyGate: RouterMiddleware {
     private let clients = RequestWindows<CountedClient>(capacity: 50_000)
     private let wrongKeys = RequestWindows<ClientAddress>()
 
-    /// Whose requests are counted together: a device's, or an address's where no device is named.
+    /// The unit of counting: a device, or an address for requests without a device.
     private struct CountedClient: Hashable {
         let keyHash: Data
         let type: ClientType
@@ -106,13 +107,13 @@ struct KeyGate: RouterMiddleware {
         return response
     }
 
-    /// A request with its body as it came, and with the body decoded.
+    /// A request with its received body, and with the decoded body.
     private typealias Bodies = (received: Request, plain: Request)
 
-    /// Counts a request for its key and for its client.
+    /// Counts a request for its key and its client.
     ///
-    /// The body is read for the device it names, but not once the key has no more requests. Syncs go last: a phone
-    /// throws its brands away when one fails.
+    /// The device identifier may be in the body, which is read unless the key is over its limit. Syncs are refused
+    /// last, because a phone deletes its brands when a sync fails.
     private func count(
         _ request: Request, _ context: KeyedContext, _ caller: Caller, as type: ClientType
     ) async -> (standing: WindowStanding?, bodies: Result<Bodies, any Error>) {
@@ -145,13 +146,16 @@ struct KeyGate: RouterMiddleware {
         return RequestDevice.id(of: request, body: try? await Answers.collect(&plain))
     }
 
-    /// Counts for its address a request whose key or token is wrong.
+    /// Counts a request with a wrong key or token for its address.
     func countingWrong<Value: Sendable>(
         _ request: Request, _ context: KeyedContext, _ find: () async throws -> Value
     ) async throws -> Value {
         do {
             return try await find()
-        } catch let refusal as Refusal where refusal.status == .unauthorized && limits.wrongKeys > 0 {
+        } catch {
+            guard let refusal = Refusal(of: error), refusal.status == .unauthorized, limits.wrongKeys > 0 else {
+                throw error
+            }
             let standing = wrongKeys.count(
                 ClientAddress(peer: context.peer, request), limit: limits.wrongKeys, now: now())
             if let standing, !standing.isWithin {
@@ -163,12 +167,12 @@ struct KeyGate: RouterMiddleware {
     }
 }
 
-/// How a request says who it is: `X-API-Key`, or `Authorization: Bearer` with an access token.
+/// The credentials of a request: `X-API-Key`, or `Authorization: Bearer` with an access token.
 struct Credentials {
     private let key: String?
     private let token: String?
 
-    /// Longest key or token looked at, in bytes.
+    /// Longest key or token that is looked up, in bytes.
     private static let limit = 200
 
     init(_ request: Request) {
@@ -177,7 +181,7 @@ struct Credentials {
         token = words.count == 2 && words[0].lowercased() == "bearer" ? String(words[1]) : nil
     }
 
-    /// - Throws: `Refusal` (401) with the code by which a client knows what to do.
+    /// - Throws: `Refusal` (401), `TokenError`, or a database error.
     func caller(in database: DirectoryDatabase, now: Int64) async throws -> Caller {
         if let key {
             guard key.utf8.count <= Self.limit, let caller = try Caller.ofKey(key, now: now, in: database) else {
@@ -186,9 +190,16 @@ struct Credentials {
             return caller
         }
         guard let token else { throw Refusal.noKey }
-        guard token.utf8.count <= Self.limit else { throw Refusal.accessExpired }
+        guard token.utf8.count <= Self.limit else { throw TokenError.accessExpired }
         return try await DeviceTokens.caller(of: token, in: database, now: now)
     }
+}
+
+extension Caller {
+    /// The client type for the limits.
+    ///
+    /// A phone's key does not get a gateway's limit by claiming its type.
+    fileprivate func limited(as type: ClientType) -> ClientType { kind == .phone && type == .herald ? .web : type }
 }
 
 extension Response {

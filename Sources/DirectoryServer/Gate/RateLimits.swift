@@ -2,18 +2,18 @@
 
 import BrandingAPI
 
-/// How many requests a minute are taken; 0 is no limit.
+/// Requests per minute; 0 means no limit.
 ///
-/// Each device of an API key has its own count, or each address where a request names no device. `key` bounds them all
+/// Each device of an API key has its own count, or each address for requests without a device. `key` limits them all
 /// together.
 package struct RateLimits: Hashable, Sendable {
     package var web: Int
     package var mobileIOS: Int
     package var mobileAndroid: Int
     package var herald: Int
-    /// Of all clients of one API key together.
+    /// All clients of one API key together.
     package var key: Int
-    /// Wrong keys and tokens from one address.
+    /// Wrong keys and tokens per address.
     package var wrongKeys: Int
 
     package init(web: Int, mobileIOS: Int, mobileAndroid: Int, herald: Int, key: Int = 0, wrongKeys: Int) {

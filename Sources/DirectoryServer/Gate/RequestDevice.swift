@@ -4,16 +4,16 @@ import Foundation
 import Hummingbird
 import NIOCore
 
-/// Which device sends a request, as far as the request says so.
+/// Finds the device identifier in a request.
 enum RequestDevice {
     private static let name = Array(#""device_id""#.utf8)
 
-    /// Longest identifier looked at, in bytes.
+    /// Longest identifier, in bytes; a longer one is cut.
     private static let longest = 512
 
-    /// The `device_id` of the query, or the first one in a JSON body; nil where there is none.
+    /// The `device_id` of the query, or the first one in a JSON body; nil without one.
     ///
-    /// The body is searched and not parsed: every request passes here, and its route parses it once.
+    /// The body is searched and not parsed, because every request passes here and its route parses it once.
     static func id(of request: Request, body: ByteBuffer?) -> String? {
         QueryText.read("device_id", of: request).map { String($0.prefix(longest)) } ?? body.flatMap(id)
     }
@@ -30,7 +30,7 @@ enum RequestDevice {
         }
     }
 
-    /// What follows the first name of the field; nil where there is none.
+    /// The bytes after the first name of the field; nil without one.
     private static func value(in bytes: UnsafeRawBufferPointer) -> Slice<UnsafeRawBufferPointer>? {
         guard let base = bytes.baseAddress else { return nil }
         var place = 0

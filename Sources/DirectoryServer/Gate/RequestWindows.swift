@@ -4,15 +4,15 @@ import BrandingAPI
 import HTTPTypes
 import Synchronization
 
-/// How a client stands after a request.
+/// The state of a client's limit after a request.
 struct WindowStanding: Hashable, Sendable {
     let limit: Int
     let remaining: Int
-    /// Seconds since 1970 at which the window ends.
+    /// The end of the window, in seconds since 1970.
     let reset: Int64
     let isWithin: Bool
 
-    /// The one that refuses, or else the one of which less remains.
+    /// The limit that refuses, or else the one with fewer remaining requests.
     static func tighter(_ one: WindowStanding?, _ other: WindowStanding?) -> WindowStanding? {
         guard let one, let other else { return one ?? other }
         if one.isWithin != other.isWithin { return one.isWithin ? other : one }
@@ -20,15 +20,15 @@ struct WindowStanding: Hashable, Sendable {
     }
 }
 
-/// Counts requests in windows of a minute, each from its first request on; any thread.
+/// Counts requests in windows of a minute, each from its first request on; thread-safe.
 ///
-/// It remembers a bounded number of keys. When there are more within a minute, all are forgotten: that lets a few
-/// requests too many through, where refusing newcomers would let one crowd shut all others out.
+/// The number of keys is limited. When it is reached within a minute, all counts are dropped. A few requests too many
+/// pass then; refusing new keys instead would let one flood block everyone else.
 final class RequestWindows<Key: Hashable & Sendable>: Sendable {
     private struct Window {
         let end: Int64
         var count = 0
-        /// Requests above the limit that were let through, because they go last.
+        /// Requests above the limit that passed because they are refused last.
         var reserve = 0
     }
 
@@ -42,14 +42,14 @@ final class RequestWindows<Key: Hashable & Sendable>: Sendable {
     /// Counts a request.
     ///
     /// - Parameters:
-    ///   - goesLast: true for a request that is refused only when as many of its kind came above the limit.
+    ///   - goesLast: true for a request that may use a second allowance of the same size above the limit.
     ///   - now: seconds since 1970.
     /// - Returns: nil without a limit.
     func count(_ key: Key, limit: Int, goesLast: Bool = false, now: Int64) -> WindowStanding? {
         if limit == 0 { return nil }
         return windows.withLock { windows in
             var window = windows[key] ?? Window(end: 0)
-            // Also when the clock was set back by more than a window.
+            // A clock that was set back by more than a window also begins a new one.
             if now >= window.end || now < window.end - Self.length { window = Window(end: now + Self.length) }
             var isWithin = window.count < limit
             window.count = min(window.count + 1, limit)
@@ -59,7 +59,7 @@ final class RequestWindows<Key: Hashable & Sendable>: Sendable {
             }
             if windows[key] == nil, windows.count >= capacity {
                 windows = windows.filter { $0.value.end > now }
-                // Half of it must be free: each of a steady crowd of newcomers would have all the others looked at.
+                // Half of it must be free. Otherwise each new key of a steady flood would scan all the others.
                 if windows.count > capacity / 2 { windows = [:] }
             }
             windows[key] = window
@@ -68,12 +68,12 @@ final class RequestWindows<Key: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// How many keys are remembered.
+    /// The count of keys.
     var remembered: Int { windows.withLock { $0.count } }
 }
 
 extension Refusal {
-    /// Too many requests; says when it may go on.
+    /// Too many requests; `Retry-After` has the seconds until the window ends.
     static func tooMany(_ message: String, limit: Int, reset: Int64, now: Int64) -> Refusal {
         let wait = max(reset - now, 1)
         var refusal = Refusal(

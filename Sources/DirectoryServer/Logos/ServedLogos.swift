@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DirectoryStore
 import Foundation
-import GRDB
 import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Keeps the feed in step with the logos that this server can give to clients.
+/// Keeps the feed consistent with the logos of this server.
 ///
-/// A logo appears, disappears or changes with the folder `logos:`, with uploads, and with `public_url`; the brands that
-/// name it stay as they are. So the server compares the logos with what it served before, also in an earlier run, and
-/// gives the numbers of those that differ a new place in the feed. A logo whose bytes changed gets another URL, because
-/// clients keep pictures by their URL.
+/// A logo appears, disappears or changes with the folder `logos:`, with uploads, and with `public_url`, while the
+/// brands that name it do not change. So the server compares its logos with those served before, even in an earlier
+/// run. Numbers with a changed logo get a new change number. A logo with new contents gets another URL, because clients
+/// cache pictures by URL.
 final class ServedLogos: Service {
-    /// Between two looks at the folder and the uploads.
+    /// Time between two comparisons.
     static let pause = Duration.seconds(5)
-    /// Looks between two searches of all brands, where nothing else changed: a minute.
+    /// Comparisons between two searches of all brands without other changes: a minute.
     private static let looksPerSearch = 12
-    /// Names in one line of the log.
+    /// Most names in one log line.
     private static let namesPerLine = 5
 
     private struct State {
         var urls = LogoURLs()
         var port: Int?
-        /// Looks until the brands are searched again for logos that are not there.
+        /// Comparisons until the next search of the brands for missing logos.
         var untilSearch = 0
-        /// What the log was last told, so that nothing is repeated.
+        /// The last log line of each kind, so that no line is repeated.
         var said: [String: String] = [:]
     }
 
@@ -42,7 +42,7 @@ final class ServedLogos: Service {
         now: @escaping @Sendable () -> Int64, logger: Logger
     ) {
         self.database = database
-        // Whole, because commands that run elsewhere read it from the database.
+        // The path is absolute, because commands in other working directories read it from the database.
         self.folder = folder.map { LogoFolder(path: URL(fileURLWithPath: $0).path) }
         self.publicURL = publicURL.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
         self.host = host
@@ -50,30 +50,29 @@ final class ServedLogos: Service {
         self.logger = logger
     }
 
-    /// The URLs of this moment; any thread.
+    /// The present URLs; thread-safe.
     var urls: LogoURLs { state.withLock { $0.urls } }
 
-    /// Takes the port that the server listens on, which is part of URLs without `public_url`.
+    /// Sets the listening port, which is part of URLs without `public_url`.
     func listens(on port: Int?) { state.withLock { $0.port = port } }
 
     func run() async throws {
         while !Task.isShuttingDownGracefully, !Task.isCancelled {
-            // `try?`: a cancelled sleep ends the loop by its condition.
+            // `try?`: after a cancelled sleep the loop ends by its condition.
             try? await cancelWhenGracefulShutdown { try await Task.sleep(for: Self.pause) }
             if !Task.isShuttingDownGracefully, !Task.isCancelled { await round() }
         }
     }
 
-    /// Looks once; a failure is logged once and the next look tries again.
+    /// Compares once; a failure is logged once and retried in the next round.
     func round() async {
         do {
-            let look = try await database.pool.read { [self] in try compare($0) }
-            // The URLs first: a client that syncs in between gets its numbers twice, and none is left with old ones.
+            let look = try await ServedLogoTable.compared(in: database) { [self] in compare($0, uploads: $1) }
+            // The URLs change first. A client that syncs in between gets its numbers twice, and none keeps an old URL.
             state.withLock { $0.urls = look.urls }
             if look.before != look.after {
-                let numbers = try await database.pool.write { [now] database in
-                    try ServedLogoTable.replace(look.before, by: look.after, now: now(), database)
-                }
+                let numbers = try await ServedLogoTable.replace(
+                    look.before, by: look.after, now: now, in: database)
                 if numbers > 0 {
                     logger.info(
                         "logos differ from those served before, so their numbers take a new place in the feed",
@@ -83,31 +82,30 @@ final class ServedLogos: Service {
             say("round", .info, nil)
             if isSearchDue(look.before != look.after) { try await sayMissing(look.urls) }
         } catch is CancellationError {
-            // The end of the server; the next start compares again.
+            // The server ends; the next start compares again.
         } catch {
             say("round", .error, "changes of logos could not be stored and are tried again: \(error)")
         }
     }
 
-    /// What was served, what is there now, and the URLs of that.
+    /// The logos served before, the present ones, and their URLs.
     private struct Look: Sendable {
         let before: ServedLogoTable.Content
         var after: ServedLogoTable.Content
         let urls: LogoURLs
     }
 
-    private func compare(_ database: Database) throws -> Look {
-        let before = try ServedLogoTable.Content(database)
-        let after = try present(before, database)
+    private func compare(_ before: ServedLogoTable.Content, uploads: [String: String]) -> Look {
+        let after = present(before, uploads: uploads)
         var found = Look(before: before, after: after, urls: published(after))
         found.after.signature = Self.signature(found.urls)
         return found
     }
 
-    /// The logos that are there now.
+    /// The present logos.
     private func present(
-        _ before: ServedLogoTable.Content, _ database: Database
-    ) throws -> ServedLogoTable.Content {
+        _ before: ServedLogoTable.Content, uploads: [String: String]
+    ) -> ServedLogoTable.Content {
         var files: [String: LogoFolder.File] = [:]
         if let folder {
             let known = before.logos.compactMapValues(\.file)
@@ -115,12 +113,12 @@ final class ServedLogos: Service {
                 files = found
                 say("folder", .info, nil)
             } else {
-                // A file system that is away for a moment must not take all logos from all clients.
+                // A file system that is briefly unavailable must not remove all logos from all clients.
                 files = known.filter { $0.value.stamp != ServedLogoTable.upload }
                 say("folder", .error, "\(folder.path) cannot be read; its logos stay as they were. See logos:")
             }
         }
-        for (name, hash) in try LogoStore(self.database).hashes(database) {
+        for (name, hash) in uploads {
             files[name] = LogoFolder.File(stamp: ServedLogoTable.upload, hash: hash)
         }
         return before.taking(files, folder: folder?.path)
@@ -140,15 +138,15 @@ final class ServedLogos: Service {
         return LogoURLs(base: "http://\(host.contains(":") ? "[\(host)]" : host):\(port)", endings: endings)
     }
 
-    /// True for the address that stands for all of a machine, which no URL can name.
+    /// True for the wildcard address, which no URL can use.
     static func isEverywhere(_ host: String) -> Bool { ["0.0.0.0", "::"].contains(host) }
 
-    /// What URLs begin with; another one changes the URL of every logo.
+    /// The prefix of all URLs; another prefix changes the URL of every logo.
     private static func signature(_ urls: LogoURLs) -> String {
         (urls.includesUnknown ? ServedLogoTable.elsewhere : "") + (urls.base ?? "")
     }
 
-    /// True when brands may name logos that are not there: all of them are read, of which there may be a million.
+    /// True when a search of all brands for missing logos is due; it reads up to a million brands.
     private func isSearchDue(_ hasChanged: Bool) -> Bool {
         state.withLock { state in
             let isDue = hasChanged || state.untilSearch <= 0
@@ -157,14 +155,10 @@ final class ServedLogos: Service {
         }
     }
 
-    /// Warns of brands whose logo this server does not have, or cannot give.
+    /// Warns of brands with a logo that this server does not have or cannot serve.
     private func sayMissing(_ urls: LogoURLs) async throws {
         if urls.includesUnknown { return }
-        let named = try await database.pool.read { database in
-            try String.fetchAll(
-                database,
-                sql: "SELECT DISTINCT logo FROM brand WHERE \(LogoURLs.isPlainName("logo")) ORDER BY logo")
-        }
+        let named = try await ServedLogoTable.namesInBrands(of: database)
         if urls.base == nil, folder != nil || !urls.endings.isEmpty {
             return say("missing", .warning, "logos have no address that phones can reach; set public_url")
         }
@@ -177,7 +171,7 @@ final class ServedLogos: Service {
         say("missing", .warning, "\(missing.count) of the logos that brands name are not there (\(names)); \(remedy)")
     }
 
-    /// Writes a line unless the last one of its kind was the same; nil ends the matter.
+    /// Logs a line unless the last one of its kind was the same; nil resets the kind.
     private func say(_ kind: String, _ level: Logger.Level, _ text: String?) {
         let before = state.withLock { state in
             defer { state.said[kind] = text }

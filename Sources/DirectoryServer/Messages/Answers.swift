@@ -6,7 +6,7 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// JSON in and out.
+/// Reads JSON request bodies and writes JSON responses.
 enum Answers {
     /// Longest request body, in bytes.
     static let bodyLimit = 1 << 20
@@ -25,14 +25,14 @@ enum Answers {
         return encoder
     }
 
-    /// Reads a JSON body of at most 1 MiB whose fields are all known.
+    /// Reads a JSON body of at most 1 MiB; unknown fields are refused.
     static func body<Value: Decodable>(
         _ type: Value.Type, of request: Request, fields: Set<String>
     ) async throws -> Value {
         try value(type, of: try await data(of: request), fields: fields)
     }
 
-    /// Reads a JSON object whose fields are all known.
+    /// Reads a JSON object; unknown fields are refused.
     static func value<Value: Decodable>(_ type: Value.Type, of data: Data, fields: Set<String>) throws -> Value {
         if let unknown = try object(data).keys.filter({ !fields.contains($0) }).min() {
             throw Refusal.unknownField(unknown)
@@ -51,12 +51,12 @@ enum Answers {
 
     /// Reads a JSON body of at most 1 MiB as an object.
     ///
-    /// - Parameter levels: lists and objects one in another that are read; more are refused.
+    /// - Parameter levels: most nested lists and objects; deeper bodies are refused.
     static func object(of request: Request, levels: Int = JSONValue.deepest) async throws -> [String: JSONValue] {
         try object(try await data(of: request), levels: levels)
     }
 
-    /// The body, decoded where it is compressed.
+    /// The body, decompressed if needed.
     static func data(of request: Request, upTo limit: Int = bodyLimit) async throws -> Data {
         var request = request
         var plain = try await RequestCoding.plain(&request, upTo: limit)
@@ -74,9 +74,9 @@ enum Answers {
         }
     }
 
-    /// Reads the body, and keeps it in the request.
+    /// Reads the body and keeps it in the request.
     ///
-    /// - Parameter limit: the longest that is taken, in bytes.
+    /// - Parameter limit: the longest accepted body, in bytes.
     static func collect(_ request: inout Request, upTo limit: Int = bodyLimit) async throws -> ByteBuffer {
         if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > limit {
             throw Refusal.bodyTooLarge(limit)
@@ -90,7 +90,7 @@ enum Answers {
 }
 
 extension Refusal {
-    /// A body longer than is taken; `limit` is in bytes.
+    /// The body is longer than `limit` bytes.
     static func bodyTooLarge(_ limit: Int) -> Refusal {
         var refusal = Refusal(.contentTooLarge, "The body is larger than \(limit) bytes", code: "too_large")
         refusal.details = ["max_size": .int(limit)]

@@ -2,12 +2,12 @@
 
 import BrandingAPI
 
-/// Texts by which clients describe themselves, made fit to be kept: short, on one line, nothing invisible.
+/// Cleans texts of clients about themselves: short, one line, no invisible characters.
 enum ClientText {
-    /// Removes control, format and line break characters and blanks at both ends, and cuts the rest.
+    /// Removes control, format and line break characters and blanks at both ends, and limits the length.
     ///
     /// - Parameter limit: in code points, as JSON Schema counts.
-    /// - Returns: nil when nothing is left.
+    /// - Returns: nil for an empty result.
     static func clean(_ text: String, atMost limit: Int) -> String? {
         var kept = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.lazy.filter(isVisible).drop(while: { $0 == " " }).prefix(limit) {
@@ -17,7 +17,7 @@ enum ClientText {
         return kept.isEmpty ? nil : String(kept)
     }
 
-    /// The same for any JSON value; numbers and truth values are written as text, lists and objects give nil.
+    /// Cleans any JSON value; numbers and Booleans become text, lists and objects give nil.
     static func clean(_ value: JSONValue?, atMost limit: Int) -> String? {
         switch value {
         case .string(let text): clean(text, atMost: limit)

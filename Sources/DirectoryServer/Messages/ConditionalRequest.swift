@@ -4,15 +4,16 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// What a client already holds, by its conditional headers (RFC 9110 §13).
+/// Evaluates conditional headers (RFC 9110 §13).
 enum ConditionalRequest {
-    /// True when the client's copy is the present one, so that 304 is the answer.
+    /// True if the client's copy is current, which gives 304.
     ///
-    /// `If-None-Match` decides alone where it is there (§13.2.2).
+    /// `If-None-Match` takes precedence (§13.2.2).
     ///
-    /// A time must be the one that was sent: what a client's own clock says may lie between two states of one second.
+    /// The time must equal the one sent before, because a time from the client's clock may lie between two states of
+    /// one second.
     ///
-    /// - Parameter modified: seconds since 1970; nil when the time tells nothing.
+    /// - Parameter modified: seconds since 1970; nil if the time is not usable.
     static func holds(_ tag: String, modified: Int64? = nil, _ request: Request) -> Bool {
         if let list = request.headers[.ifNoneMatch] { return lists(list, tag) }
         guard let modified, let text = request.headers[.ifModifiedSince], let known = HTTPDate.seconds(from: text)
@@ -20,7 +21,7 @@ enum ConditionalRequest {
         return modified == known
     }
 
-    /// True when a list of entity tags has this one, weak or strong, or is `*` (§13.1.2).
+    /// True if a list of entity tags contains this one, weak or strong, or is `*` (§13.1.2).
     private static func lists(_ list: String, _ tag: String) -> Bool {
         list.split(separator: ",").contains { entry in
             let entry = entry.trimmingCharacters(in: .whitespaces)
@@ -31,7 +32,7 @@ enum ConditionalRequest {
     private static func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
 }
 
-/// Times as HTTP headers write them, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
+/// Times in the format of HTTP headers, such as `Sun, 06 Nov 1994 08:49:37 GMT` (RFC 9110 §5.6.7).
 enum HTTPDate {
     private static let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
@@ -45,7 +46,7 @@ enum HTTPDate {
             + "\(parts.tm_year + 1900) \(clock) GMT"
     }
 
-    /// Reads the one form that is written today; nil for anything else, by which a condition is only not used.
+    /// Reads the current format; nil for any other, which only ignores the condition.
     static func seconds(from text: String) -> Int64? {
         let words = text.split(separator: " ")
         guard words.count == 6, words[5] == "GMT", let day = Int32(words[1]), (1...31).contains(day),

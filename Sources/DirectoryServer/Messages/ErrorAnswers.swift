@@ -6,18 +6,16 @@ import Hummingbird
 import Logging
 import NIOHTTP1
 
-/// Turns every error into the envelope, so that no client ever meets an answer of another shape.
+/// Turns every error into the contract's envelope, so that no client gets an error of another shape.
 struct ErrorAnswers: Sendable {
     let logger: Logger
 
-    /// What `respond` gives, or the envelope of what it throws.
+    /// The response of `respond`, or the envelope of its error.
     nonisolated(nonsending) func answer(
         _ request: Request, _ respond: nonisolated(nonsending) () async throws -> Response
     ) async throws -> Response {
         do {
             return try await respond()
-        } catch let refusal as Refusal {
-            return try Self.envelope(refusal)
         } catch let error as any HTTPResponseError {
             let isMissing = error.status == .notFound
             return try Self.envelope(
@@ -29,6 +27,7 @@ struct ErrorAnswers: Sendable {
             refusal.headers[.connection] = "close"
             return try Self.envelope(refusal)
         } catch {
+            if let refusal = Refusal(of: error) { return try Self.envelope(refusal) }
             logger.error("a request failed", metadata: ["path": "\(request.uri.path)", "error": "\(error)"])
             return try Self.envelope(
                 Refusal(.internalServerError, "The directory could not do this; see its log", code: "internal"))
@@ -48,7 +47,7 @@ extension Refusal {
     }
 }
 
-/// Puts the envelopes around everything, and leaves the bodies off the answers to HEAD.
+/// Applies the envelope to all routes, and removes the bodies of responses to HEAD.
 struct ErrorEnvelopes: RouterMiddleware {
     typealias Context = KeyedContext
 
@@ -59,7 +58,7 @@ struct ErrorEnvelopes: RouterMiddleware {
         next: @concurrent (Request, KeyedContext) async throws -> Response
     ) async throws -> Response {
         let response = try await errors.answer(request) { try await next(request, context) }
-        // A body behind the answer to HEAD would be taken for the next answer (RFC 9110 §9.3.2).
+        // A client would read a body after a response to HEAD as the next response (RFC 9110 §9.3.2).
         return request.method == .head ? response.createHeadResponse() : response
     }
 }

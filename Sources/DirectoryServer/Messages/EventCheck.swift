@@ -2,9 +2,9 @@
 
 import BrandingAPI
 
-/// What fields of requests must be like.
+/// Checks fields of requests.
 enum EventCheck {
-    /// Counts as JSON Schema does, in code points.
+    /// Checks a length in code points, as JSON Schema counts.
     ///
     /// - Throws: `Refusal` (400) that names the field.
     static func length(_ text: String, _ range: ClosedRange<Int>, _ field: String) throws {

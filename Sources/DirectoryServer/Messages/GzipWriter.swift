@@ -5,12 +5,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Compresses a streamed answer as it is written; it holds no more than zlib's own window and one piece.
+/// Compresses a streamed response as it is written; memory is limited to zlib's window and one piece.
 struct GzipWriter: ResponseBodyWriter {
     private var next: any ResponseBodyWriter
     private let stream: GzipStream
 
-    /// - Throws: `GzipFailure` without memory for the window.
+    /// - Throws: `GzipFailure` if memory for the window is missing.
     init(_ next: any ResponseBodyWriter) throws {
         self.next = next
         stream = try GzipStream()
@@ -29,7 +29,7 @@ struct GzipWriter: ResponseBodyWriter {
     }
 }
 
-/// zlib said no.
+/// An error of zlib.
 struct GzipFailure: Error, CustomStringConvertible {
     let code: Int32
 
@@ -40,11 +40,11 @@ struct GzipFailure: Error, CustomStringConvertible {
 private final class GzipStream {
     private var state = z_stream()
 
-    /// What zlib may write at once, in bytes.
+    /// Most bytes that zlib writes at once.
     private static let piece = 65_536
 
     init() throws {
-        // 15 bits of window, 16 more for the gzip form. Level 1: the texts of brands shrink by nine tenths already.
+        // 15 bits of window, plus 16 for the gzip format. Level 1 already shrinks brand texts by nine tenths.
         let code = deflateInit2_(
             &state, 1, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
             Int32(MemoryLayout<z_stream>.size))
@@ -67,14 +67,14 @@ private final class GzipStream {
                     guard code != Z_STREAM_ERROR else { throw GzipFailure(code: code) }
                     return space.count - Int(state.avail_out)
                 }
-                // Room left over means that zlib had nothing more to give.
+                // Free output space means that zlib has no more output.
             } while state.avail_out == 0
         }
         return output
     }
 }
 
-/// What an `Accept-Encoding` says of gzip (RFC 9110 §12.5.3).
+/// Reads `Accept-Encoding` (RFC 9110 §12.5.3).
 enum AcceptEncoding {
     static func takesGzip(_ request: Request) -> Bool {
         guard let list = request.headers[.acceptEncoding] else { return false }

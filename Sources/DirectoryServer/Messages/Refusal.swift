@@ -5,37 +5,33 @@ import HTTPTypes
 import Hummingbird
 import Logging
 
-/// A request that was turned down, in the contract's error envelope.
+/// The refusal of a request, in the contract's error envelope.
 struct Refusal: Error {
     let status: HTTPResponse.Status
     let message: String
     let code: String
-    var headers: HTTPFields = [:]
-    /// Facts a program can use.
+    var headers: HTTPFields
+    /// Values for programs.
     var details: [String: JSONValue]?
-    /// What to do about it.
+    /// The remedy.
     var guidance: String?
 
-    init(_ status: HTTPResponse.Status, _ message: String, code: String, headers: HTTPFields = [:]) {
+    init(
+        _ status: HTTPResponse.Status, _ message: String, code: String, headers: HTTPFields = [:],
+        details: [String: JSONValue]? = nil, guidance: String? = nil
+    ) {
         self.status = status
         self.message = message
         self.code = code
         self.headers = headers
+        self.details = details
+        self.guidance = guidance
     }
 
     static let noKey = Refusal(
         .unauthorized, "A valid X-API-Key is required", code: "unauthorized", headers: [.wwwAuthenticate: "Bearer"])
 
-    /// An access token that is not good, whatever the reason: a new one helps, or tells more.
-    static var accessExpired: Refusal {
-        var refusal = Refusal(
-            .unauthorized, "The access token has expired", code: AuthenticationCode.accessTokenExpired,
-            headers: [.wwwAuthenticate: #"Bearer error="invalid_token""#])
-        refusal.guidance = "Refresh your access token and retry the request"
-        return refusal
-    }
-
-    /// A client type that is none.
+    /// The client type is unknown.
     static func clientType(_ provided: String) -> Refusal {
         let allowed = ClientType.allCases.map(\.rawValue)
         var refusal = Refusal(
@@ -51,7 +47,7 @@ struct Refusal: Error {
 
     static func notFound(_ message: String) -> Refusal { Refusal(.notFound, message, code: "not_found") }
 
-    /// Names the methods the path has (RFC 9110 §15.5.6).
+    /// The path does not have this method; `Allow` lists its methods (RFC 9110 §15.5.6).
     static func method(allowed: [HTTPRequest.Method]) -> Refusal {
         let names = allowed.map(\.rawValue).joined(separator: ", ")
         return Refusal(

@@ -7,15 +7,16 @@ import NIOCore
 
 /// Content codings of request bodies (RFC 9110 §8.4): `gzip` and `deflate`, one at a time.
 enum RequestCoding {
-    /// The codings that are taken, as `Accept-Encoding` lists them.
+    /// The accepted codings, in the form of `Accept-Encoding`.
     static let taken = "gzip, deflate"
 
-    /// The request as it would be without its coding.
+    /// Returns the request without its content coding.
     ///
     /// - Parameters:
-    ///   - request: its body is read and kept, for the check of a signature over the bytes as they came.
-    ///   - limit: the longest body that is taken, in bytes, as it came and decoded.
-    /// - Throws: `Refusal`: 415 for another coding, 413 for a body above the limit, 400 for one that cannot be decoded.
+    ///   - request: its body is read and kept, for the check of a signature over the received bytes.
+    ///   - limit: the longest accepted body in bytes, both received and decoded.
+    /// - Throws: `Refusal`: 415 for another coding, 413 for a body above the limit, 400 for a body that cannot be
+    ///   decoded.
     static func plain(_ request: inout Request, upTo limit: Int = Answers.bodyLimit) async throws -> Request {
         let body = try await Answers.collect(&request, upTo: limit)
         guard let coding = try coding(of: request) else { return request }
@@ -31,7 +32,7 @@ enum RequestCoding {
         case deflate
     }
 
-    /// Nil for a body that is not coded.
+    /// Nil for a body without coding.
     private static func coding(of request: Request) throws -> Coding? {
         let names = request.headers[values: .contentEncoding].flatMap { $0.split(separator: ",") }
             .map { $0.filter { !$0.isWhitespace }.lowercased() }.filter { !$0.isEmpty && $0 != "identity" }
@@ -47,14 +48,14 @@ enum RequestCoding {
         switch coding {
         case .gzip: return try inflated(body, bits: 15 + 16, upTo: limit)
         case .deflate:
-            // The zlib form (RFC 9110 §8.4.1.2). Some clients leave its two bytes of header out.
+            // The zlib form (RFC 9110 §8.4.1.2). Some clients omit its two header bytes.
             let head = body.getInteger(at: body.readerIndex, as: UInt16.self) ?? 0
             let isZlib = head >> 8 & 0x0F == 8 && head % 31 == 0
             return try inflated(body, bits: isZlib ? 15 : -15, upTo: limit)
         }
     }
 
-    /// What zlib makes of a whole body; a gzip body may have several members (RFC 1952 §2.2).
+    /// Decompresses a whole body; a gzip body may have several members (RFC 1952 §2.2).
     private static func inflated(_ body: ByteBuffer, bits: Int32, upTo limit: Int) throws -> ByteBuffer {
         var stream = z_stream()
         guard inflateInit2_(&stream, bits, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK else {
@@ -66,7 +67,7 @@ enum RequestCoding {
             stream.next_in = bytes.bindMemory(to: UInt8.self).baseAddress
             stream.avail_in = UInt32(bytes.count)
             while true {
-                // One byte more than is taken, so that a longer body shows.
+                // One byte above the limit, to detect a longer body.
                 let (space, left) = (min(limit + 1, 16_384), limit + 1 - output.readableBytes)
                 var code = Z_OK
                 output.writeWithUnsafeMutableBytes(minimumWritableBytes: space) { space in
@@ -90,7 +91,7 @@ enum RequestCoding {
 }
 
 extension Refusal {
-    /// A body in a coding that is not taken; `Accept-Encoding` names those that are (RFC 9110 §15.5.16).
+    /// The body has an unsupported coding; `Accept-Encoding` lists the accepted ones (RFC 9110 §15.5.16).
     static var unsupportedCoding: Refusal {
         var headers: HTTPFields = [:]
         headers[.acceptEncoding] = RequestCoding.taken

@@ -2,20 +2,20 @@
 
 import BrandingAPI
 
-/// The fields of a JSON object that was read already, so that its text is gone through once only.
+/// The fields of a parsed JSON object.
 struct RequestFields<Key: CodingKey> {
     private let fields: [String: JSONValue]
 
-    /// Takes whatever fields there are.
+    /// Accepts all fields.
     init(_ fields: [String: JSONValue]) { self.fields = fields }
 
-    /// - Throws: `Refusal` (400) for a field that is not among the known ones.
+    /// - Throws: `Refusal` (400) for an unknown field.
     init(_ fields: [String: JSONValue], known: Set<String>) throws {
         if let unknown = fields.keys.filter({ !known.contains($0) }).min() { throw Refusal.unknownField(unknown) }
         self.fields = fields
     }
 
-    /// A text; nil where it is missing or null.
+    /// A text; nil if missing or null.
     func text(_ key: Key) throws -> String? {
         switch fields[key.stringValue] {
         case .string(let text): text
@@ -30,12 +30,12 @@ struct RequestFields<Key: CodingKey> {
             ? Refusal.badRequest("Missing field \(key.stringValue)") : Refusal.wrongType(key.stringValue)
     }
 
-    /// A text of a client about itself, cut and cleaned; nil where there is none.
+    /// A text of a client about itself, cut and cleaned; nil if missing.
     func clean(_ key: Key, atMost limit: Int = 128) -> String? {
         ClientText.clean(fields[key.stringValue], atMost: limit)
     }
 
-    /// The identifier of a device, to the letter.
+    /// The identifier of a device, unchanged.
     ///
     /// - Throws: `Refusal` (400) unless it is a text of 1 to 128 characters.
     func deviceID(_ key: Key) throws -> String {
@@ -44,7 +44,7 @@ struct RequestFields<Key: CodingKey> {
         return id
     }
 
-    /// Any value; nil where it is missing or null.
+    /// Any value; nil if missing or null.
     func any(_ key: Key) -> JSONValue? {
         let value = fields[key.stringValue]
         return value == .null ? nil : value
@@ -52,7 +52,7 @@ struct RequestFields<Key: CodingKey> {
 }
 
 extension DebugUpload {
-    /// Reads a debug upload; throws like an event's.
+    /// Reads a debug upload.
     init(_ object: [String: JSONValue]) throws {
         let fields = try RequestFields<CodingKeys>(
             object, known: ["device_id", "nonce", "created_at", "expires_at", "state", "logs", "logs_upload_id"])

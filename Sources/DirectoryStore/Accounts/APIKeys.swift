@@ -5,22 +5,22 @@ import Crypto
 import Foundation
 import GRDB
 
-/// An account's API keys: made, listed, rotated and revoked.
+/// Creates, lists, rotates and revokes the API keys of an account.
 extension AccountStore {
-    /// A key as the operator sees it: never the key itself.
+    /// A key in a list, without the secret itself.
     package struct KeyRow: Codable, Hashable, Sendable {
-        /// The first twelve digits of the key's hash: names the key, and tells nothing of it.
+        /// The first twelve digits of the key's hash; it identifies the key and does not help to guess it.
         package let id: String
         package let name: String
         /// Nil for an admin key.
         package var kind: KeyKind?
         /// ISO 8601.
         package let created: String
-        /// ISO 8601, to the last five minutes; nil while nobody has used it.
+        /// ISO 8601, rounded down to five minutes; nil for an unused key.
         package let lastUsed: String?
-        /// ISO 8601: when a key that was rotated ends, or has ended; nil for one that has no end.
+        /// ISO 8601: the end of a rotated key; nil for a key without end.
         package let expires: String?
-        /// ISO 8601; nil unless it was revoked.
+        /// ISO 8601; nil unless revoked.
         package let revoked: String?
 
         package enum CodingKeys: String, CodingKey {
@@ -32,14 +32,14 @@ extension AccountStore {
         }
     }
 
-    /// How long an old key stays good beside its successor unless told otherwise, in seconds.
+    /// Default seconds for which a rotated key stays valid beside its successor.
     package static let grace: Int64 = 86_400
 
-    /// Makes a key; the answer is the only time it is ever seen.
+    /// Creates a key and returns it; the database keeps a hash only.
     ///
     /// - Parameters:
-    ///   - name: what the operator knows it by; free again once the key of that name is revoked.
-    ///   - kind: who holds it.
+    ///   - name: the operator's name for it; free again once its key is revoked.
+    ///   - kind: the kind of client that holds it.
     ///   - now: seconds since 1970.
     /// - Throws: `AccountStoreError`, or a database error.
     package func createKey(name: String, kind: KeyKind = .gateway, now: Int64) throws -> String {
@@ -59,16 +59,18 @@ extension AccountStore {
         return key
     }
 
-    /// Makes a successor of the same name; the old key stays good for a while, so that gateways can be changed one by one.
+    /// Creates a successor of the same name.
     ///
-    /// Where requests of the old key are signed, so are those of the new one, with the same secret. Tokens that were issued
-    /// to the old key go on with the new one, unless the old key ends at once.
+    /// The old key stays valid for a while, so that gateways can be changed one by one.
+    ///
+    /// If the old key signs its requests, the new key signs with the same secret. Tokens of the old key stay valid with
+    /// the new one, unless the old key ends at once.
     ///
     /// - Parameters:
     ///   - reference: the name, or the identifier of `KeyRow`.
-    ///   - grace: seconds the old key stays good; 0 ends it at once.
+    ///   - grace: seconds for which the old key stays valid; 0 ends it at once.
     ///   - now: seconds since 1970.
-    /// - Returns: the new key, and when the old one ends.
+    /// - Returns: the new key, and the end of the old one.
     /// - Throws: `AccountStoreError`, or a database error.
     package func rotateKey(
         _ reference: String, grace: Int64 = AccountStore.grace, now: Int64
@@ -100,7 +102,7 @@ extension AccountStore {
         return (key, ends)
     }
 
-    /// Takes a rotation back whose new key nobody has seen: the new key goes, the old one has no end again.
+    /// Undoes a rotation whose new key was not delivered: removes the new key and the end of the old one.
     package func undoRotation(to key: String) throws {
         try database.pool.write { [account] database in
             let hash = SecretHash.of(key)
@@ -113,9 +115,9 @@ extension AccountStore {
         }
     }
 
-    /// Takes a key out of use at once; false when there is no good key of that name or identifier.
+    /// Revokes a key at once; false without a valid key of that name or identifier.
     ///
-    /// A name takes the key and a predecessor that is still good; an identifier takes just that key.
+    /// A name revokes the key and a predecessor that is still valid; an identifier revokes one key.
     package func revokeKey(name reference: String, now: Int64) throws -> Bool {
         try database.pool.write { [account] database in
             try database.execute(
@@ -153,9 +155,9 @@ extension AccountStore {
     }
 }
 
-/// Who holds an API key, which says what its requests may be.
+/// The kind of client that holds an API key; it limits the client types its requests may claim.
 ///
-/// A phone can be taken apart, and its key is then anybody's: such a key never has the limits of a gateway.
+/// A key can be extracted from a phone. Requests with such a key never get the rate limits of a gateway.
 package enum KeyKind: String, Codable, Hashable, Sendable, CaseIterable {
     case gateway, phone
 
@@ -163,7 +165,7 @@ package enum KeyKind: String, Codable, Hashable, Sendable, CaseIterable {
 }
 
 extension AccountStore.KeyRow {
-    /// Reads a row of a table of keys.
+    /// Reads a row of `api_key` or `admin_key`.
     init(_ row: Row) {
         func time(_ column: String) -> String? { (row[column] as Int64?).map(Timestamp.string) }
         self.init(
@@ -172,12 +174,12 @@ extension AccountStore.KeyRow {
     }
 }
 
-/// Keys of 256 random bits, of which only a hash is kept.
+/// Keys of 256 random bits; the database keeps their hash only.
 enum SecretKey {
     /// The public identifier of a row with a hash: its first twelve hexadecimal digits.
     static let idColumn = "lower(hex(substr(hash, 1, 6)))"
 
-    /// True for 1 to 64 characters that spoil no list.
+    /// True for 1 to 64 characters without control characters.
     static func isName(_ name: String) -> Bool {
         (1...64).contains(name.count)
             && name.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

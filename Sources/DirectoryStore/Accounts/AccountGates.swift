@@ -3,19 +3,19 @@
 import BrandingAPI
 
 extension DirectoryConfig {
-    /// The form for clients: `branding_enabled` is the operator's switch, the account's status and its cap together.
+    /// The form that clients get: `branding_enabled` combines the operator's switch, the account's status and its cap.
     ///
-    /// Phones read no other gate. A gateway still sees status and cap beside it, and names the one that is closed.
+    /// Phones read no other gate. A gateway reads status and cap as well, and reports the closed gate by name.
     var asSent: DirectoryConfig {
         var config = self
         config.brandingEnabled = brandingEnabled != false && hasActiveAccount && !isCapReached
         return config
     }
 
-    /// True for the states in which an account may brand calls.
+    /// True while the account's status lets it brand calls.
     var hasActiveAccount: Bool { accountStatus == "active" || accountStatus == "trial" }
 
-    /// True when no more events count this month.
+    /// True when the cap of this month is reached.
     var isCapReached: Bool {
         if case .events(let cap) = capThisMonth { usedThisMonth ?? 0 >= cap } else { false }
     }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Which account brands, keys, events and devices belong to.
+/// Identifies the account that owns brands, keys, events and devices.
 package struct AccountID: Hashable, Sendable {
     /// The row in the table of accounts.
     let row: Int64
 
-    /// The account a new database has.
+    /// The account of a new database.
     package static let first = AccountID(row: 1)
 }

@@ -3,15 +3,17 @@
 import BrandingAPI
 import GRDB
 
-/// All accounts of the directory; they are closed, never deleted, because events and reports belong to them.
+/// All accounts of the directory.
+///
+/// Accounts are closed and never deleted, because events and reports belong to them.
 package struct AccountList: Sendable {
     private let database: DirectoryDatabase
 
     package init(_ database: DirectoryDatabase) { self.database = database }
 
-    /// An account as the operator sees it.
+    /// An account in a list.
     package struct Summary: Codable, Hashable, Sendable {
-        /// The `client_id` that clients are told.
+        /// The `client_id` that clients receive.
         package let id: String
         package let name: String
         package let status: String
@@ -23,7 +25,7 @@ package struct AccountList: Sendable {
         package let includedImprints: Int
         /// Events counted in this calendar month.
         package let used: Int
-        /// ISO 8601; nil for the account that came with the database.
+        /// ISO 8601; nil for the first account of the database.
         package let created: String?
 
         package enum CodingKeys: String, CodingKey {
@@ -37,10 +39,10 @@ package struct AccountList: Sendable {
         }
     }
 
-    /// Opens an account.
+    /// Creates an account.
     ///
     /// - Parameters:
-    ///   - name: 1 to 64 letters, digits, `-`, `_` and `.`, so that it can stand in a path; no other account has it.
+    ///   - name: 1 to 64 letters, digits, `-`, `_` and `.`, so that it fits into a path; unique.
     ///   - now: seconds since 1970.
     /// - Throws: `AccountStoreError`, or a database error.
     @discardableResult
@@ -72,7 +74,7 @@ package struct AccountList: Sendable {
         return AccountID(row: row)
     }
 
-    /// All accounts in the order they came; `now` is seconds since 1970.
+    /// All accounts in order of creation; `now` is seconds since 1970.
     package func all(now: Int64) throws -> [Summary] {
         try database.pool.read { database in
             try Row.fetchAll(database, sql: "SELECT * FROM account ORDER BY id").map {
@@ -90,7 +92,7 @@ package struct AccountList: Sendable {
         }
     }
 
-    /// Closes an account: its status becomes `closed` and all its keys are revoked, so its gateways stop branding.
+    /// Closes an account: sets its status to `closed` and revokes all its keys, so its gateways stop branding.
     ///
     /// - Parameter now: seconds since 1970.
     package func close(_ account: AccountID, now: Int64) throws {
@@ -120,9 +122,9 @@ package struct AccountList: Sendable {
     }
 }
 
-/// Names that can stand in a path, a file name or a command as they are.
+/// Names that need no escaping in a path, a file name or a command.
 enum PlainName {
-    /// True for ASCII letters, digits, `-`, `_` and `.`, the first being no dot and no dash.
+    /// True for ASCII letters, digits, `-`, `_` and `.` that do not begin with a dot or a dash.
     static func isPlain(_ name: String, atMost limit: Int) -> Bool {
         guard let first = name.utf8.first, first != UInt8(ascii: "."), first != UInt8(ascii: "-") else { return false }
         return name.utf8.count <= limit

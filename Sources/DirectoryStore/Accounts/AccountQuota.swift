@@ -2,27 +2,26 @@
 
 import BrandingAPI
 import GRDB
-import HTTPTypes
 
-/// Bounds what the clients of one account may have stored in a day, in UTC.
+/// Limits the bytes that the clients of one account may store in a day, in UTC.
 ///
-/// A key that was taken out of one phone is anybody's, and a device can call itself as it likes. Without a bound such a
-/// key fills the disk for all accounts. Counted events are bounded by the account's cap and are always stored.
-enum AccountQuota {
+/// A key extracted from a phone is public, and a device chooses its own identifier. Without a limit such a key fills
+/// the disk for all accounts. Counted events are limited by the account's cap and are always stored.
+package enum AccountQuota {
     static let schema = """
         CREATE TABLE day_stored (
             account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE, day TEXT NOT NULL,
             bytes INTEGER NOT NULL, PRIMARY KEY (account, day)) WITHOUT ROWID;
         """
-    /// What a row takes beside its texts, with its places in indexes; in bytes.
+    /// Bytes that a row takes beside its texts, including its index entries.
     static let row = 256
 
-    /// Takes bytes of the day's bound, in the transaction that stores them.
+    /// Takes bytes from the day's limit, in the transaction that stores them.
     ///
     /// - Parameters:
-    ///   - limit: bytes a day; 0 is no bound.
+    ///   - limit: bytes a day; 0 means no limit.
     ///   - now: seconds since 1970.
-    /// - Returns: false when the bound is reached, and nothing is to be stored.
+    /// - Returns: false when the limit is reached; the caller stores nothing.
     static func take(
         _ bytes: Int, of account: AccountID, limit: Int, now: Int64, _ database: Database
     ) throws -> Bool {
@@ -38,16 +37,14 @@ enum AccountQuota {
         ])
         return database.changesCount > 0
     }
-}
 
-extension Refusal {
-    /// The account's clients have stored what they may in this day.
-    static func quotaReached(now: Int64) -> Refusal {
-        let left = 86_400 - now % 86_400
-        var refusal = Refusal(
-            .tooManyRequests, "This account stores no more today", code: "QUOTA_REACHED",
-            headers: [.retryAfter: "\(left)"])
-        refusal.guidance = "Try again tomorrow (UTC), or ask the operator to raise events.mb_per_day"
-        return refusal
+    /// The names of the accounts at their limit on a day such as `2026-01-31`.
+    package static func accountsAtLimit(on day: String, in database: DirectoryDatabase) async throws -> [String] {
+        try await database.pool.read { [limit = database.storedPerDay] database in
+            try String.fetchAll(
+                database,
+                sql: "SELECT name FROM day_stored JOIN account ON id = account WHERE day = ? AND bytes >= ?",
+                arguments: [day, limit])
+        }
     }
 }

@@ -3,7 +3,7 @@
 package import BrandingAPI
 import GRDB
 
-/// The account that owns the brands: its state, its cap; its API keys are in `APIKeys.swift`.
+/// Reads and changes the state and the cap of an account; `APIKeys.swift` has its API keys.
 package struct AccountStore: Sendable {
     let database: DirectoryDatabase
     let account: AccountID
@@ -17,18 +17,18 @@ package struct AccountStore: Sendable {
     package struct Change: Sendable {
         package var brandingEnabled: Bool?
         package var voipDialerEnabled: Bool?
-        /// `active` and `trial` let gateways brand calls, every other word stops them.
+        /// `active` and `trial` let gateways brand calls, every other value stops them.
         package var status: String?
         /// `live` or `testing`.
         package var mode: String?
-        /// Counted events a month; -1 takes the cap away.
+        /// Counted events a month; -1 removes the cap.
         package var cap: Int?
-        /// How many counted events a month the account's plan has paid for.
+        /// Counted events a month that the account's plan includes.
         package var includedImprints: Int?
 
         package init() {}
 
-        /// - Throws: `AccountStoreError` that names the first value that cannot be.
+        /// - Throws: `AccountStoreError` for the first invalid value.
         package func check() throws {
             if let status, !(1...32).contains(status.utf8.count) || !status.utf8.allSatisfy(Self.isStatusByte) {
                 throw AccountStoreError.badStatus
@@ -43,10 +43,10 @@ package struct AccountStore: Sendable {
         }
     }
 
-    /// The status of an account that was closed; it takes no new keys.
+    /// The status of a closed account, which gets no new keys.
     static let closed = "closed"
 
-    /// Changes the account's state; gateways learn it with their next sync or event.
+    /// Changes the account's state; gateways receive it with their next sync or event.
     ///
     /// - Throws: `AccountStoreError`, or a database error.
     package func change(_ change: Change) throws {
@@ -77,9 +77,9 @@ package struct AccountStore: Sendable {
         try database.pool.read { [account] in try Self.config(of: account, now: now, $0) }
     }
 
-    /// The account's state with the operator's switch; `asSent` is the form for clients.
+    /// The account's state with the operator's switch as `brandingEnabled`; `asSent` is the form for clients.
     ///
-    /// - Parameter device: whose answer it is, for the gates of a debug upload.
+    /// - Parameter device: the device that asks, for the gates of a debug upload.
     static func config(
         of account: AccountID, device: String? = nil, now: Int64, _ database: Database
     ) throws -> DirectoryConfig {
@@ -100,7 +100,7 @@ package struct AccountStore: Sendable {
     }
 }
 
-/// Why a change of an account or its keys was refused.
+/// Refusals of a change to an account or its keys.
 package enum AccountStoreError: OperatorMistake, Hashable {
     case badName
     case nameTaken(String)

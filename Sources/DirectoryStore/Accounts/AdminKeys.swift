@@ -3,16 +3,18 @@
 import BrandingAPI
 import GRDB
 
-/// Keys of the operator's HTTP API; no API key of an account opens it, and none of these opens the contract.
+/// Keys of the operator's HTTP API.
+///
+/// API keys of accounts do not open it, and admin keys do not open the contract.
 package struct AdminKeys: Sendable {
     private let database: DirectoryDatabase
 
     package init(_ database: DirectoryDatabase) { self.database = database }
 
-    /// Makes a key; the answer is the only time it is ever seen.
+    /// Creates a key and returns it; the database keeps a hash only.
     ///
     /// - Parameters:
-    ///   - name: what the operator knows it by; free again once the key of that name is revoked.
+    ///   - name: the operator's name for it; free again once its key is revoked.
     ///   - now: seconds since 1970.
     /// - Throws: `AccountStoreError`, or a database error.
     package func create(name: String, now: Int64) throws -> String {
@@ -29,7 +31,7 @@ package struct AdminKeys: Sendable {
         return key
     }
 
-    /// Takes a key out of use at once; false when there is no good key of that name or identifier.
+    /// Revokes a key at once; false without a valid key of that name or identifier.
     package func revoke(_ reference: String, now: Int64) throws -> Bool {
         try database.pool.write { database in
             try database.execute(
@@ -54,16 +56,16 @@ package struct AdminKeys: Sendable {
         }
     }
 
-    /// What a request's key is worth.
-    enum Standing: Sendable {
+    /// The result of checking a request's key.
+    package enum Standing: Sendable {
         case good
         case wrong
-        /// There is no good key at all, so nobody can come in.
+        /// The database has no valid admin key, so the API is closed.
         case noneMade
     }
 
-    /// Judges a key, which may be missing; `now` is seconds since 1970.
-    func standing(of key: String?, now: Int64) async throws -> Standing {
+    /// Checks a key, which may be missing; `now` is seconds since 1970.
+    package func standing(of key: String?, now: Int64) async throws -> Standing {
         let hash = SecretHash.of(key ?? "")
         let (isGood, isAny) = try await database.pool.read { database in
             (

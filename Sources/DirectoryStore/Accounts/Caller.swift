@@ -1,32 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
 import Crypto
-import Foundation
+package import Foundation
 import GRDB
 
-/// Whose request it is.
-struct Caller: Hashable, Sendable {
-    let account: AccountID
-    /// Names the API key without being it.
-    let keyHash: Data
+/// The account, key and device that a request belongs to.
+package struct Caller: Hashable, Sendable {
+    package let account: AccountID
+    /// The hash of the API key.
+    package let keyHash: Data
     /// The device of an access token; nil for a request with the key itself.
-    var device: String?
-    /// With what requests must be signed; nil where the key asks for no signatures.
-    let signing: SigningKey?
-    var kind = KeyKind.gateway
+    package var device: String?
+    /// The secret that signs the key's requests; nil for a key without signatures.
+    package let signing: SigningKey?
+    package var kind = KeyKind.gateway
 
-    /// The owner of a key; nil when it is unknown, revoked or past its end.
+    /// Finds the owner of a key; nil for an unknown, revoked or expired key.
     ///
-    /// It is found by its hash, so that the time it takes tells nothing of other keys.
-    static func ofKey(_ key: String, now: Int64, in database: DirectoryDatabase) throws -> Caller? {
+    /// The lookup goes by the hash, so its duration reveals nothing about other keys.
+    package static func ofKey(_ key: String, now: Int64, in database: DirectoryDatabase) throws -> Caller? {
         let hash = SecretHash.of(key)
         let caller = try database.keys.read { try ofKey(hash: hash, now: now, $0) }
         if caller != nil { database.keyUsage.note(hash, now: now) }
         return caller
     }
 
-    /// Whose tokens those are that were issued to a key: the key's owner, by its successor once it was rotated and ended.
+    /// Finds the owner of tokens issued to a key, through its successors once it was rotated and has ended.
     static func ofTokens(keyHash: Data, now: Int64, _ database: Database) throws -> Caller? {
         if let caller = try ofKey(hash: keyHash, now: now, database) { return caller }
         let good = try Data.fetchOne(
@@ -57,12 +56,7 @@ struct Caller: Hashable, Sendable {
     }
 }
 
-extension Caller {
-    /// The kind of client whose limits hold: a phone's key cannot lift its limit by calling itself a gateway.
-    func limited(as type: ClientType) -> ClientType { kind == .phone && type == .herald ? .web : type }
-}
-
-/// What is kept of a secret.
-enum SecretHash {
-    static func of(_ text: String) -> Data { Data(SHA256.hash(data: Data(text.utf8))) }
+/// The form in which the database keeps a secret.
+package enum SecretHash {
+    package static func of(_ text: String) -> Data { Data(SHA256.hash(data: Data(text.utf8))) }
 }

@@ -1,39 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
+package import BrandingAPI
 import Foundation
 import GRDB
-import HTTPTypes
 
-/// Access and refresh tokens of registered devices; only their hashes are kept.
+/// Access and refresh tokens of registered devices; the database keeps their hashes only.
 ///
-/// An access token is good for 15 minutes, a refresh token for 30 days and one use. A used one is taken again for a
-/// minute, because the answer to its use may have been lost; after that it is a sign of theft, and all tokens of the
-/// device are revoked. Source: api-client-networking, "401 Handling".
-struct DeviceTokens: Sendable {
+/// An access token is valid for 15 minutes, a refresh token for 30 days and one use. A used refresh token is accepted
+/// again for a minute, because the response may have been lost. Later reuse indicates theft and revokes all tokens of
+/// the device. Source: api-client-networking, "401 Handling".
+package struct DeviceTokens: Sendable {
     private let database: DirectoryDatabase
 
     static let accessLife: Int64 = 900
     static let refreshLife: Int64 = 30 * 86_400
-    /// Seconds for which a used refresh token is taken again.
+    /// Seconds for which a used refresh token is accepted again.
     static let grace: Int64 = 60
-    /// Most token pairs remembered of one device.
+    /// Most token pairs that are kept of one device.
     private static let keptPairs = 4096
 
-    init(_ database: DirectoryDatabase) { self.database = database }
+    package init(_ database: DirectoryDatabase) { self.database = database }
 
-    /// The first tokens of a device; `now` is seconds since 1970.
+    /// Issues the first tokens of a device; `now` is seconds since 1970.
     ///
-    /// - Throws: `Refusal` (401) when the account does not know the device.
-    func issue(_ device: String, to caller: Caller, now: Int64) async throws -> TokenResponse {
+    /// - Throws: `TokenError.deviceUnknown`, or a database error.
+    package func issue(_ device: String, to caller: Caller, now: Int64) async throws -> TokenResponse {
         try await database.pool.write { database in
-            guard try DeviceList.isRegistered(device, caller.account, database) else { throw Refusal.deviceUnknown }
+            guard try DeviceList.isRegistered(device, caller.account, database) else { throw TokenError.deviceUnknown }
             return try Self.issue(device, caller, now: now, database)
         }
     }
 
-    /// Who holds a refresh token, for the check of a signature before it is used.
-    func holder(ofRefresh token: String, now: Int64) async throws -> Caller? {
+    /// Finds the holder of a refresh token, for the check of a signature before its use.
+    package func holder(ofRefresh token: String, now: Int64) async throws -> Caller? {
         let hash = SecretHash.of(token)
         return try await database.pool.read { database in
             let key = try Data.fetchOne(
@@ -42,13 +41,13 @@ struct DeviceTokens: Sendable {
         }
     }
 
-    /// New tokens for a refresh token.
+    /// Issues new tokens for a refresh token.
     ///
-    /// - Throws: `Refusal` (401) when it has expired, was used before or is unknown.
-    func refresh(_ token: String, now: Int64) async throws -> TokenResponse {
+    /// - Throws: `TokenError`, or a database error.
+    package func refresh(_ token: String, now: Int64) async throws -> TokenResponse {
         let hash = SecretHash.of(token)
-        // The refusal is an answer and no error: what it revokes must be committed.
-        let outcome = try await database.pool.write { database -> Result<TokenResponse, Refusal> in
+        // The refusal is a result and no error, because the revocation must be committed.
+        let outcome = try await database.pool.write { database -> Result<TokenResponse, TokenError> in
             guard
                 let row = try Row.fetchOne(
                     database, sql: "SELECT * FROM device_token WHERE refresh_hash = ? AND refresh_expires > ?",
@@ -69,22 +68,22 @@ struct DeviceTokens: Sendable {
         return try outcome.get()
     }
 
-    /// Whose access token it is.
+    /// Finds the holder of an access token.
     ///
-    /// - Throws: `Refusal` (401) with the code by which a client knows whether to refresh or to sign in.
-    static func caller(of token: String, in database: DirectoryDatabase, now: Int64) async throws -> Caller {
+    /// - Throws: `TokenError`, by which a client knows whether to refresh or to sign in; or a database error.
+    package static func caller(of token: String, in database: DirectoryDatabase, now: Int64) async throws -> Caller {
         let hash = SecretHash.of(token)
         let caller = try await database.pool.read { database in
             guard
                 let row = try Row.fetchOne(
                     database, sql: "SELECT * FROM device_token WHERE access_hash = ? AND access_expires > ?",
                     arguments: [hash, now])
-            else { throw Refusal.accessExpired }
+            else { throw TokenError.accessExpired }
             guard var caller = try Caller.ofTokens(keyHash: row["key_hash"], now: now, database) else {
-                throw Refusal.refreshExpired
+                throw TokenError.refreshExpired
             }
             let device: String = row["device_id"]
-            guard try DeviceList.isRegistered(device, caller.account, database) else { throw Refusal.deviceUnknown }
+            guard try DeviceList.isRegistered(device, caller.account, database) else { throw TokenError.deviceUnknown }
             caller.device = device
             return caller
         }
@@ -117,24 +116,5 @@ struct DeviceTokens: Sendable {
                 SecretHash.of(refresh), now + refreshLife,
             ])
         return TokenResponse(accessToken: access, refreshToken: refresh, expiresIn: Int(accessLife))
-    }
-}
-
-extension Refusal {
-    /// Only new tokens help.
-    static var refreshExpired: Refusal {
-        var refusal = Refusal(
-            .unauthorized, "The refresh token has expired or was used before",
-            code: AuthenticationCode.refreshTokenExpired, headers: [.wwwAuthenticate: "Bearer"])
-        refusal.guidance = "Ask for new tokens with the API key"
-        return refusal
-    }
-
-    static var deviceUnknown: Refusal {
-        var refusal = Refusal(
-            .unauthorized, "The device is not registered", code: AuthenticationCode.deviceNotRegistered,
-            headers: [.wwwAuthenticate: "Bearer"])
-        refusal.guidance = "Register the device, then ask for new tokens"
-        return refusal
     }
 }

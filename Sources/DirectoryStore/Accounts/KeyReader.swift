@@ -3,11 +3,11 @@
 import Dispatch
 import GRDB
 
-/// Reads keys on a connection of its own, on the thread that asks.
+/// Reads keys on a connection of its own, on the calling thread.
 ///
-/// Keys are not cached: a key may be revoked by a command beside the server, and must stop at once. One prepared statement
-/// over a primary key takes less time than the change of threads that a reader of the pool costs, and no writer makes
-/// it wait.
+/// Keys are not cached: a command beside the server may revoke a key, and the revocation must take effect at once. One
+/// prepared statement over a primary key takes less time than the thread change of a pool reader, and writers do not
+/// block it.
 final class KeyReader: Sendable {
     private let connection: DatabaseQueue
 
@@ -18,6 +18,6 @@ final class KeyReader: Sendable {
         connection = try DatabaseQueue(path: path, configuration: configuration)
     }
 
-    /// Reads with statements that are each a transaction of their own.
+    /// Runs statements that are a transaction each.
     func read<Value>(_ work: (Database) throws -> Value) throws -> Value { try connection.unsafeRead(work) }
 }

@@ -4,11 +4,15 @@ import Foundation
 import GRDB
 import Synchronization
 
-/// When keys were last used, to the last five minutes: noted in memory while requests wait, written by `Housekeeping`.
+/// The times at which keys were last used, rounded down to five minutes.
 ///
-/// Only good keys are noted, so its size is bounded by their number.
+/// Requests record them in memory; a background task writes them.
+///
+/// Only valid keys are recorded, so their number bounds the size.
 final class KeyUsage: Sendable {
-    /// Seconds; finer times would say more of a subscriber's calls than of the key.
+    /// Seconds.
+    ///
+    /// Finer times would reveal a subscriber's calls.
     static let resolution: Int64 = 300
 
     private struct State {
@@ -18,7 +22,7 @@ final class KeyUsage: Sendable {
 
     private let state = Mutex(State())
 
-    /// Notes that a key was used at `now`, in seconds since 1970.
+    /// Records the use of a key at `now`, in seconds since 1970.
     func note(_ hash: Data, now: Int64) {
         let time = now - now % Self.resolution
         state.withLock { state in
@@ -28,7 +32,7 @@ final class KeyUsage: Sendable {
         }
     }
 
-    /// Writes what was noted since the last time.
+    /// Writes the times recorded since the last call.
     func write(to pool: DatabasePool) async throws {
         let noted = state.withLock { state in
             defer { state.unwritten = [] }

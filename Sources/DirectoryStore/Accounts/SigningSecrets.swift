@@ -3,23 +3,23 @@
 import Foundation
 import GRDB
 
-/// Which API keys sign their requests, and with what.
+/// The secrets with which API keys sign their requests.
 ///
-/// The secret is kept readable in `directory.sqlite`: an HMAC cannot be checked with a hash of its key. The file is
-/// readable by the directory's user and group only; whoever copies it can sign, though not without the API key beside it.
+/// The secret is readable in `directory.sqlite`, because an HMAC cannot be checked with a hash of its key. Only the
+/// directory's user and group can read the file. A copy of it allows signing, but requests also need the API key.
 package struct SigningSecrets: Sendable {
     private let database: DirectoryDatabase
 
     package init(_ database: DirectoryDatabase) { self.database = database }
 
-    /// What a client signs with; seen this once.
+    /// A signing secret and its public id.
     package struct Secret: Sendable {
-        /// Public; goes into `X-Api-Id`.
+        /// Public; the value of `X-Api-Id`.
         package let id: String
         package let secret: String
     }
 
-    /// Makes the requests of a key need a signature from now on; a key that had a secret gets a new one.
+    /// Requires signatures on the requests of a key from now on, and replaces an earlier secret.
     package func create(forKey key: String) throws -> Secret {
         let made = Secret(id: Hexadecimal.secret("hid_", bytes: 8), secret: Hexadecimal.secret("hds_"))
         try database.pool.write { database in
@@ -30,7 +30,7 @@ package struct SigningSecrets: Sendable {
         return made
     }
 
-    /// What requests of a key are signed with; nil where they are not.
+    /// The secret of a key; nil for a key without signatures.
     package func find(forKey key: String) throws -> Secret? {
         try database.pool.read { database in
             try Row.fetchOne(

@@ -4,14 +4,14 @@ import BrandingAPI
 import Foundation
 import GRDB
 
-/// All numbers in use of an account as a file that an import takes back, piece by piece over one state of the database.
+/// Writes the active and held numbers of an account as a file for an import, piece by piece from one snapshot.
 ///
-/// Numbers whose brand's owner is not active are among them, so that an import that replaces all does not lose them.
+/// Held numbers are included, so that an import with replacement keeps them.
 package struct BrandExport {
-    /// What the file is.
+    /// The format of the file.
     package enum Format: String, Hashable, Sendable, CaseIterable {
         case csv
-        /// One JSON object a line.
+        /// One JSON object per line.
         case jsonl
     }
 
@@ -30,7 +30,7 @@ package struct BrandExport {
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     }
 
-    /// The next piece of the file; nil at its end.
+    /// The next piece of the file; nil at the end.
     package mutating func next() async throws -> [UInt8]? {
         let (account, last) = (account, last)
         let items = try await snapshot.read { database in

@@ -4,29 +4,29 @@ package import Branding
 import BrandingAPI
 import GRDB
 
-/// Brings brands in from a file: CSV with the header `number,brand_name,logo_url,call_reason,brand_id` in any order, or one
-/// JSON object a line.
+/// Imports brands from a file: CSV with the header `number,brand_name,logo_url,call_reason,brand_id` in any order, or
+/// one JSON object per line.
 ///
-/// Every row is checked before any is written: a file with a bad row changes nothing, unless bad rows are to be skipped. It
-/// is read as a stream into `EntryStaging`, on a connection of its own, and merged in one transaction.
+/// Every row is checked before any row is written. A file with an invalid row changes nothing, unless `skipsInvalid` is
+/// set. The file is streamed into `EntryStaging` on a connection of its own and merged in one transaction.
 package struct BrandImport: Sendable {
-    /// How a file is to be taken.
+    /// The options of an import.
     package struct Options: Hashable, Sendable {
-        /// Leaves bad rows out instead of refusing the file.
+        /// Skips invalid rows instead of rejecting the file.
         package var skipsInvalid = false
-        /// Says what an import would do, and does nothing.
+        /// Reports the result of the import without writing.
         package var isTrial = false
-        /// Takes numbers that are not in the file out of use.
+        /// Deactivates numbers that are missing from the file.
         package var replaces = false
 
         package init() {}
     }
 
-    /// One row that cannot be used.
+    /// One invalid row.
     package struct Problem: Error, Codable, Hashable, Sendable, CustomStringConvertible {
         /// Counted from 1.
         package let line: Int
-        /// Which column it is about; nil when it is about the row.
+        /// The column at fault; nil for the whole row.
         package let column: String?
         package let reason: String
 
@@ -39,18 +39,18 @@ package struct BrandImport: Sendable {
         package var description: String { "line \(line): \(reason)" }
     }
 
-    /// What an import did.
+    /// The result of an import.
     package struct Result: Codable, Hashable, Sendable {
         package var imported = 0
         package var unchanged = 0
         package var deactivated = 0
-        /// Rows that cannot be used.
+        /// Invalid rows.
         package var rejected = 0
-        /// The first thousand of them.
+        /// The first thousand invalid rows.
         package var problems: [Problem] = []
-        /// What is taken and will not do what its author wants; the first hundred.
+        /// The first hundred warnings about rows that are imported, such as missing logos.
         package var warnings: [Problem] = []
-        /// False when nothing was written: for bad rows, or for a trial.
+        /// False when nothing was written, because of invalid rows or for a trial.
         package var isWritten = true
 
         package enum CodingKeys: String, CodingKey {
@@ -63,7 +63,7 @@ package struct BrandImport: Sendable {
             if problems.count < 1000 { problems.append(problem) }
         }
 
-        /// True when no row of the file could be used.
+        /// True when all rows of the file are invalid.
         package var isEmpty: Bool { rejected > 0 && imported + unchanged == 0 }
     }
 
@@ -76,9 +76,9 @@ package struct BrandImport: Sendable {
     /// Prepares imports.
     ///
     /// - Parameters:
-    ///   - region: of numbers written nationally; nil for none.
-    ///   - logos: where the files are that entries name.
-    ///   - normalise: reads a number as the operator writes it.
+    ///   - region: region of numbers in national format; nil for none.
+    ///   - logos: location of the logo files that entries name.
+    ///   - normalise: parses a number in the operator's notation.
     package init(
         _ database: DirectoryDatabase, account: AccountID = .first, region: String? = nil,
         logos: LogoCheck.Place = .asServed, normalise: @escaping @Sendable (String) -> E164Number?
@@ -92,9 +92,9 @@ package struct BrandImport: Sendable {
 
     /// Imports a file's bytes.
     ///
-    /// - Parameter now: seconds since 1970, asked for when the rows are written: who syncs while a long file is read, and
-    ///   asks from then on, must not miss them.
-    /// - Throws: a database error; nothing is written then.
+    /// - Parameter now: seconds since 1970, evaluated when the rows are written. A client that syncs while a long file
+    ///   is read must still receive them later.
+    /// - Throws: a database error, without any change.
     package func run(
         _ file: [UInt8], _ options: Options = Options(), now: @autoclosure () -> Int64
     ) throws -> Result {
@@ -103,7 +103,7 @@ package struct BrandImport: Sendable {
 
     /// Imports a file; `now` as above.
     ///
-    /// - Throws: `BrandImportError`, or a database error; nothing is written then.
+    /// - Throws: `BrandImportError`, or a database error, without any change.
     package func run(path: String, _ options: Options = Options(), now: @autoclosure () -> Int64) throws -> Result {
         let source: ByteSource
         do {
@@ -118,7 +118,7 @@ package struct BrandImport: Sendable {
     }
 
     private func run(_ source: ByteSource, _ options: Options, _ now: () -> Int64) throws -> Result {
-        // A bad row's number would be taken out of use as if nobody had wanted it.
+        // The number of a skipped row would be deactivated, although the file lists it.
         if options.replaces, options.skipsInvalid { throw BrandImportError.replacesAndSkips }
         var result = Result()
         var rows: ImportRows
@@ -129,7 +129,7 @@ package struct BrandImport: Sendable {
         }
         return try database.connection().inDatabase { database in
             let staging = try EntryStaging(database)
-            // Touches the temporary table alone, so it keeps no other writer waiting.
+            // Writes the temporary table only, so it blocks no other writer.
             try database.inTransaction(.deferred) {
                 try gather(&rows, into: staging, &result)
                 return .commit
@@ -152,7 +152,7 @@ package struct BrandImport: Sendable {
         }
     }
 
-    /// Each logo that the server does not have, once.
+    /// One warning for each missing logo.
     private func warnings(_ staging: EntryStaging, _ database: Database) throws -> [Problem] {
         let named = try staging.logos()
         if named.isEmpty { return [] }
@@ -203,7 +203,7 @@ package struct BrandImport: Sendable {
     }
 }
 
-/// Why a file was not taken at all.
+/// Refusals of a whole file.
 package enum BrandImportError: OperatorMistake, Hashable {
     case folder(String)
     case unreadable(String, String)

@@ -3,19 +3,19 @@
 import Glibc
 import HostSystem
 
-/// Bytes of a file or of memory, one by one, read in pieces of 256 KiB.
+/// Reads a file, in pieces of 256 KiB, or an array byte by byte.
 struct ByteSource {
     private var buffer: [UInt8]
     private var position = 0
     private let file: FileHandleOwner?
 
-    /// Bytes that are there already.
+    /// Reads an array.
     init(_ bytes: [UInt8]) {
         buffer = bytes
         file = nil
     }
 
-    /// A file's bytes.
+    /// Opens a file.
     ///
     /// - Throws: `Unreadable`.
     init(path: String) throws(Unreadable) {
@@ -23,16 +23,16 @@ struct ByteSource {
         buffer = []
     }
 
-    /// Why a file cannot be read.
+    /// Reasons for which a file cannot be opened.
     enum Unreadable: Error {
         case folder
         case refused(String)
     }
 
-    /// True when a file could not be read to its end.
+    /// True after a read error.
     var hasFailed: Bool { file?.hasFailed ?? false }
 
-    /// The next byte, which stays; nil at the end.
+    /// The next byte without consuming it; nil at the end.
     mutating func peek() -> UInt8? {
         if position < buffer.count { return buffer[position] }
         guard let file else { return nil }
@@ -48,20 +48,20 @@ struct ByteSource {
         return byte
     }
 
-    /// Passes over the mark with which some programs begin UTF-8; must be asked first.
+    /// Skips a UTF-8 byte order mark; must be the first call.
     mutating func skipByteOrderMark() {
         _ = peek()
         if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
-    /// The first byte that is neither blank nor line end nor byte order mark; nil when there is none in the first piece.
+    /// The first byte of the first piece after blanks, line ends and a byte order mark; nil without one.
     mutating func firstVisibleByte() -> UInt8? {
         _ = peek()
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         return buffer.dropFirst(buffer.starts(with: mark) ? 3 : 0).first { ![9, 10, 13, 32].contains($0) }
     }
 
-    /// The next line that is not empty, which stays; of a longer line at least the first `limit` bytes.
+    /// The next line that is not empty, without consuming it; at least the first `limit` bytes of a longer line.
     mutating func lineAhead(limit: Int) -> ArraySlice<UInt8> {
         _ = peek()
         while true {
@@ -73,7 +73,7 @@ struct ByteSource {
         }
     }
 
-    /// Up to one of the stops, which is not taken, or to the end; of more than `limit` bytes only the first are kept.
+    /// Consumes bytes up to a stop byte, which stays, or to the end; keeps the first `limit` bytes.
     mutating func bytes(until stops: (UInt8) -> Bool, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
         var found: [UInt8] = []
         var isCut = false
@@ -89,7 +89,7 @@ struct ByteSource {
     }
 }
 
-/// An open file, closed with its last owner.
+/// An open file descriptor, closed on deinitialisation.
 private final class FileHandleOwner {
     private let descriptor: Int32
     private(set) var hasFailed = false
@@ -103,7 +103,7 @@ private final class FileHandleOwner {
 
     deinit { close(descriptor) }
 
-    /// The next piece; empty at the end.
+    /// The next piece; empty at the end and after an error.
     func read() -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 1 << 18) { buffer, count in
             var got = Glibc.read(descriptor, buffer.baseAddress, buffer.count)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text in a cell of a CSV file that a spreadsheet might take for a formula.
+/// Protects CSV cells that a spreadsheet might evaluate as a formula.
 ///
-/// It goes out with an apostrophe in front, by which spreadsheets know text, and comes in without it; what had an
-/// apostrophe there already gets a second, so that an export can be imported again to the letter.
+/// Such a text is written with an apostrophe in front, which marks text in spreadsheets, and read without it. A text
+/// that begins with an apostrophe gets a second one, so that an import restores every export exactly.
 enum CellText {
     static func written(_ text: String) -> String { mayBeFormula(text) ? "'" + text : text }
 
@@ -11,7 +11,7 @@ enum CellText {
         cell.hasPrefix("'") && mayBeFormula(cell) ? String(cell.dropFirst()) : cell
     }
 
-    /// Quoted where RFC 4180 wants it.
+    /// The text in quotes where RFC 4180 requires them.
     static func quoted(_ text: String) -> String {
         let needs = text.utf8.contains { [UInt8(ascii: ","), UInt8(ascii: "\""), 10, 13].contains($0) }
         return needs ? "\"" + text.replacing("\"", with: "\"\"") + "\"" : text

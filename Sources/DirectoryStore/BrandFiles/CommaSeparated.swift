@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads comma-separated values (RFC 4180) row by row, each with the line it begins on.
+/// Reads comma-separated values (RFC 4180) row by row, with the line number of each row.
 ///
-/// Spreadsheets of countries with a decimal comma write semicolons, and some programs write tabs. So the first line tells
-/// the separator: a semicolon or a tab where it has no comma, or a line `sep=;` as Excel writes it.
+/// Spreadsheets of countries with a decimal comma write semicolons, and some programs write tabs. The first line
+/// decides: a semicolon or a tab separates if it has no comma. A line such as `sep=;`, as Excel writes it, names the
+/// separator.
 ///
-/// Own code because the one maintained Swift reader gives no line numbers, without which an operator cannot mend a file of
-/// a hundred thousand rows. A byte order mark, CRLF and empty lines are tolerated. It holds one row at a time, and of a
-/// field that never ends only its beginning.
+/// The one maintained Swift reader gives no line numbers, and an operator needs them to correct a file of a hundred
+/// thousand rows. A byte order mark, CRLF and empty lines are tolerated. One row is in memory at a time, and at most
+/// `fieldLimit` bytes of a field.
 struct CommaSeparated: Sequence, IteratorProtocol {
     struct Row: Hashable {
         /// Counted from 1.
         let line: Int
         let fields: [String]
-        /// What is wrong with the row; nil for nothing.
+        /// The first defect of the row; nil for a valid row.
         let defect: Defect?
     }
 
@@ -83,7 +84,7 @@ struct CommaSeparated: Sequence, IteratorProtocol {
         }
     }
 
-    /// Up to the next separator or line end.
+    /// Reads up to the next separator or line end.
     private mutating func plain() -> String {
         let (bytes, isCut) = source.bytes(
             until: { [separator] in $0 == separator || $0 == 10 || $0 == 13 }, limit: Self.fieldLimit)
@@ -91,7 +92,7 @@ struct CommaSeparated: Sequence, IteratorProtocol {
         return text(bytes)
     }
 
-    /// From quote to quote; a doubled quote stands for one.
+    /// Reads from quote to quote; a doubled quote is one quote.
     private mutating func quoted() -> String {
         var field: [UInt8] = []
         _ = source.next()
@@ -99,7 +100,7 @@ struct CommaSeparated: Sequence, IteratorProtocol {
             let (bytes, isCut) = source.bytes(until: { $0 == UInt8(ascii: "\"") || $0 == 10 }, limit: Self.fieldLimit)
             field += bytes.prefix(Swift.max(Self.fieldLimit - field.count, 0))
             if isCut || field.count >= Self.fieldLimit { note(.tooLong) }
-            // A quote that is missing would take the rest of the file with it: the next line is tried as a row.
+            // A missing quote would consume the rest of the file, so the next line is read as a new row.
             if defect == .tooLong, source.peek() == 10 { return "" }
             switch source.next() {
             case 10:
@@ -125,6 +126,6 @@ struct CommaSeparated: Sequence, IteratorProtocol {
         return ""
     }
 
-    /// The first defect of a row is the one that is told.
+    /// Keeps the first defect of a row.
     private mutating func note(_ found: Defect) { defect = defect ?? found }
 }

@@ -3,17 +3,17 @@
 import Branding
 import GRDB
 
-/// Entries on their way in, gathered in a temporary table and merged into the account in one step.
+/// Collects entries in a temporary table and merges them into the account in one step.
 ///
-/// The table lies in a file of SQLite's own: gathering takes no lock of the database and a fixed amount of memory, however
-/// long the file is that is read. It lives on one connection; a second staging there begins anew.
+/// SQLite keeps the table in a file of its own. Collecting takes no lock on the database and constant memory, whatever
+/// the length of the input. The table belongs to one connection; a second staging there replaces it.
 struct EntryStaging {
-    /// What a merge did.
+    /// The result of a merge.
     struct Merged: Hashable {
-        /// Numbers that are new or differ.
+        /// New and changed numbers.
         var changed = 0
         var unchanged = 0
-        /// Numbers that were not among the entries and are out of use now.
+        /// Numbers deactivated because no entry has them.
         var deactivated = 0
     }
 
@@ -33,9 +33,9 @@ struct EntryStaging {
         insert = try database.makeStatement(sql: "INSERT OR IGNORE INTO incoming VALUES (?, ?, ?, ?, ?, ?)")
     }
 
-    /// Takes an entry in.
+    /// Adds an entry.
     ///
-    /// - Returns: the line of an earlier entry of the same number, which then stays; nil when there is none.
+    /// - Returns: the line of an earlier entry of the same number, which is kept; nil without one.
     func add(_ entry: BrandEntries.Entry, line: Int) throws -> Int? {
         let number = Int64(entry.number.digits)
         try insert.execute(arguments: [number, line, entry.name, entry.brandID, entry.logoURL, entry.callReason])
@@ -43,10 +43,10 @@ struct EntryStaging {
         return try Int.fetchOne(database, sql: "SELECT line FROM incoming WHERE number = ?", arguments: [number])
     }
 
-    /// How many entries were taken in.
+    /// The count of entries.
     func count() throws -> Int { try Int.fetchOne(database, sql: "SELECT count(*) FROM incoming") ?? 0 }
 
-    /// The logos that entries name by a plain file name: how many name each, and on which line the first does.
+    /// The plain logo file names of the entries, each with its first line and its count of entries.
     func logos() throws -> [(name: String, line: Int, entries: Int)] {
         try Row.fetchAll(
             database,
@@ -57,12 +57,12 @@ struct EntryStaging {
         ).map { ($0[0], $0[1], $0[2]) }
     }
 
-    /// Writes what differs, each change with its place in the feed; must run inside a transaction.
+    /// Writes the differences, each with a change number; must run inside a transaction.
     ///
-    /// The places follow the numbers, in whose order the table lies on disk: a random order takes many times as long.
+    /// Change numbers follow the numeric order of the table on disk; a random order takes many times as long.
     ///
     /// - Parameters:
-    ///   - replaces: true takes every number of the account that is not among the entries out of use.
+    ///   - replaces: true deactivates every number of the account without an entry.
     ///   - now: seconds since 1970.
     func merge(into account: AccountID, replaces: Bool, now: Int64) throws -> Merged {
         var merged = Merged()
@@ -85,8 +85,9 @@ struct EntryStaging {
     /// Drops the table.
     func end() throws { try database.execute(sql: "DROP TABLE temp.incoming") }
 
-    /// A brand takes the name and logo of its last entry; its call reason only when it is new, because each number may
-    /// have one of its own.
+    /// A brand gets the name and logo of its last entry.
+    ///
+    /// Only a new brand gets the call reason, because each number may have its own.
     private func mergeBrands(_ account: AccountID, now: Int64) throws {
         try database.execute(
             sql: """

@@ -3,12 +3,12 @@
 import BrandingAPI
 import Foundation
 
-/// The rows of a file of brands, CSV or JSON lines, each as texts by column.
+/// Reads the rows of a brand file, CSV or JSON lines, as texts by column.
 ///
-/// JSON comes one object a line, not as one array: a line is a place an operator can go to, a reader needs to hold no more
-/// than it, and a file that was cut off still has whole rows.
+/// JSON is one object per line and not one array. Errors can name a line, a reader holds one line in memory, and a
+/// truncated file still has whole rows.
 struct ImportRows {
-    /// One row, or what is wrong with it.
+    /// One row, or its problem.
     typealias Row = (line: Int, content: Result<[String: String], BrandImport.Problem>)
 
     static let columns = ["number", "brand_name", "logo_url", "call_reason", "brand_id"]
@@ -20,7 +20,7 @@ struct ImportRows {
 
     private var reader: Reader
 
-    /// Looks at the first byte that is no blank to see what the file is.
+    /// Detects the format by the first byte that is not blank.
     ///
     /// - Throws: a problem of the file as a whole.
     init(_ source: ByteSource) throws(BrandImport.Problem) {
@@ -89,7 +89,7 @@ struct ImportRows {
     }
 }
 
-/// Objects of the contract's shape, as in the `branding` array of a sync answer, one a line.
+/// Reads objects of the contract's shape, as in the `branding` array of a sync response, one per line.
 struct JSONLines {
     private static let lineLimit = 65_536
     private static let fields = [

@@ -2,22 +2,22 @@
 
 import Branding
 
-/// A telephone number in a cell of a file, as people and spreadsheets write it.
+/// A telephone number in a cell of a file, in the notation of people and spreadsheets.
 struct NumberCell {
     private let text: String
 
-    /// - Parameter text: the cell; a formula of one text, such as `="+61491570156"`, is taken as that text.
+    /// - Parameter text: the cell; a formula of one text, such as `="+61491570156"`, is read as that text.
     init(_ text: String) {
         let isFormula = text.hasPrefix("=\"") && text.hasSuffix("\"") && text.utf8.count > 3
         self.text = isFormula ? ImportRows.trimmed(String(text.dropFirst(2).dropLast())) : text
     }
 
-    /// The number; nil for none, and for one whose digits a spreadsheet has rounded.
+    /// The number; nil for an invalid one, and for scientific notation, which has lost digits.
     func number(_ normalise: (String) -> E164Number?) -> E164Number? { isScientific ? nil : normalise(text) }
 
-    /// What is wrong with it and what helps.
+    /// The problem and its remedy.
     ///
-    /// - Parameter region: the region of numbers written nationally; nil for none.
+    /// - Parameter region: the region of numbers in national format; nil for none.
     func problem(region: String?) -> String {
         let shown = "\"\(text.prefix(40))\(text.count > 40 ? "…" : "")\""
         if isScientific {

@@ -6,8 +6,8 @@ import GRDB
 
 /// Numbers and their brands, with a feed of changes.
 ///
-/// Every change takes the next number of the account's counter in the transaction that makes it. SQLite serialises
-/// writers, so a reader that saw change n has seen all before it: the feed neither skips nor repeats.
+/// Every change takes the next number of the account's counter in its own transaction. SQLite serialises writers, so a
+/// reader of change n has read all changes below n. The feed neither skips nor repeats.
 package struct BrandEntries: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
@@ -17,12 +17,12 @@ package struct BrandEntries: Sendable {
         self.account = account
     }
 
-    /// A brand entry as an import brings it.
+    /// A brand entry of an import.
     package struct Entry: Hashable, Sendable {
         package var number: E164Number
         package var name: String
         package var brandID: String
-        /// A URL, or the plain name of a logo file that this server has.
+        /// A URL, or the plain name of a logo file of this server.
         package var logoURL: String?
         package var callReason: String?
 
@@ -37,15 +37,15 @@ package struct BrandEntries: Sendable {
         }
     }
 
-    /// What `put` did.
+    /// The result of `put`.
     package struct PutResult: Hashable, Sendable {
         package var changed: Int
         package var unchanged: Int
     }
 
-    /// Writes entries in one transaction; those that change nothing take no place in the feed.
+    /// Writes entries in one transaction; unchanged entries take no change number.
     ///
-    /// Of several entries of one number the first counts. Brands that are not there yet are made.
+    /// The first of several entries of one number wins. Missing brands are created.
     ///
     /// - Parameter now: seconds since 1970, for `updated_at`.
     package func put(_ entries: [Entry], now: Int64) throws -> PutResult {
@@ -62,10 +62,10 @@ package struct BrandEntries: Sendable {
         return PutResult(changed: merged.changed, unchanged: merged.unchanged)
     }
 
-    /// Takes a number out of use; clients learn it with their next sync.
+    /// Deactivates a number; clients receive the change with their next sync.
     ///
     /// - Parameter now: seconds since 1970, for `updated_at`.
-    /// - Returns: false when it was not in use.
+    /// - Returns: false for a number that was not active.
     package func deactivate(_ number: E164Number, now: Int64) throws -> Bool {
         try BrandNumbers(database, account: account).deactivate([number], now: now) > 0
     }
@@ -80,8 +80,8 @@ package struct BrandEntries: Sendable {
         }
     }
 
-    /// The active entry of a number, and the account's state of the same moment; `now` is seconds since 1970.
-    func lookup(
+    /// The active entry of a number and the account's state, from one read; `now` is seconds since 1970.
+    package func lookup(
         _ number: E164Number, device: String? = nil, now: Int64
     ) async throws -> (item: BrandingItem?, config: DirectoryConfig) {
         try await database.pool.read { [account] database in

@@ -3,7 +3,9 @@
 import BrandingAPI
 import GRDB
 
-/// The brands of an account; each number belongs to one and is delivered with its name and logo.
+/// The brands of an account.
+///
+/// Each number belongs to one brand and is delivered with its name and logo.
 package struct BrandList: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
@@ -13,12 +15,12 @@ package struct BrandList: Sendable {
         self.account = account
     }
 
-    /// What is known of the company behind a brand; only an active owner's numbers are delivered.
+    /// The state of the company behind a brand; only numbers of active owners are delivered.
     package enum Owner: String, Codable, Hashable, Sendable, CaseIterable {
         case active, suspended, unresolved
     }
 
-    /// A brand as the operator sees it.
+    /// A brand in a list.
     package struct Brand: Codable, Hashable, Sendable {
         package var id: String
         package var name: String
@@ -28,7 +30,7 @@ package struct BrandList: Sendable {
         package var owner: Owner
         /// ISO 8601.
         package var updated: String
-        /// Numbers that are delivered; nil in a list.
+        /// Active numbers; nil in a list.
         package var numbers: Int?
 
         package enum CodingKeys: String, CodingKey {
@@ -42,7 +44,7 @@ package struct BrandList: Sendable {
         }
     }
 
-    /// Changes to a brand; nil leaves a field as it is, an empty logo or reason takes it away.
+    /// Changes to a brand; nil keeps a field, an empty logo or reason removes it.
     package struct Change: Sendable {
         package var name: String?
         package var logo: String?
@@ -61,11 +63,11 @@ package struct BrandList: Sendable {
         }
     }
 
-    /// Makes a brand.
+    /// Creates a brand.
     ///
     /// - Parameters:
-    ///   - id: nil names it after its letters and digits.
-    ///   - change: its fields; the name must be there.
+    ///   - id: nil derives it from the letters and digits of the name.
+    ///   - change: its fields; the name is required.
     ///   - now: seconds since 1970.
     /// - Throws: `BrandListError`, or a database error.
     @discardableResult
@@ -86,10 +88,11 @@ package struct BrandList: Sendable {
         }
     }
 
-    /// Changes a brand and, in the same transaction, its numbers: each that is delivered takes a new place in the feed.
+    /// Changes a brand and its numbers in one transaction; each active number takes a new change number.
     ///
-    /// Name and logo go to all of them, a call reason to those that have none of their own. An owner that is not active
-    /// takes them from the clients, and gives them back when it is. A logo that is given again goes out again.
+    /// Name and logo apply to all numbers, a call reason to numbers without a reason of their own. An owner that
+    /// becomes inactive holds the numbers back until it is active again. Setting the same logo again delivers the
+    /// numbers again.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Throws: `BrandListError`, or a database error.
@@ -105,11 +108,11 @@ package struct BrandList: Sendable {
         }
     }
 
-    /// Takes all numbers of brands out of use, in one transaction; the brands stay.
+    /// Deactivates all numbers of brands in one transaction; the brands stay.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Returns: how many numbers are out of use now that were not.
-    /// - Throws: `BrandListError.unknown`, and nothing is changed; or a database error.
+    /// - Returns: the count of numbers deactivated by this call.
+    /// - Throws: `BrandListError.unknown` without any change, or a database error.
     package func deactivate(_ ids: [String], now: Int64) throws -> Int {
         try database.pool.write { [account] database in
             try ids.reduce(0) { count, id in
@@ -129,7 +132,7 @@ package struct BrandList: Sendable {
         try database.pool.read { [account] in try Self.detail(id, account, $0) }
     }
 
-    /// Brands by identifier, behind `after`, at most `limit`.
+    /// At most `limit` brands after `after`, by identifier.
     package func page(after: String?, limit: Int) throws -> [Brand] {
         try database.pool.read { [account] database in
             try Row.fetchAll(
@@ -193,7 +196,7 @@ package struct BrandList: Sendable {
     }
 }
 
-/// Why a change of brands was refused.
+/// Refusals of a change to a brand.
 package enum BrandListError: OperatorMistake, Hashable {
     case badField(String)
     case taken(String)

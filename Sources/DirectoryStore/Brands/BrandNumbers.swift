@@ -4,7 +4,7 @@ package import Branding
 import BrandingAPI
 import GRDB
 
-/// The numbers of an account, one by one: listed, given to a brand, taken out of use.
+/// Lists the numbers of an account, assigns them to brands, and deactivates them.
 package struct BrandNumbers: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
@@ -14,15 +14,15 @@ package struct BrandNumbers: Sendable {
         self.account = account
     }
 
-    /// Whether clients are given a number.
+    /// The delivery state of a number.
     package enum State: String, Codable, Hashable, Sendable, CaseIterable {
         case active
-        /// Its brand's owner is not active.
+        /// Not delivered while the owner of its brand is inactive.
         case held
         case inactive
     }
 
-    /// A number as the operator sees it.
+    /// A number in a list.
     package struct NumberRow: Codable, Hashable, Sendable {
         package let number: String
         package let brandID: String
@@ -44,7 +44,7 @@ package struct BrandNumbers: Sendable {
         }
     }
 
-    /// Numbers in their own order, behind `after`, at most `limit`; of one brand, of one state, or of all.
+    /// At most `limit` numbers after `after`, in numeric order, optionally of one brand or one state.
     package func page(
         after: E164Number?, limit: Int, brandID: String? = nil, state: State? = nil
     ) throws -> [NumberRow] {
@@ -70,10 +70,10 @@ package struct BrandNumbers: Sendable {
         }
     }
 
-    /// Gives a number to a brand, and puts it into use.
+    /// Assigns a number to a brand and activates it.
     ///
     /// - Parameters:
-    ///   - reason: a call reason of its own; nil takes the brand's.
+    ///   - reason: a call reason of its own; nil uses the brand's.
     ///   - now: seconds since 1970.
     /// - Throws: `BrandListError`, or a database error.
     package func set(_ number: E164Number, brandID: String, reason: String?, now: Int64) throws {
@@ -91,10 +91,10 @@ package struct BrandNumbers: Sendable {
         }
     }
 
-    /// Takes numbers out of use in one transaction; clients learn it with their next sync.
+    /// Deactivates numbers in one transaction; clients receive the change with their next sync.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Returns: how many were in use.
+    /// - Returns: the count of numbers that were active or held.
     package func deactivate(_ numbers: [E164Number], now: Int64) throws -> Int {
         try database.pool.write { [account] database in
             try numbers.reduce(0) { count, number in
@@ -106,7 +106,7 @@ package struct BrandNumbers: Sendable {
         }
     }
 
-    /// Which brand a number belongs to, and why an event of it would not count; both nil for a number that counts for none.
+    /// The brand of a number, and the reason for which an event of it would not count.
     static func standing(
         of number: E164Number?, _ account: AccountID, _ database: Database
     ) throws -> (brandID: String?, reason: UncountedReason?) {

@@ -3,7 +3,7 @@
 import BrandingAPI
 import Foundation
 
-/// What the fields of a brand and of a number may hold; the limits are the contract's.
+/// The rules for the fields of a brand and of a number; the limits are the contract's.
 enum EntryRules {
     /// The fields with a limit, in characters.
     private static let limits = [
@@ -11,7 +11,7 @@ enum EntryRules {
         "brand_id": 64,
     ]
 
-    /// What is wrong with a field's text; nil for nothing.
+    /// The problem of a field's text; nil for a valid one.
     static func problem(_ field: String, _ text: String) -> String? {
         if let limit = limits[field], text.count > limit { return "\(field) has more than \(limit) characters" }
         if let scalar = text.unicodeScalars.first(where: isHidden) {
@@ -23,7 +23,7 @@ enum EntryRules {
         return nil
     }
 
-    /// A brand without an identifier is named by its letters and digits: `Acme Bank` is `acme-bank`.
+    /// Derives an identifier from a brand's letters and digits: `Acme Bank` gives `acme-bank`.
     ///
     /// - Returns: nil for a name without letters and digits.
     static func identifier(of name: String) -> String? {
@@ -31,10 +31,11 @@ enum EntryRules {
         return words.isEmpty ? nil : String(words.joined(separator: "-").prefix(64))
     }
 
-    /// True for what nobody sees and what may change how the rest is shown: controls, line breaks, and marks that turn
-    /// the direction of text (UAX #9 §2).
+    /// True for invisible characters that can change the display of the rest: controls, line breaks, and direction
+    /// marks (UAX #9 §2).
     ///
-    /// Joiners (U+200C, U+200D) stay, because Persian and emoji need them; so do the tags of flags.
+    /// Joiners (U+200C, U+200D) are allowed, because Persian and emoji need them. The tag characters of flags are
+    /// allowed too.
     static func isHidden(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -43,7 +44,7 @@ enum EntryRules {
         }
     }
 
-    /// A character that cannot be seen, as Unicode writes it.
+    /// An invisible character by its code point and Unicode name.
     private static func named(_ scalar: Unicode.Scalar) -> String {
         let digits = String(scalar.value, radix: 16, uppercase: true)
         let code = "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
@@ -51,9 +52,9 @@ enum EntryRules {
         return "the invisible character \(code)\(name)"
     }
 
-    /// A URL that phones can fetch, or a file that `LogoRoute` serves.
+    /// True for a URL that phones can fetch, and for the plain name of a logo file.
     private static func isLogo(_ text: String) -> Bool {
-        if LogoRoute.isPlain(text) { return true }
+        if LogoFile.isPlainName(text) { return true }
         guard let url = URL(string: text), let scheme = url.scheme?.lowercased(), url.host()?.isEmpty == false else {
             return false
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the client-facing contract keeps beside accounts, brands, events and devices.
+/// The tables of the contract beside accounts, brands, events and devices.
 enum ContractSchema {
     static let statements = """
         CREATE TABLE sync_state (

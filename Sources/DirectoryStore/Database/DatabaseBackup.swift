@@ -4,14 +4,13 @@ import GRDB
 import Glibc
 
 extension DirectoryDatabase {
-    /// Writes a whole copy of the database, as of one moment, beside a running server; nobody waits for it.
+    /// Writes a consistent copy of the database beside a running server, without blocking it.
     ///
-    /// The copy is a database of its own that only this user can read. Uploaded logos are files beside the database and
-    /// not in it.
+    /// Only this user can read the copy. Uploaded logos are files beside the database and not in the copy.
     ///
-    /// - Throws: `DatabaseBackupError` when the file is there already or cannot be made, or a database error.
+    /// - Throws: `DatabaseBackupError` when the file exists or cannot be created, or a database error.
     package func backUp(to path: String) throws {
-        // SQLite fills an empty file, so it is made here, where its permissions can be said.
+        // SQLite fills an empty file. Creating it here sets its permissions.
         let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw DatabaseBackupError(path: path, reason: String(cString: strerror(errno))) }
         defer { close(file) }
@@ -27,7 +26,7 @@ extension DirectoryDatabase {
     }
 }
 
-/// A backup that could not be written.
+/// A backup cannot be written.
 package struct DatabaseBackupError: OperatorMistake, Hashable {
     package let path: String
     let reason: String

@@ -7,25 +7,25 @@ import HostSystem
 
 /// The directory's one SQLite file, `directory.sqlite` in the state folder: accounts, keys, brands, events, devices.
 ///
-/// Writes are serialised by SQLite, also those of other processes; readers see whole states. Any thread.
+/// SQLite serialises writes, including those of other processes; readers see consistent states. Thread-safe.
 package final class DirectoryDatabase: Sendable {
     let pool: DatabasePool
-    /// The state folder, where uploads lie beside the file.
-    let folder: String
-    /// Bytes that the clients of an account may have stored in a day beside counted events; 0 is no bound.
-    let storedPerDay: Int
+    /// The state folder; it has the database file and the uploads.
+    package let folder: String
+    /// Bytes that the clients of an account may store in a day beside counted events; 0 means no limit.
+    package let storedPerDay: Int
     let keyUsage = KeyUsage()
-    /// Small writes of requests, many in a transaction.
+    /// Small writes of requests, batched into transactions.
     let commits: GroupCommit
-    /// A connection of its own for the question every request begins with.
+    /// A connection for the key lookup of every request.
     let keys: KeyReader
 
-    /// Opens the file and brings it to the present schema.
+    /// Opens the file and migrates it to the present schema.
     ///
-    /// - Parameter creates: false for work that makes no sense on an empty database, so that a mistyped folder is an
-    ///   error and not a new database.
-    /// - Parameter storedPerDay: bytes that the clients of an account may have stored in a day; 0 is no bound.
-    /// - Throws: `DirectoryDatabaseError` naming the file and what to do.
+    /// - Parameter creates: false for commands that need an existing database, so that a mistyped folder is an error
+    ///   and not a new database.
+    /// - Parameter storedPerDay: bytes that the clients of an account may store in a day; 0 means no limit.
+    /// - Throws: `DirectoryDatabaseError` with the file and the remedy.
     package init(
         folder: String, creates: Bool = true, storedPerDay: Int = 0
     ) throws(DirectoryDatabaseError) {
@@ -46,7 +46,7 @@ package final class DirectoryDatabase: Sendable {
                 }
                 try files.createDirectory(
                     atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
-                // Events hold subscribers' numbers. SQLite gives its journals the permissions of the file.
+                // Events have subscribers' numbers. SQLite gives its journals the permissions of the file.
                 guard files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o640]) else {
                     throw DirectoryDatabaseError(path: path, reason: "the file cannot be made")
                 }
@@ -57,8 +57,8 @@ package final class DirectoryDatabase: Sendable {
             guard try !pool.read({ try Self.migrator.hasBeenSuperseded($0) }) else {
                 throw DirectoryDatabaseError(path: path, problem: .newer)
             }
-            // An event that was answered must outlive a power cut, because its sender forgets it then.
-            // The writer alone gets a large cache, because events touch the same pages of their indexes again and again.
+            // An acknowledged event must survive a power cut, because its sender deletes it. Only the writer gets a
+            // large cache, because events change the same index pages repeatedly.
             let writer = "PRAGMA synchronous = FULL; PRAGMA cache_size = -16384; \(Self.logLimit)"
             try pool.writeWithoutTransaction { try $0.execute(sql: writer) }
             try Self.migrator.migrate(pool)
@@ -68,7 +68,7 @@ package final class DirectoryDatabase: Sendable {
         } catch let error as DirectoryDatabaseError {
             throw error
         } catch {
-            // Without the statement that failed, which tells an operator nothing.
+            // The failed statement is left out, because it does not help an operator.
             if let owner = StateOwner.problem(in: folder, [path, path + "-wal", path + "-shm"]) {
                 throw DirectoryDatabaseError(path: path, problem: .owner(owner))
             }
@@ -77,29 +77,34 @@ package final class DirectoryDatabase: Sendable {
         }
     }
 
-    /// A connection of its own for a long piece of work, so that the pool's writer waits for its last step only.
+    /// Writes the times at which keys were used since the last call.
+    package func writeKeyUsage() async throws { try await keyUsage.write(to: pool) }
+
+    /// Opens a connection for long work, so that the pool's writer waits for its last step only.
     func connection() throws -> DatabaseQueue {
         var configuration = Self.configuration
-        // 64 MiB, where SQLite has 2: a large merge holds the writer for a shorter time.
+        // 64 MiB instead of SQLite's 2 MiB shortens the time for which a large merge blocks the writer.
         let merge = "PRAGMA cache_size = -65536; \(Self.logLimit)"
         configuration.prepareDatabase { try $0.execute(sql: merge) }
         return try DatabaseQueue(path: pool.path, configuration: configuration)
     }
 
-    // The log of writes (WAL) grows with a large import, and while a long answer is read. SQLite begins it again from its
-    // start, and cuts it to this many bytes then; without a limit it would keep its largest size for good.
+    // The write-ahead log (WAL) grows with a large import and while a long response is read. When SQLite restarts the
+    // log, it truncates it to this many bytes; without a limit the file would never shrink.
     private static let logLimit = "PRAGMA journal_size_limit = 67108864"
 
-    /// Reads something, so that a health check fails when the file cannot be read any more.
-    func check() async throws { _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") } }
+    /// Reads one value, so that a health check fails when the file is unreadable.
+    package func check() async throws {
+        _ = try await pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM account") }
+    }
 
     private static var configuration: Configuration {
         var configuration = Configuration()
         configuration.qos = .default  // the package's own asks for a niceness below 0
-        // The merge of a million numbers holds the writer for some seconds, also that of a command beside the server.
+        // The merge of a million numbers blocks the writer for some seconds, even from a command beside the server.
         configuration.busyMode = .timeout(60)
         configuration.foreignKeysEnabled = true
-        // KiB. Each long sync answer has a connection of its own, so that this bounds the memory of a hundred of them.
+        // KiB. Each long sync response has a connection of its own, so this limits the memory of a hundred of them.
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA cache_size = -512") }
         return configuration
     }
@@ -149,11 +154,11 @@ package final class DirectoryDatabase: Sendable {
         """
 }
 
-/// A database that cannot be used; the program ends with this message.
+/// The database cannot be opened; the program ends with this message.
 package struct DirectoryDatabaseError: Error, Hashable, CustomStringConvertible {
     enum Problem: Hashable {
         case open(String)
-        /// Another user's file, with the remedy.
+        /// The file belongs to another user; the text has the remedy.
         case owner(String)
         case newer
     }

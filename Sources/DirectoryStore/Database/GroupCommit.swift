@@ -2,19 +2,18 @@
 
 import Dispatch
 import GRDB
-import HTTPTypes
 import Synchronization
 
-/// Small writes of many requests in one transaction, of which each returns only after it is on disk.
+/// Commits small writes of many requests in one transaction; each write returns after it is on disk.
 ///
-/// A commit waits for the disk, and a thousand requests a second cannot each have one of their own. So the first write
-/// waits `window` for others, and all that came by then share a commit. One that fails is taken out, and the others run
-/// again without it: no request suffers from its neighbours. A write may therefore run more than once, and must do
-/// nothing beside the database. Any thread.
+/// A commit waits for the disk, so a thousand requests a second cannot have a commit each. The first write waits
+/// `window`, and all writes of that time share a commit. A failed write is removed and the others run again, so no
+/// request fails because of another. A write may therefore run more than once and must change nothing but the database.
+/// Thread-safe.
 final class GroupCommit: Sendable {
-    /// Milliseconds for which a write waits for company.
+    /// Milliseconds for which the first write waits for others.
     static let window = 5
-    /// Most writes that wait; more are refused with 503, so that memory stays bounded when the disk does not keep up.
+    /// Most writes in the queue; more are refused as `busy`, which limits memory when the disk is too slow.
     static let limit = 10_000
 
     private struct State {
@@ -27,14 +26,15 @@ final class GroupCommit: Sendable {
 
     init(_ pool: DatabasePool) { self.pool = pool }
 
-    /// Does `work` in the next transaction.
+    /// Runs `work` in the next transaction.
     ///
-    /// - Throws: what `work` throws, a database error, or `Refusal` (503) when too many wait.
+    /// - Throws: errors of `work`, a database error, or `StoreError.busy` when the queue is full.
     func write<Value: Sendable>(_ work: @escaping @Sendable (Database) throws -> Value) async throws -> Value {
-        // Not cancelled with its request: it is in a group with others, and its sender comes again with the same key.
+        // The write is not cancelled with its request: it shares a transaction, and its sender retries with the same
+        // key.
         try await withCheckedThrowingContinuation { continuation in
             let write = AwaitedWrite(work, continuation)
-            guard let isFirst = add(write) else { return write.end(Refusal.busy) }
+            guard let isFirst = add(write) else { return write.end(StoreError.busy) }
             guard isFirst else { return }
             DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(Self.window)) { [self] in
                 pool.asyncWriteWithoutTransaction { [self] in commit(take(), $0) }
@@ -42,7 +42,7 @@ final class GroupCommit: Sendable {
         }
     }
 
-    /// True for the first of a group; nil when too many wait.
+    /// True for the first write of a group; nil when the queue is full.
     private func add(_ write: any PendingWrite) -> Bool? {
         state.withLock { state in
             guard state.waiting.count < Self.limit else { return nil }
@@ -82,10 +82,10 @@ final class GroupCommit: Sendable {
     }
 }
 
-/// A write of a group, whatever its value is.
+/// A write of a group, with its type erased.
 private protocol PendingWrite: Sendable {
     func run(_ database: Database) throws
-    /// Tells who waits; nil after the commit.
+    /// Resumes the waiting request; the error is nil after the commit.
     func end(_ error: (any Error)?)
 }
 
@@ -108,18 +108,7 @@ private final class AwaitedWrite<Value: Sendable>: PendingWrite {
 
     func end(_ error: (any Error)?) {
         if let error { return continuation.resume(throwing: error) }
-        guard let value = value.withLock({ $0 }) else { return continuation.resume(throwing: Refusal.busy) }
+        guard let value = value.withLock({ $0 }) else { return continuation.resume(throwing: StoreError.busy) }
         continuation.resume(returning: value)
-    }
-}
-
-extension Refusal {
-    /// More is written than the disk takes.
-    static var busy: Refusal {
-        var refusal = Refusal(
-            .serviceUnavailable, "The directory has more to write than its disk takes", code: "busy",
-            headers: [.retryAfter: "2"])
-        refusal.guidance = "Send it again in a moment, with the same key"
-        return refusal
     }
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
+package import Foundation
 
-/// Bytes as lower-case hexadecimal digits.
-enum Hexadecimal {
-    static func text(_ bytes: some Sequence<UInt8>) -> String {
+/// Converts bytes to lower-case hexadecimal digits and back.
+package enum Hexadecimal {
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
         bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 
-    /// Reads digits of either case; nil for anything else, and for more than 64 bytes.
-    static func bytes(_ text: String) -> Data? {
+    /// Reads digits of either case; nil for other text and for more than 64 bytes.
+    package static func bytes(_ text: String) -> Data? {
         guard text.utf8.count % 2 == 0, text.utf8.count <= 128 else { return nil }
         var bytes = Data()
         var rest = text.utf8[...]
@@ -19,7 +19,7 @@ enum Hexadecimal {
         return bytes.count == text.utf8.count / 2 ? bytes : nil
     }
 
-    /// `count` random bytes as text, behind a prefix that tells what it is.
+    /// `count` random bytes as text, after a prefix that names the kind of secret.
     static func secret(_ prefix: String, bytes count: Int = 32) -> String {
         var generator = SystemRandomNumberGenerator()
         return prefix + text((0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) })

@@ -2,7 +2,7 @@
 
 import GRDB
 
-/// The tables by which the server watches over its own operation.
+/// The tables for the server's own operation.
 enum OperationSchema {
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("operation 1") { try $0.execute(sql: ServedLogoTable.schema) }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request of the operator that cannot be done; its description says why, and what to do.
+/// A request of the operator that is refused; its description has the cause and the remedy.
 package protocol OperatorMistake: Error, CustomStringConvertible {
     var kind: OperatorMistakeKind { get }
 }
 
-/// What is wrong with a request of the operator.
+/// The kind of a refusal.
 package enum OperatorMistakeKind: Hashable, Sendable {
-    /// A value that cannot be.
+    /// A value is invalid.
     case invalid
-    /// It names something that is not there.
+    /// The named object does not exist.
     case missing
-    /// What is there already stands against it.
+    /// The request conflicts with the present state.
     case conflict
 }

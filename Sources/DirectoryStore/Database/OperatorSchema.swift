@@ -2,7 +2,7 @@
 
 import GRDB
 
-/// The tables of the operator's side, which came after the first schema.
+/// The tables and indexes for the operator.
 enum OperatorSchema {
     static func register(in migrator: inout DatabaseMigrator) {
         migrator.registerMigration("operator 2") { database in
@@ -31,7 +31,7 @@ enum OperatorSchema {
         CREATE UNIQUE INDEX admin_key_name ON admin_key (name) WHERE revoked IS NULL;
         """
 
-    // A rotated key and its successor sign with one secret.
+    // A rotated key and its successor share one secret.
     private static let rotationAndRequests = """
         CREATE TABLE signing (key_hash BLOB PRIMARY KEY, api_id TEXT NOT NULL, secret BLOB NOT NULL) WITHOUT ROWID;
         INSERT INTO signing SELECT key_hash, api_id, secret FROM key_signing;
@@ -43,7 +43,7 @@ enum OperatorSchema {
         CREATE INDEX debug_upload_request ON debug_upload (request, device_id);
         """
 
-    // By which old rows are found without a walk through all of them.
+    // Indexes that find old rows without a full scan.
     private static let ages = """
         CREATE INDEX imprint_received ON imprint (received);
         CREATE INDEX debug_upload_received ON debug_upload (received);
@@ -51,7 +51,7 @@ enum OperatorSchema {
         CREATE INDEX upload_expires ON upload (expires);
         """
 
-    // `held` marks a number that would be active if its brand's owner were; `active` stays what clients are told.
+    // `held` marks a number that is inactive because the owner of its brand is; `active` is the state for clients.
     private static let brands = """
         CREATE TABLE brand (
             account INTEGER NOT NULL REFERENCES account (id), id TEXT NOT NULL, name TEXT NOT NULL, logo TEXT,
@@ -68,8 +68,8 @@ enum OperatorSchema {
             created INTEGER NOT NULL) WITHOUT ROWID;
         """
 
-    // The day's counters are kept beside the events, so that a report of a month reads no event, and outlive them.
-    // `reason` is empty for what counted, `brand_id` for numbers of no brand.
+    // The counters of a day outlive the events, and a monthly report reads no event. `reason` is empty for counted
+    // events, `brand_id` for numbers without a brand.
     private static let events = """
         CREATE INDEX event_received ON event (account, received);
         CREATE INDEX event_number ON event (account, number);

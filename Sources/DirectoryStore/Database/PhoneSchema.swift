@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the directory keeps of phones beside the first tables of the contract.
+/// The columns and tables for phones.
 ///
-/// Every statement adds; none rewrites rows.
+/// Every statement adds columns or tables; none rewrites rows.
 enum PhoneSchema {
     static let statements = """
         ALTER TABLE event ADD COLUMN warning TEXT;

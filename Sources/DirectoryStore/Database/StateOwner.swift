@@ -3,18 +3,18 @@
 import Foundation
 import Glibc
 
-/// The user that the state folder belongs to, which is the one the server runs as.
+/// The owner of the state folder, who is the server's user.
 ///
-/// A command that root runs without `sudo -u` must leave nothing behind that the server cannot write.
+/// A command that root runs without `sudo -u` must create no file that the server cannot write.
 enum StateOwner {
-    /// Gives a file or folder that root has made to the owner of the folder it is in; does nothing for other users.
+    /// Changes the owner of a file or folder created by root to the owner of its folder; does nothing for other users.
     static func adopt(_ path: String, in folder: String) {
         var status = stat()
         guard geteuid() == 0, stat(folder, &status) == 0, status.st_uid != 0 else { return }
         _ = lchown(path, status.st_uid, status.st_gid)
     }
 
-    /// Why this user cannot use a state folder or files in it, with the remedy; nil when the owner is not the reason.
+    /// The ownership problem of a state folder or of files in it, with the remedy; nil when ownership is not the cause.
     static func problem(in folder: String, _ files: [String] = []) -> String? {
         for path in files + [folder] {
             var status = stat()
@@ -28,7 +28,7 @@ enum StateOwner {
         return nil
     }
 
-    /// The name of a user, or its number where it has none.
+    /// The name of a user, or its number without a name.
     private static func name(_ id: uid_t) -> String {
         var (entry, found) = (passwd(), UnsafeMutablePointer<passwd>?.none)
         var buffer = [CChar](repeating: 0, count: 4096)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
+package import BrandingAPI
+import Foundation
 import GRDB
 
-/// The gateways and phones that use the directory, with when they were last seen.
+/// The gateways and phones of an account, with the times of their last requests.
 package struct DeviceList: Sendable {
     let database: DirectoryDatabase
     let account: AccountID
@@ -13,13 +14,13 @@ package struct DeviceList: Sendable {
         self.account = account
     }
 
-    /// Notes a device; registering again refreshes what is known of it, and keeps what it leaves out.
-    func register(_ device: DeviceRegistration, now: Int64) async throws {
+    /// Registers a device; a second registration updates the fields it has and keeps the others.
+    package func register(_ device: DeviceRegistration, now: Int64) async throws {
         try await database.commits.write { [account, limit = database.storedPerDay] database in
             guard
                 try Self.isRegistered(device.deviceID, account, database)
                     || AccountQuota.take(0, of: account, limit: limit, now: now, database)
-            else { throw Refusal.quotaReached(now: now) }
+            else { throw StoreError.quotaReached(now: now) }
             try database.execute(
                 sql: """
                     INSERT INTO device (account, device_id, platform, os_version, app_version, sdk_version, device_type,
@@ -41,9 +42,9 @@ package struct DeviceList: Sendable {
         }
     }
 
-    /// Brings a device up to date; false when it never registered.
-    func update(_ device: DeviceUpdate, now: Int64) async throws -> Bool {
-        let capabilities = try DeviceCapabilities.text(device.capabilities)
+    /// Updates a device; false for an unregistered one.
+    package func update(_ device: DeviceUpdate, now: Int64) async throws -> Bool {
+        let capabilities = try Self.text(device.capabilities)
         return try await database.commits.write { [account] database in
             try database.execute(
                 sql: """
@@ -60,8 +61,8 @@ package struct DeviceList: Sendable {
         }
     }
 
-    /// Notes a sign of life; false when the device never registered.
-    func notePresence(_ presence: Presence, now: Int64) async throws -> Bool {
+    /// Records a sign of life; false for an unregistered device.
+    package func notePresence(_ presence: Presence, now: Int64) async throws -> Bool {
         try await database.commits.write { [account] database in
             try database.execute(
                 sql: """
@@ -71,6 +72,12 @@ package struct DeviceList: Sendable {
                 arguments: [now, presence.lastSyncedAt, presence.osVersion, account.row, presence.deviceID])
             return database.changesCount > 0
         }
+    }
+
+    private static func text(_ capabilities: [String: JSONValue]?) throws -> String? {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return try capabilities.map { String(decoding: try encoder.encode($0), as: UTF8.self) }
     }
 
     static func isRegistered(_ device: String, _ account: AccountID, _ database: Database) throws -> Bool {

@@ -4,32 +4,42 @@ package import BrandingAPI
 import Foundation
 import GRDB
 
-/// The latest lines that a device sent to `mobile/device/log`: a ring of fixed size for each registered device.
+/// The latest lines of a device's log (`mobile/device/log`): a ring of fixed size for each registered device.
 package struct DeviceLog: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
 
-    /// Lines kept of a device.
+    /// Lines kept per device.
     package static let kept = 50
-    /// Characters of a message that are kept.
-    static let longestMessage = 2_000
-    /// Bytes of `meta` as JSON; a longer one is left out.
-    static let largestMeta = 2_048
+    /// Most characters of a message.
+    package static let longestMessage = 2_000
+    /// Most bytes of `meta` as JSON; a longer one is dropped.
+    package static let largestMeta = 2_048
 
     package init(_ database: DirectoryDatabase, account: AccountID = .first) {
         self.database = database
         self.account = account
     }
 
-    /// A line as it is kept; the keys of the JSON form are the contract's.
+    /// A stored line; the keys of the JSON form are the contract's.
     package struct Line: Codable, Hashable, Sendable {
         package var level: String
         package var message: String
         package var meta: JSONValue?
-        /// As the device said it.
+        /// The device's own time.
         package var occurredAt: String?
         /// ISO 8601, by the server's clock.
         package var receivedAt: String
+
+        package init(
+            level: String, message: String, meta: JSONValue? = nil, occurredAt: String? = nil, receivedAt: String
+        ) {
+            self.level = level
+            self.message = message
+            self.meta = meta
+            self.occurredAt = occurredAt
+            self.receivedAt = receivedAt
+        }
 
         package enum CodingKeys: String, CodingKey {
             case level, message, meta
@@ -38,30 +48,12 @@ package struct DeviceLog: Sendable {
         }
     }
 
-    /// Reads a line; fields that cannot be used are cut or left out.
+    /// Stores a line of a registered device in place of its oldest.
+    ///
+    /// Lines of unregistered devices and lines above the account's daily limit are dropped.
     ///
     /// - Parameter now: seconds since 1970.
-    static func line(_ object: [String: JSONValue], now: Int64) -> Line {
-        let fields = RequestFields<Line.CodingKeys>(object)
-        return Line(
-            level: fields.clean(.level, atMost: 16) ?? "unknown",
-            message: fields.clean(.message, atMost: longestMessage) ?? "", meta: meta(object["meta"]),
-            occurredAt: fields.clean(.occurredAt, atMost: 64), receivedAt: Timestamp.string(from: now))
-    }
-
-    private static func meta(_ value: JSONValue?) -> JSONValue? {
-        guard let value, value != .null, value.isWithin(levels: JSONValue.deepest),
-            let size = try? JSONEncoder().encode(value).count, size <= largestMeta
-        else { return nil }
-        return value
-    }
-
-    /// Keeps a line of a registered device in the place of its oldest.
-    ///
-    /// A line of any other device is dropped, and so is one beyond what the account may have stored in a day.
-    ///
-    /// - Parameter now: seconds since 1970.
-    func append(_ line: Line, of device: String, now: Int64) async throws {
+    package func append(_ line: Line, of device: String, now: Int64) async throws {
         let meta = try line.meta.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
         try await database.commits.write { [account, limit = database.storedPerDay] database in
             let counting = try database.cachedStatement(
@@ -84,7 +76,7 @@ package struct DeviceLog: Sendable {
         }
     }
 
-    /// The lines kept of a device, the newest last; nil for a device that is not registered.
+    /// The stored lines of a device, the newest last; nil for an unregistered device.
     package func lines(of device: String) throws -> [Line]? {
         try database.pool.read { [account] database in
             guard try DeviceList.isRegistered(device, account, database) else { return nil }

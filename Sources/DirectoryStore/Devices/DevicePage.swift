@@ -4,7 +4,7 @@ package import BrandingAPI
 import GRDB
 
 extension DeviceList {
-    /// A device as the operator sees it.
+    /// A device in a list.
     package struct DeviceRow: Codable, Hashable, Sendable {
         package let deviceID: String
         package let platform: String
@@ -13,18 +13,18 @@ extension DeviceList {
         package let osVersion: String?
         package let appVersion: String?
         package let sdkVersion: String?
-        /// Whose device it is, where it said so.
+        /// The customer, if the device names one.
         package let customerName: String?
         package let customerAccountNumber: String?
-        /// What it can do, such as `contacts_enabled`.
+        /// Capabilities such as `contacts_enabled`.
         package let capabilities: [String: JSONValue]?
-        /// Lines of its log that were received, of which `DeviceLog.kept` are kept.
+        /// Received log lines, of which the last `DeviceLog.kept` are stored.
         package let logLines: Int
         /// ISO 8601.
         package let registered: String
         /// ISO 8601.
         package let lastSeen: String
-        /// As the device said it.
+        /// The device's own time.
         package let lastSynced: String?
 
         package enum CodingKeys: String, CodingKey {
@@ -43,7 +43,7 @@ extension DeviceList {
         }
     }
 
-    /// Devices by identifier, behind `after`, at most `limit`.
+    /// At most `limit` devices after `after`, by identifier.
     package func page(after: String?, limit: Int) throws -> [DeviceRow] {
         try database.pool.read { [account] database in
             try Row.fetchAll(

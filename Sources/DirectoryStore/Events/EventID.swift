@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-
-/// Names of events: UUIDs of version 7 (RFC 9562 §5.7), which begin with the time.
+/// Identifiers of events: UUIDs of version 7 (RFC 9562 §5.7), which begin with the time.
 ///
-/// Names made together stand together in the index, so a group of events writes one page of it instead of one each.
+/// Identifiers of one moment are neighbours in the index, so a group of events writes one index page instead of one
+/// each.
 enum EventID {
-    /// A new name; `now` is seconds since 1970.
+    /// Creates an identifier; `now` is seconds since 1970.
     static func make(now: Int64) -> String {
         let time = UInt64(max(now, 0)) * 1000 & 0xffff_ffff_ffff
         let high = time << 16 | 0x7000 | UInt64.random(in: 0...0xfff)
         let low = 1 << 63 | UInt64.random(in: 0..<1 << 62)
-        let digits = hexadecimal(high) + hexadecimal(low)
+        let digits = Array(Hexadecimal.text(bytes(high) + bytes(low)).utf8)
         return [0..<8, 8..<12, 12..<16, 16..<20, 20..<32].map { String(decoding: digits[$0], as: UTF8.self) }
             .joined(separator: "-")
     }
 
-    private static func hexadecimal(_ value: UInt64) -> [UInt8] {
-        stride(from: 60, through: 0, by: -4).map { Array("0123456789abcdef".utf8)[Int(value >> UInt64($0) & 15)] }
+    /// The eight bytes of a number in network order.
+    private static func bytes(_ value: UInt64) -> [UInt8] {
+        stride(from: 56, through: 0, by: -8).map { UInt8(truncatingIfNeeded: value >> UInt64($0)) }
     }
 }

@@ -5,7 +5,7 @@ package import BrandingAPI
 import Foundation
 import GRDB
 
-/// What gateways and phones reported, each key of an account once.
+/// The events that gateways and phones report, one per key and account.
 package struct EventLedger: Sendable {
     let database: DirectoryDatabase
     let account: AccountID
@@ -15,7 +15,7 @@ package struct EventLedger: Sendable {
         self.account = account
     }
 
-    /// An event as it was recorded; the keys of the JSON form are the contract's.
+    /// A recorded event; the keys of the JSON form are the contract's.
     package struct Recorded: Codable, Hashable, Sendable {
         package var eventID: String
         package var eventKey: String?
@@ -27,7 +27,8 @@ package struct EventLedger: Sendable {
         package var meta: [String: JSONValue]?
         package var counted: Bool
         package var reason: String?
-        /// Why only the raw event was stored, such as `invalid_phone_number_e164`; nil for an event that could count.
+        /// The reason for which only the raw event was stored, such as `invalid_phone_number_e164`; nil for a valid
+        /// event.
         package var warning: String?
         package var receivedAt: String
 
@@ -43,21 +44,21 @@ package struct EventLedger: Sendable {
         }
     }
 
-    /// Records an event, or finds the one its key already has; both give the same answer.
+    /// Records an event, or finds the earlier event of its key; both give the same response.
     ///
     /// - Parameter now: seconds since 1970.
     package func record(_ event: EventRequest, now: Int64) async throws -> EventResponse {
         try await record(ReportedEvent(event), now: now)
     }
 
-    func record(_ event: ReportedEvent, now: Int64) async throws -> EventResponse {
+    package func record(_ event: ReportedEvent, now: Int64) async throws -> EventResponse {
         try await database.commits.write { [account, limit = database.storedPerDay] in
             try Self.record(event, account, limit: limit, now: now, $0)
         }
     }
 
-    /// Records several in one transaction, each as if it came alone; a key that stands here twice counts once.
-    func record(_ events: [ReportedEvent], now: Int64) async throws -> [EventResponse] {
+    /// Records several events in one transaction, each as if alone; a repeated key counts once.
+    package func record(_ events: [ReportedEvent], now: Int64) async throws -> [EventResponse] {
         try await database.commits.write { [account, limit = database.storedPerDay] database in
             try events.map { try Self.record($0, account, limit: limit, now: now, database) }
         }
@@ -97,7 +98,7 @@ package struct EventLedger: Sendable {
         return response
     }
 
-    /// False when the key has an event already.
+    /// False for a key that already has an event.
     private static func insert(
         _ event: EventRequest, _ meta: String?, as response: EventResponse, _ account: AccountID, now: Int64,
         _ database: Database
@@ -117,7 +118,7 @@ package struct EventLedger: Sendable {
         return database.changesCount > 0
     }
 
-    /// The answer to an event that is not stored, because the account has stored enough today; it is counted by its day.
+    /// The response to an event that is not stored because of the daily limit; the day's counters include it.
     private static func dropped(
         _ event: EventRequest, _ response: EventResponse, brandID: String?, _ account: AccountID, now: Int64,
         _ database: Database
@@ -145,7 +146,7 @@ package struct EventLedger: Sendable {
             receivedAt: Timestamp.string(from: row["received"]))
     }
 
-    /// What was answered when the key came first.
+    /// The response to the first event of the key.
     private static func known(_ key: String?, _ account: AccountID, _ database: Database) throws -> EventResponse {
         let statement = try database.cachedStatement(sql: "SELECT * FROM event WHERE account = ? AND event_key = ?")
         guard let row = try Row.fetchOne(statement, arguments: [account.row, key]) else {
@@ -163,7 +164,9 @@ package struct EventLedger: Sendable {
 }
 
 extension EventResponse {
-    /// Marks an event of which only the raw form was stored; nil marks nothing.
+    /// Marks a response as partial: only the raw event was stored.
+    ///
+    /// Nil changes nothing.
     fileprivate mutating func warn(_ code: String?) {
         guard let code else { return }
         (accepted, partial, warningCode) = (true, true, code)

@@ -4,9 +4,9 @@ package import Branding
 import BrandingAPI
 import GRDB
 
-/// Looking for events, newest first.
+/// Searches events, newest first.
 extension EventLedger {
-    /// What is looked for; nil takes everything.
+    /// The conditions of a search; nil matches everything.
     package struct Filter: Hashable, Sendable {
         package var number: E164Number?
         package var outcome: String?
@@ -20,7 +20,7 @@ extension EventLedger {
         package init() {}
     }
 
-    /// Where a page ends; written as text for the next request.
+    /// The end of a page, as a text for the next request.
     package struct Position: Hashable, Sendable, CustomStringConvertible {
         let received: Int64
         let id: Int64
@@ -32,7 +32,7 @@ extension EventLedger {
             self.id = id
         }
 
-        /// Nil for a text that is no position.
+        /// Nil for an invalid text.
         package init?(_ text: String) {
             let parts = text.split(separator: "-").map { Int64($0) }
             guard parts.count == 2, let received = parts[0], let id = parts[1] else { return nil }
@@ -40,7 +40,7 @@ extension EventLedger {
         }
     }
 
-    /// Events behind `after`, at most `limit`, and where the next page begins; nil when there is none.
+    /// At most `limit` events after `after`, and the start of the next page; nil at the end.
     package func page(
         _ filter: Filter, after: Position? = nil, limit: Int
     ) throws -> (events: [Recorded], next: Position?) {

@@ -3,21 +3,21 @@
 import Branding
 import BrandingAPI
 
-/// Why an event does not count, of the contract's nine reasons those that can happen in this directory:
+/// The reasons of the contract for which an event does not count. This directory uses eight of nine:
 ///
 /// - `analytics_only`: every outcome but `displayed` is telemetry.
 /// - `account_suspended`, `disabled`, `cap_reached`: the account's own gates.
-/// - `no_match`: the number has no active entry, so nothing of this directory was shown.
-/// - `owner_suspended`, `owner_unresolved`: the owner of its brand is, or its entry names no brand.
-/// - `event_dropped`: a field breaks the contract's rules (`ReportedEvent`). An event that comes weeks late or from a
-///   machine with a wrong clock keeps them: its brand was shown.
+/// - `no_match`: the number has no active entry, so no brand of this directory was shown.
+/// - `owner_suspended`, `owner_unresolved`: the owner of its brand has that state, or its entry names no brand.
+/// - `event_dropped`: a field breaks the contract's rules (`ReportedEvent`). A late event or a wrong clock breaks no
+///   rule, because the brand was shown.
 ///
-/// `pending_enrichment` cannot: everything needed is in one database and is judged in the transaction that stores the event.
+/// `pending_enrichment` does not occur: one transaction stores the event and reads everything that the decision needs.
 extension UncountedReason {
     /// Nil for an event that counts.
     ///
     /// - Parameters:
-    ///   - standing: how the event's number stands.
+    ///   - standing: the brand of the event's number, and the reason against it.
     ///   - config: the account's state before the event.
     static func of(
         _ event: EventRequest, of standing: (brandID: String?, reason: UncountedReason?), _ config: DirectoryConfig

@@ -2,61 +2,62 @@
 
 import BrandingAPI
 import GRDB
-import NIOCore
 
-/// Writes entries of the feed as JSON straight from their rows: what `BrandingItem` would become, at a tenth of the cost.
+/// Writes entries of the feed as JSON directly from their rows.
+///
+/// The text equals the encoding of `BrandingItem`, at a tenth of the cost.
 struct EntryText {
-    /// What a row must begin with.
+    /// The first columns of every row.
     static let columns = "number, name, brand_id, logo_url, call_reason, updated, active"
     static let columnCount = 7
 
     private let logos: LogoURLs
-    /// Most entries of a page changed in the same second.
+    /// The last time written: most entries of a page have the same one.
     private var time: (seconds: Int64, text: String) = (.min, "")
 
     /// - Parameter logos: the URLs of logos that are files of this server.
     init(logos: LogoURLs) { self.logos = logos }
 
-    mutating func write(_ row: Row, to buffer: inout ByteBuffer) {
+    mutating func write(_ row: Row, to text: inout [UInt8]) {
         let updated: Int64 = row[5]
         if updated != time.seconds { time = (updated, Timestamp.string(from: updated)) }
         let number: Int64 = row[0]
-        buffer.writeStaticString(#"{"phone_number_e164":"+"#)
-        buffer.writeString(String(number))
-        buffer.writeStaticString(#"","brand_name":"#)
-        Self.write(row[1], to: &buffer)
-        buffer.writeStaticString(#","brand_id":"#)
-        Self.write(row[2], to: &buffer)
-        buffer.writeStaticString(#","updated_at":""#)
-        buffer.writeString(time.text)
-        buffer.writeStaticString("\"")
+        text += #"{"phone_number_e164":"+"#.utf8
+        text += String(number).utf8
+        text += #"","brand_name":"#.utf8
+        Self.write(row[1], to: &text)
+        text += #","brand_id":"#.utf8
+        Self.write(row[2], to: &text)
+        text += #","updated_at":""#.utf8
+        text += time.text.utf8
+        text += "\"".utf8
         if let logo = logos.url(of: row[3]) {
-            buffer.writeStaticString(#","logo_url":"#)
-            Self.write(logo, to: &buffer)
+            text += #","logo_url":"#.utf8
+            Self.write(logo, to: &text)
         }
         if let reason: String = row[4] {
-            buffer.writeStaticString(#","call_reason":"#)
-            Self.write(reason, to: &buffer)
+            text += #","call_reason":"#.utf8
+            Self.write(reason, to: &text)
         }
         let isActive: Bool = row[6]
-        buffer.writeStaticString(isActive ? "}" : #","is_active":false}"#)
+        text += (isActive ? "}" : #","is_active":false}"#).utf8
     }
 
     /// A JSON string (RFC 8259 §7).
-    private static func write(_ text: String, to buffer: inout ByteBuffer) {
-        var text = text
-        buffer.writeStaticString("\"")
-        text.withUTF8 { bytes in
+    private static func write(_ string: String, to text: inout [UInt8]) {
+        var string = string
+        text.append(UInt8(ascii: "\""))
+        string.withUTF8 { bytes in
             var rest = bytes[...]
             while let place = rest.firstIndex(where: needsEscape) {
-                buffer.writeBytes(rest[..<place])
-                buffer.writeStaticString("\\u00")
-                buffer.writeString(Hexadecimal.text([rest[place]]))
+                text += rest[..<place]
+                text += "\\u00".utf8
+                text += Hexadecimal.text([rest[place]]).utf8
                 rest = rest[(place + 1)...]
             }
-            buffer.writeBytes(rest)
+            text += rest
         }
-        buffer.writeStaticString("\"")
+        text.append(UInt8(ascii: "\""))
     }
 
     private static func needsEscape(_ byte: UInt8) -> Bool {

@@ -2,16 +2,16 @@
 
 import GRDB
 
-/// Changes many numbers of an account at once; each takes the next number of the account's counter.
+/// Changes many numbers of an account at once; each takes the next change number of the account.
 ///
-/// It runs inside the caller's transaction, so a reader of the feed sees all of the change or nothing.
+/// It runs inside the caller's transaction, so a reader of the feed sees the whole change or nothing.
 enum FeedTouch {
-    /// Applies `set` to every number that meets `condition`, both SQL over `brand_number`.
+    /// Applies `set` to every number that satisfies `condition`, both SQL over `brand_number`.
     ///
     /// - Parameters:
-    ///   - arguments: values of the names both use; `account`, `now` and `base` are taken.
-    ///   - now: seconds since 1970; a clock that was set back makes no change look older than what it replaces.
-    /// - Returns: how many numbers were changed.
+    ///   - arguments: values of named parameters in both; `account`, `now` and `base` are reserved.
+    ///   - now: seconds since 1970; `updated` never decreases, even after a clock step.
+    /// - Returns: the count of changed numbers.
     static func apply(
         _ set: String, where condition: String, _ arguments: [String: (any DatabaseValueConvertible)?],
         _ account: AccountID, now: Int64, _ database: Database
@@ -41,9 +41,9 @@ enum FeedTouch {
         return last
     }
 
-    /// When the last change up to a place in the feed was made, in seconds since 1970; nil where there is none.
+    /// The time of the last change up to a change number, in seconds since 1970; nil without one.
     ///
-    /// A database that was put back to an earlier state counts on from there, so that a number alone names no change.
+    /// A restored backup reuses change numbers, so a number alone does not identify a change.
     static func time(
         ofChange change: Int64, _ account: AccountID, _ database: Database
     ) throws -> Int64? {
@@ -52,7 +52,7 @@ enum FeedTouch {
         return try Int64.fetchOne(statement, arguments: [account.row, change])
     }
 
-    /// Moves the counter past changes whose numbers were given out.
+    /// Advances the counter by `count` assigned change numbers.
     static func advance(_ account: AccountID, by count: Int, _ database: Database) throws {
         try database.execute(
             sql: "UPDATE account SET last_change = last_change + ? WHERE id = ?", arguments: [count, account.row])

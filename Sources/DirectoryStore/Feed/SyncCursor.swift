@@ -2,22 +2,22 @@
 
 import BrandingAPI
 
-/// A place in the feed of changes, written as the contract's ISO 8601 cursor.
+/// A position in the feed of changes, written as the contract's ISO 8601 cursor.
 ///
-/// The seconds are the server's time. The nine digits of the fraction are the end of the number of the last change seen,
-/// as many as common readers of times take; the account's present number says what stands before them. Clients send it
-/// back to the letter. A time of another shape is taken as "changed at or after it", by the entries' own times.
-struct SyncCursor: Hashable, Sendable {
+/// The seconds are the server's time. The nine digits of the fraction are the last digits of the client's last change
+/// number; common time parsers read no more. The account's present change number gives the leading digits. Clients
+/// return the cursor unchanged. Any other time means "changed at or after it", by the entries' own times.
+package struct SyncCursor: Hashable, Sendable {
     /// Seconds since 1970.
-    let seconds: Int64
-    /// The last digits of the last change seen; nil for a time this server did not write.
+    package let seconds: Int64
+    /// The last digits of the client's last change number; nil for a time from elsewhere.
     private let ending: Int64?
-    /// What the digits are the remainder of.
+    /// The modulus of the digits.
     private let modulus: Int64
 
     private static let digits = 9
     private static let modulus: Int64 = 1_000_000_000
-    /// Cursors of an earlier form have the whole number.
+    /// Twelve digits are a whole change number.
     private static let wholeDigits = 12
 
     init(seconds: Int64, change: Int64) {
@@ -26,8 +26,8 @@ struct SyncCursor: Hashable, Sendable {
         ending = change % Self.modulus
     }
 
-    /// Reads what a client sent; nil when it is no ISO 8601 time.
-    init?(_ text: String) {
+    /// Reads a client's text; nil unless it is an ISO 8601 time.
+    package init?(_ text: String) {
         guard let seconds = Timestamp.seconds(from: text) else { return nil }
         self.seconds = seconds
         let fraction = text.split(separator: ".").dropFirst().first?.prefix { $0.isASCII && $0.isNumber } ?? ""
@@ -36,19 +36,19 @@ struct SyncCursor: Hashable, Sendable {
         modulus = fraction.count == Self.wholeDigits ? .max : Self.modulus
     }
 
-    /// The last change seen, the newest with this ending up to the account's last change.
+    /// The client's last change number: the highest with these last digits, up to the account's present one.
     ///
-    /// For a client that is more than 1,000,000,000 changes behind it is too new. The feed then sees a change that is
-    /// younger than the cursor's time, and goes by the time.
+    /// For a client more than 1,000,000,000 changes behind, the result is too high. The feed then finds a change newer
+    /// than the cursor's time and uses the time instead.
     ///
-    /// - Returns: nil for a time this server did not write, and for an ending that no change had yet.
+    /// - Returns: nil for a time from elsewhere, and for digits above the account's present change number.
     func change(upTo last: Int64) -> Int64? {
         guard let ending, ending <= last else { return nil }
         return last - (last - ending) % modulus
     }
 
-    /// What a client is given.
-    var text: String {
+    /// The text for the client.
+    package var text: String {
         let number = String(ending ?? 0)
         let fraction = String(repeating: "0", count: max(Self.digits - number.count, 0)) + number
         return Timestamp.string(from: seconds).dropLast() + "." + fraction + "Z"

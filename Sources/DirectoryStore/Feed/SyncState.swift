@@ -2,26 +2,25 @@
 
 import BrandingAPI
 import Crypto
-import Foundation
+package import Foundation
 import GRDB
-import HTTPTypes
-import Hummingbird
 
-/// What an account's sync answers are made of, as a validator: it changes when an answer would say something new.
+/// A digest of everything in an account's sync responses, used as a validator: it changes when a response would have
+/// new content.
 ///
-/// Two things in an answer are left out. `synced_at` is the server's time, different each second. `used_this_month`
-/// grows with each event: with it the full answer of a busy account, the one large enough to be worth a 304, would never
-/// be unchanged; clients learn the number from event answers too. What it decides, whether the cap is reached, is in. The
-/// tag is therefore weak (RFC 9110 §8.8.1): the same in meaning, not in every byte.
-struct SyncState: Sendable {
-    let digest: Data
-    /// Seconds since 1970 from which this state was seen, no two states of an account at the same second; in the future
-    /// for a state that followed too fast.
-    let modified: Int64
-    /// False for a state that nobody has seen yet, or that could not be stored.
-    let isNoted: Bool
+/// The digest leaves two values out. `synced_at` is the server's time, different each second. `used_this_month` grows
+/// with each event, so the large full response of a busy account would never be unchanged; event responses carry the
+/// number as well. The digest includes whether the cap is reached. The tag is therefore weak (RFC 9110 §8.8.1): the
+/// same in meaning, not in every byte.
+package struct SyncState: Sendable {
+    package let digest: Data
+    /// The time of this state, in seconds since 1970, unique per account; in the future after two changes within one
+    /// second.
+    package let modified: Int64
+    /// False for a state that is new, or that could not be stored.
+    package let isNoted: Bool
 
-    /// The state of now; `now` is seconds since 1970.
+    /// The present state; `now` is seconds since 1970.
     static func current(
         _ account: AccountID, logoBase: String?, now: Int64, _ database: Database
     ) throws -> SyncState {
@@ -30,11 +29,11 @@ struct SyncState: Sendable {
         return SyncState(digest: digest, modified: now, isNoted: false)
     }
 
-    /// The state with the time from which on it was seen.
+    /// Stores a new state with its time.
     ///
-    /// A time alone would let a client miss a gate, because closing one is no change of an entry. So the moment at which
-    /// a state was first seen is kept, and steps on by a second at least.
-    func noted(for account: AccountID, _ database: DirectoryDatabase, now: Int64) async throws -> SyncState {
+    /// The times of entries do not show a closed gate. So the first time of each state is stored, at least one second
+    /// after the state before.
+    package func noted(for account: AccountID, _ database: DirectoryDatabase, now: Int64) async throws -> SyncState {
         try await database.commits.write { [digest] database in
             let known = try Self.stored(account, database)
             if let known, known.digest == digest { return known }
@@ -49,22 +48,6 @@ struct SyncState: Sendable {
         }
     }
 
-    /// True when the client that asks has this state already.
-    func isHeld(by request: Request, _ query: SyncQuery, now: Int64) -> Bool {
-        ConditionalRequest.holds(tag(query: query.parts), modified: visibleTime(now: now), request)
-    }
-
-    /// What `Last-Modified` says; nil while it would be in the future, or is not kept, so that another state may get it.
-    func visibleTime(now: Int64) -> Int64? { isNoted && modified <= now ? modified : nil }
-
-    /// The entity tag of the answer to one query.
-    func tag(query: [String]) -> String {
-        var hash = SHA256()
-        hash.update(data: digest)
-        for part in query { hash.update(data: Data("\(part.utf8.count):\(part)".utf8)) }
-        return "W/\"\(Hexadecimal.text(hash.finalize().prefix(16)))\""
-    }
-
     private static func digest(
         of account: AccountID, logoBase: String?, now: Int64, _ database: Database
     ) throws -> Data {
@@ -72,14 +55,14 @@ struct SyncState: Sendable {
         var config = try AccountStore.config(of: account, now: now, database)
         let isCapReached = config.isCapReached
         config.usedThisMonth = nil
-        let encoder = Answers.encoder()
-        encoder.outputFormatting.insert(.sortedKeys)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var hash = SHA256()
         let changed = try FeedTouch.time(ofChange: last, account, database) ?? 0
         hash.update(data: Data("\(account.row) \(last) \(changed) \(isCapReached) \(logoBase ?? "")\n".utf8))
         hash.update(data: try encoder.encode(config))
         hash.update(data: try encoder.encode(try DebugRequests.open(account, now: now, database)))
-        // Uploads close a request for their device, so they count too.
+        // Uploads close the request for their device, so the digest includes their count.
         let answers = try DebugRequests.answers(account, now: now, database)
         hash.update(data: Data("\(answers)".utf8))
         return Data(hash.finalize())

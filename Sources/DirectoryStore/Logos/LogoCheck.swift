@@ -2,16 +2,16 @@
 
 import GRDB
 
-/// Tells an operator which logos the server does not have, when a brand comes to name them.
+/// Finds logos that brands name and the server does not have, for warnings to the operator.
 package struct LogoCheck: Sendable {
-    /// Where the files are that were not uploaded.
+    /// The location of logo files that were not uploaded.
     package enum Place: Hashable, Sendable {
         case folder(String)
         /// The configuration names no folder.
         case nowhere
-        /// On another server behind `public_url`; nobody here knows which are there.
+        /// On another server behind `public_url`; their names are unknown here.
         case elsewhere
-        /// As the server had it when it ran last.
+        /// The location of the server's last run.
         case asServed
     }
 
@@ -23,12 +23,12 @@ package struct LogoCheck: Sendable {
         self.place = place
     }
 
-    /// Where a server with these settings finds its files.
+    /// The location of a server with these settings.
     package static func place(logos: String?, publicURL: String?) -> Place {
         logos.map { .folder($0) } ?? (publicURL == nil ? .nowhere : .elsewhere)
     }
 
-    /// Why the server cannot give a brand's logo to clients; nil when it can, and for a URL.
+    /// The reason for which the server cannot serve a brand's logo; nil for a URL and for a logo that it can serve.
     package func problem(of logo: String?) throws -> String? {
         guard let logo, !logo.isEmpty, !LogoURLs.isURL(logo) else { return nil }
         return try database.pool.read { try Look(self, $0).problem(of: logo) }
@@ -44,7 +44,7 @@ package struct LogoCheck: Sendable {
             place = check.place == .asServed ? try LogoCheck.asServed(database) : check.place
         }
 
-        /// Why the file of a plain name cannot be served.
+        /// The reason for which the file of a plain name cannot be served.
         func problem(of logo: String) -> String? {
             uploaded.contains(logo) ? nil : place.problem(of: logo)
         }
@@ -53,13 +53,13 @@ package struct LogoCheck: Sendable {
     private static func asServed(_ database: Database) throws -> Place {
         let content = try ServedLogoTable.Content(database)
         if content.signature.hasPrefix(ServedLogoTable.elsewhere) { return .elsewhere }
-        // A server that served no logos may run with them next time.
+        // A server without a folder may have one in its next run.
         return content.folder.map { .folder($0) } ?? .asServed
     }
 }
 
 extension LogoCheck.Place {
-    /// Why a file that was not uploaded cannot be served; nil when it can, or may be.
+    /// The reason for which a file that was not uploaded cannot be served; nil if it can be, or if that is unknown.
     fileprivate func problem(of logo: String) -> String? {
         switch self {
         case .elsewhere: return nil
@@ -78,7 +78,7 @@ extension LogoCheck.Place {
 }
 
 extension LogoFolder {
-    /// Why a file cannot be served, in words; nil when it can.
+    /// The reason for which a file cannot be served; nil if it can be.
     func problem(of name: String) -> String? {
         let reason: String
         switch read(name) {

@@ -6,24 +6,31 @@ import Glibc
 import HostSystem
 
 /// The operator's folder of logo files (`logos:` in the configuration).
-struct LogoFolder: Sendable {
-    let path: String
+package struct LogoFolder: Sendable {
+    package let path: String
 
-    /// A file that the server gives to clients.
-    struct File: Hashable, Sendable {
-        /// Changes with each write to the file, so that unchanged files are not read again.
-        let stamp: String
+    package init(path: String) { self.path = path }
+
+    /// A file that the server serves.
+    package struct File: Hashable, Sendable {
+        /// Inode, size and time of the file; equal stamps mean unchanged contents.
+        package let stamp: String
         /// SHA-256 of the bytes, in hexadecimal digits.
-        let hash: String
+        package let hash: String
+
+        package init(stamp: String, hash: String) {
+            self.stamp = stamp
+            self.hash = hash
+        }
     }
 
-    /// Lists the files that can be served, by name; nil when the folder cannot be read.
+    /// Lists the valid logo files by name; nil for an unreadable folder.
     ///
     /// - Parameter known: files of an earlier listing.
-    func files(known: [String: File]) -> [String: File]? {
+    package func files(known: [String: File]) -> [String: File]? {
         guard let names = try? FileManager.default.contentsOfDirectory(atPath: path) else { return nil }
         var files: [String: File] = [:]
-        for name in names where LogoRoute.isPlain(name) {
+        for name in names where LogoFile.isPlainName(name) {
             guard let stamp = Self.stamp(path + "/" + name) else { continue }
             if let file = known[name], file.stamp == stamp {
                 files[name] = file
@@ -34,7 +41,7 @@ struct LogoFolder: Sendable {
         return files
     }
 
-    /// Why a file of the folder is no logo.
+    /// Reasons for which a file is not a valid logo.
     enum Problem: Error, Hashable {
         case missing
         case unreadable(String)
@@ -50,7 +57,7 @@ struct LogoFolder: Sendable {
             let data = try? handle.read(upToCount: LogoStore.limit + 1)
         else { return .failure(.unreadable(SystemReason.ofReading(file))) }
         guard data.count <= LogoStore.limit else { return .failure(.tooLarge) }
-        return LogoRoute.contentType(data) == nil ? .failure(.badType) : .success(data)
+        return LogoFile.contentType(data) == nil ? .failure(.badType) : .success(data)
     }
 
     private static func stamp(_ path: String) -> String? {

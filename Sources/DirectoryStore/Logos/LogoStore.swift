@@ -5,11 +5,11 @@ import Crypto
 package import Foundation
 import GRDB
 
-/// Logos the operator uploaded: their names in the database, their bytes in `logos/` of the state folder, each file named
-/// by the hash of what is in it.
+/// Uploaded logos: the names are in the database, the bytes in `logos/` of the state folder, in files named by the hash
+/// of their contents.
 ///
-/// PNG and JPEG only, told by the first bytes. SVG is refused: it can carry scripts and fetch other things, and SIP phones
-/// do not show it. Metadata of a picture, such as where it was taken, is not kept.
+/// Only PNG and JPEG are accepted, detected by the first bytes. SVG is refused: it can contain scripts and fetch other
+/// resources, and SIP phones do not show it. Metadata of a picture, such as its location, is removed.
 package struct LogoStore: Sendable {
     /// Largest logo, in bytes.
     package static let limit = 1 << 20
@@ -18,7 +18,7 @@ package struct LogoStore: Sendable {
 
     package init(_ database: DirectoryDatabase) { self.database = database }
 
-    /// A logo as the operator sees it.
+    /// A logo in a list.
     package struct Logo: Codable, Hashable, Sendable {
         package let name: String
         package let type: String
@@ -36,10 +36,10 @@ package struct LogoStore: Sendable {
         }
     }
 
-    /// True once a logo was ever uploaded; asked for every entry of a sync answer, so it only looks at the folder.
+    /// True after the first upload; a check of the folder only, because it runs for every logo request.
     var isUsed: Bool { access(database.folder + "/logos", F_OK) == 0 }
 
-    /// Takes a logo in, in place of one with the same name.
+    /// Stores a logo, in place of one with the same name.
     ///
     /// - Parameters:
     ///   - name: a plain file name, as in `logo_url` of a brand.
@@ -47,9 +47,9 @@ package struct LogoStore: Sendable {
     /// - Throws: `LogoStoreError`, or an error of the database or the file system.
     @discardableResult
     package func add(_ data: Data, name: String, now: Int64) throws -> Logo {
-        guard LogoRoute.isPlain(name) else { throw LogoStoreError.badName }
+        guard LogoFile.isPlainName(name) else { throw LogoStoreError.badName }
         guard data.count <= Self.limit else { throw LogoStoreError.tooLarge }
-        guard let type = LogoRoute.contentType(data) else { throw LogoStoreError.badType }
+        guard let type = LogoFile.contentType(data) else { throw LogoStoreError.badType }
         let data = PictureMetadata.removed(from: data)
         let hash = Hexadecimal.text(SHA256.hash(data: data))
         let (logo, before) = try database.pool.write { database in
@@ -74,7 +74,7 @@ package struct LogoStore: Sendable {
         return logo
     }
 
-    /// Removes a logo that no brand and no number in use names.
+    /// Removes a logo that no brand and no active or held number names.
     ///
     /// - Throws: `LogoStoreError`, or an error of the database.
     package func remove(_ name: String) throws {
@@ -98,15 +98,15 @@ package struct LogoStore: Sendable {
         try database.pool.read { try Row.fetchAll($0, sql: "SELECT * FROM logo ORDER BY name").map(Self.logo) }
     }
 
-    /// A logo and its bytes; nil when there is none of that name.
-    func find(_ name: String) async throws -> (logo: Logo, data: Data)? {
+    /// A logo and its bytes; nil without one of that name.
+    package func find(_ name: String) async throws -> (logo: Logo, data: Data)? {
         guard isUsed, let logo = try await database.pool.read({ try Self.row(name, $0) }),
             let data = FileManager.default.contents(atPath: path(logo.hash))
         else { return nil }
         return (logo, data)
     }
 
-    /// The hash of each logo by its name; without those whose file is gone.
+    /// The hash of each logo by its name; logos with a missing file are left out.
     func hashes(_ database: Database) throws -> [String: String] {
         guard isUsed else { return [:] }
         return try Row.fetchAll(database, sql: "SELECT name, hash FROM logo").reduce(into: [:]) { hashes, row in
@@ -119,9 +119,11 @@ package struct LogoStore: Sendable {
 
     private func path(_ hash: String) -> String { folder + "/" + hash }
 
-    /// Removes a file that no logo names any more: after the commit, for until then the old row may come back.
+    /// Removes a file that no logo names any more.
     ///
-    /// Inside a transaction of its own, so that nobody adds a logo with the same bytes meanwhile.
+    /// It runs after the commit, because a rollback would restore the old row.
+    ///
+    /// It has a transaction of its own, so that no logo with the same bytes is added meanwhile.
     private func removeFile(_ hash: String) throws {
         try database.pool.write { database in
             let isNamed = try Bool.fetchOne(database, sql: "SELECT 1 FROM logo WHERE hash = ?", arguments: [hash])
@@ -140,7 +142,7 @@ package struct LogoStore: Sendable {
     }
 }
 
-/// Why a logo was not taken or not removed.
+/// Refusals of a logo, or of its removal.
 package enum LogoStoreError: OperatorMistake, Hashable {
     case badName
     case badType

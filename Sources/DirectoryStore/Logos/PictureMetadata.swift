@@ -2,10 +2,11 @@
 
 import Foundation
 
-/// Takes out of a PNG or JPEG what nobody needs to show it: places, cameras, names, comments, and what follows its end.
+/// Removes from a PNG or JPEG everything that decoders do not need: places, cameras, names, comments, and trailing
+/// bytes.
 ///
-/// A logo is served to everybody. The pixels stay as they are, byte for byte. A file that breaks the format's rules stays
-/// whole, because its parts cannot be told apart; no program can show it either.
+/// Logos are public. The pixels stay the same, byte for byte. A file that breaks the format's rules is kept whole,
+/// because its parts cannot be separated; no program can show it either.
 enum PictureMetadata {
     /// The picture without metadata.
     static func removed(from picture: Data) -> Data {
@@ -41,16 +42,16 @@ enum PictureMetadata {
         return nil
     }
 
-    /// True behind 0xFF for a stuffed byte and a restart.
+    /// True after 0xFF for a stuffed byte and a restart.
     private static func isWithinScan(_ byte: UInt8) -> Bool { byte == 0 || (0xD0...0xD7).contains(byte) }
 
-    /// What is kept of a segment; nil for nothing.
+    /// The kept part of a segment; nil for none.
     private static func wanted(_ segment: ArraySlice<UInt8>, _ marker: UInt8) -> [UInt8]? {
         let payload = segment.dropFirst(4)
         return switch marker {
         case 0xE0: payload.starts(with: Array("JFIF\0".utf8)) ? Array(segment) : nil
         case 0xE1: orientation(payload).map(exif)
-        // The colour profile, and how colours are coded: a decoder needs both.
+        // A decoder needs the colour profile and the coding of colours.
         case 0xE2: payload.starts(with: Array("ICC_PROFILE\0".utf8)) ? Array(segment) : nil
         case 0xEE: payload.starts(with: Array("Adobe".utf8)) ? Array(segment) : nil
         case 0xE3...0xEF, 0xFE: nil
@@ -58,7 +59,7 @@ enum PictureMetadata {
         }
     }
 
-    /// How the picture is turned (Exif tag 0x0112), unless it stands upright.
+    /// The orientation (Exif tag 0x0112); nil for an upright picture.
     private static func orientation(_ payload: ArraySlice<UInt8>) -> UInt8? {
         guard payload.starts(with: Array("Exif\0\0".utf8)) else { return nil }
         let tiff = Array(payload.dropFirst(6))
@@ -76,7 +77,7 @@ enum PictureMetadata {
         return nil
     }
 
-    /// An Exif segment with nothing but the orientation.
+    /// An Exif segment with the orientation only.
     private static func exif(orientation: UInt8) -> [UInt8] {
         let head: [UInt8] = [0xFF, 0xE1, 0, 34] + Array("Exif\0\0MM".utf8) + [0, 42, 0, 0, 0, 8]
         return head + [0, 1, 0x01, 0x12, 0, 3, 0, 0, 0, 1, 0, orientation, 0, 0, 0, 0, 0, 0]
@@ -84,7 +85,7 @@ enum PictureMetadata {
 
     // MARK: PNG (RFC 2083 §3)
 
-    /// Chunks that say how pixels look, beside the critical ones.
+    /// Ancillary chunks that change the look of pixels.
     private static let shown: Set = [
         "tRNS", "gAMA", "cHRM", "sRGB", "iCCP", "sBIT", "bKGD", "pHYs", "cICP", "acTL", "fcTL", "fdAT",
     ]

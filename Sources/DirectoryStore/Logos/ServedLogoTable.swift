@@ -3,12 +3,12 @@
 import Foundation
 import GRDB
 
-/// What the server last served as logos, kept across runs in `directory.sqlite`.
-enum ServedLogoTable {
-    /// Stands in place of a file's stamp for an uploaded logo.
-    static let upload = "upload"
-    /// Begins the signature where the files are on another server.
-    static let elsewhere = "elsewhere "
+/// The logos that the server served last, kept across runs in `directory.sqlite`.
+package enum ServedLogoTable {
+    /// The stamp of an uploaded logo.
+    package static let upload = "upload"
+    /// The prefix of the signature for files on another server.
+    package static let elsewhere = "elsewhere "
 
     static let schema = """
         CREATE TABLE served_logo (
@@ -17,20 +17,20 @@ enum ServedLogoTable {
             id INTEGER PRIMARY KEY CHECK (id = 1), signature TEXT NOT NULL, folder TEXT);
         """
 
-    /// A logo that is or was served.
-    struct Logo: Hashable {
-        /// Nil for one that is gone.
-        var file: LogoFolder.File?
-        /// The hash of the first bytes under this name, whose URL has no version.
-        let first: String
+    /// A present or former logo.
+    package struct Logo: Hashable, Sendable {
+        /// Nil for a former logo.
+        package var file: LogoFolder.File?
+        /// The hash of the first contents under this name; their URL has no version.
+        package let first: String
     }
 
     /// The whole table.
-    struct Content: Hashable {
-        var logos: [String: Logo] = [:]
-        /// What URLs of logos begin with.
-        var signature = ""
-        var folder: String?
+    package struct Content: Hashable, Sendable {
+        package var logos: [String: Logo] = [:]
+        /// The common prefix of logo URLs.
+        package var signature = ""
+        package var folder: String?
 
         init(_ database: Database) throws {
             for row in try Row.fetchAll(database, sql: "SELECT name, stamp, hash, first FROM served_logo") {
@@ -43,8 +43,8 @@ enum ServedLogoTable {
             }
         }
 
-        /// The same with the logos that are there now.
-        func taking(_ files: [String: LogoFolder.File], folder: String?) -> Content {
+        /// A copy with the present logos.
+        package func taking(_ files: [String: LogoFolder.File], folder: String?) -> Content {
             var content = self
             content.folder = folder
             for name in logos.keys { content.logos[name]?.file = nil }
@@ -53,7 +53,36 @@ enum ServedLogoTable {
         }
     }
 
-    /// Stores what is served now, and gives each number whose logo has another URL a new place in the feed.
+    /// Compares the served logos with the present ones, within one read of the database.
+    ///
+    /// - Parameter compare: gets the whole table, and the hashes of uploaded logos by name.
+    package static func compared<Value: Sendable>(
+        in database: DirectoryDatabase,
+        _ compare: @escaping @Sendable (_ before: Content, _ uploads: [String: String]) throws -> Value
+    ) async throws -> Value {
+        let store = LogoStore(database)
+        return try await database.pool.read { try compare(try Content($0), try store.hashes($0)) }
+    }
+
+    /// The plain file names that brands have as logos, in order.
+    package static func namesInBrands(of database: DirectoryDatabase) async throws -> [String] {
+        try await database.pool.read { database in
+            try String.fetchAll(
+                database,
+                sql: "SELECT DISTINCT logo FROM brand WHERE \(LogoURLs.isPlainName("logo")) ORDER BY logo")
+        }
+    }
+
+    /// Stores the present logos in one transaction, which also evaluates `now`.
+    ///
+    /// - Returns: how many numbers were moved.
+    package static func replace(
+        _ before: Content, by after: Content, now: @escaping @Sendable () -> Int64, in database: DirectoryDatabase
+    ) async throws -> Int {
+        try await database.pool.write { try replace(before, by: after, now: now(), $0) }
+    }
+
+    /// Stores the present logos, and gives each number with a changed logo URL a new change number.
     ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: how many numbers were moved.

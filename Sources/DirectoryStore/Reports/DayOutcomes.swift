@@ -3,7 +3,7 @@
 import BrandingAPI
 import GRDB
 
-/// Counters of events by day, brand, outcome and reason, kept in the transaction that records each event.
+/// Counts events by day, brand, outcome and reason, in the transaction that records each event.
 enum DayOutcomes {
     /// Counts an event; `reason` is nil when it counts towards the month, `now` is seconds since 1970.
     static func add(

@@ -3,7 +3,7 @@
 import BrandingAPI
 import GRDB
 
-/// What an account did in a calendar month, in UTC; made from the day's counters, never from events.
+/// The report of an account for a calendar month, in UTC; computed from the daily counters, never from events.
 package struct MonthReport: Codable, Hashable, Sendable {
     package let account: String
     /// Such as `2026-01`.
@@ -11,17 +11,17 @@ package struct MonthReport: Codable, Hashable, Sendable {
     /// Events that count towards the month.
     package let counted: Int
     package let uncounted: Int
-    /// Events that do not count, by the reason they were answered.
+    /// Uncounted events, by the reason in their response.
     package let reasons: [String: Int]
-    /// Calls back to a brand that had called.
+    /// Return calls to a brand.
     package let returned: Int
-    /// Sync answers that were delivered whole.
+    /// Sync responses that were delivered completely.
     package let deliveries: Int
-    /// Sync answers that clients acknowledged.
+    /// Sync responses that clients acknowledged.
     package let acknowledgements: Int
-    /// Lookups that found a brand.
+    /// Lookups with a result.
     package let matched: Int
-    /// Lookups that found none.
+    /// Lookups without a result.
     package let notMatched: Int
     package let rows: [Line]
 
@@ -38,11 +38,11 @@ package struct MonthReport: Codable, Hashable, Sendable {
     /// Events of one day, brand, outcome and reason.
     package struct Line: Codable, Hashable, Sendable {
         package let day: String
-        /// Nil for numbers that belonged to no brand.
+        /// Nil for numbers without a brand.
         package let brandID: String?
         package let name: String?
         package let outcome: String
-        /// Why they did not count; nil for those that did.
+        /// The reason of uncounted events; nil for counted ones.
         package let reason: String?
         package let events: Int
 
@@ -53,7 +53,7 @@ package struct MonthReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// The words gateways and phones use for a call back.
+    /// The outcomes that gateways and phones report for a return call.
     private static let returnOutcomes: Set = ["returned", "call_returned"]
 
     init(account: String, month: String, deliveries: Int, signals: [SignalCounts.Signal: Int], rows: [Line]) {
@@ -73,7 +73,7 @@ package struct MonthReport: Codable, Hashable, Sendable {
         }
     }
 
-    /// The rows as CSV (RFC 4180) with a header line; texts that a spreadsheet might run are neutralised.
+    /// The rows as CSV (RFC 4180) with a header line, safe for spreadsheets.
     package static func csv(_ reports: [MonthReport]) -> String {
         let header = "account,day,brand_id,brand_name,outcome,counted,reason,events\r\n"
         return reports.reduce(into: header) { text, report in
@@ -88,13 +88,13 @@ package struct MonthReport: Codable, Hashable, Sendable {
     }
 }
 
-/// Makes reports of months.
+/// Creates monthly reports.
 package struct MonthReports: Sendable {
     private let database: DirectoryDatabase
 
     package init(_ database: DirectoryDatabase) { self.database = database }
 
-    /// Reports of one account, or of all in the order they came.
+    /// Reports of one account, or of all in order of creation.
     ///
     /// - Parameter month: such as `2026-01`.
     /// - Throws: `MonthReportError`, or a database error.
@@ -135,7 +135,7 @@ package struct MonthReports: Sendable {
     }
 }
 
-/// Why there is no report.
+/// Refusals of a report.
 package enum MonthReportError: OperatorMistake, Hashable {
     case badMonth(String)
 

@@ -3,11 +3,11 @@
 import BrandingAPI
 import GRDB
 
-/// How many events an account has had counted in a calendar month, in UTC.
+/// The count of an account's counted events in a calendar month, in UTC.
 ///
-/// Kept beside the events, in the transaction that records them, so that a cap can be checked without counting rows.
+/// The transaction that records an event updates it, so the check of a cap counts no rows.
 enum MonthUsage {
-    /// - Parameter now: seconds since 1970; its month is meant.
+    /// - Parameter now: seconds since 1970; selects the month.
     static func counted(by account: AccountID, now: Int64, _ database: Database) throws -> Int {
         let statement = try database.cachedStatement(
             sql: "SELECT counted FROM month_usage WHERE account = ? AND month = ?")

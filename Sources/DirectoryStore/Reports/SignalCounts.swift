@@ -3,12 +3,12 @@
 import BrandingAPI
 import GRDB
 
-/// How often clients acknowledged a sync, and looked a number up, by account and day in UTC.
+/// Counts acknowledged syncs and lookups by account and day, in UTC.
 ///
 /// Source: securenode-endpoint-contract §7b, "Sync response (ack)", "Number matched", "Calls not matched".
-struct SignalCounts: Sendable {
-    /// What is counted; the raw value stands in the database.
-    enum Signal: String, CaseIterable, Sendable {
+package struct SignalCounts: Sendable {
+    /// The counted signals; the raw value is stored in the database.
+    package enum Signal: String, CaseIterable, Sendable {
         case acknowledged = "ack"
         case matched
         case notMatched = "not_matched"
@@ -23,8 +23,13 @@ struct SignalCounts: Sendable {
     let database: DirectoryDatabase
     let account: AccountID
 
+    package init(_ database: DirectoryDatabase, account: AccountID) {
+        self.database = database
+        self.account = account
+    }
+
     /// Counts one; `now` is seconds since 1970.
-    func note(_ signal: Signal, now: Int64) async throws {
+    package func note(_ signal: Signal, now: Int64) async throws {
         try await database.commits.write { [account] database in
             let statement = try database.cachedStatement(
                 sql: """

@@ -3,10 +3,10 @@
 import BrandingAPI
 import GRDB
 
-/// How often an account was given its brands, by day: what the contract bills by.
+/// Counts the sync responses delivered to an account by day, the contract's basis for billing.
 ///
-/// An answer counts once its last byte was handed to the connection. An unchanged one (304) delivered nothing and stands
-/// beside it. Source: securenode-endpoint-contract §7b, "Branding efforts (delivery)".
+/// A response counts once its last byte is handed to the connection. Unchanged responses (304) are counted separately.
+/// Source: securenode-endpoint-contract §7b, "Branding efforts (delivery)".
 package struct SyncDeliveries: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
@@ -20,11 +20,11 @@ package struct SyncDeliveries: Sendable {
     package struct Day: Codable, Hashable, Sendable {
         /// Such as `2026-01-31`.
         package var day: String
-        /// Answers that were delivered whole.
+        /// Complete responses.
         package var delivered: Int
         /// Entries in them.
         package var entries: Int
-        /// Clients that had the present state already.
+        /// Responses with 304, to clients that held the present state.
         package var unchanged: Int
 
         package init(day: String, delivered: Int, entries: Int, unchanged: Int) {
@@ -35,7 +35,7 @@ package struct SyncDeliveries: Sendable {
         }
     }
 
-    /// The days from one to another, both included and such as `2026-01-31`; those without any sync are left out.
+    /// The days of a range, both ends included and such as `2026-01-31`; days without a sync are left out.
     package func days(from first: String, through last: String) throws -> [Day] {
         try database.pool.read { [account] database in
             try Row.fetchAll(
@@ -47,18 +47,18 @@ package struct SyncDeliveries: Sendable {
         }
     }
 
-    /// How many were delivered in a month, such as `2026-01`.
+    /// The deliveries of a month such as `2026-01`.
     static func delivered(to account: AccountID, in month: String, _ database: Database) throws -> Int {
         try Int.fetchOne(
             database, sql: "SELECT coalesce(sum(delivered), 0) FROM sync_delivery WHERE account = ? AND day LIKE ?",
             arguments: [account.row, month + "-%"]) ?? 0
     }
 
-    /// Counts an answer that was delivered; `now` is seconds since 1970.
-    func noteDelivered(entries: Int, now: Int64) async throws { try await note(1, entries, 0, now) }
+    /// Counts a delivered response; `now` is seconds since 1970.
+    package func noteDelivered(entries: Int, now: Int64) async throws { try await note(1, entries, 0, now) }
 
-    /// Counts a client that had everything already.
-    func noteUnchanged(now: Int64) async throws { try await note(0, 0, 1, now) }
+    /// Counts a response with 304.
+    package func noteUnchanged(now: Int64) async throws { try await note(0, 0, 1, now) }
 
     private func note(_ delivered: Int, _ entries: Int, _ unchanged: Int, _ now: Int64) async throws {
         try await database.commits.write { [account] database in

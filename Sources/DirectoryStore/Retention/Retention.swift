@@ -3,27 +3,31 @@
 import Foundation
 import GRDB
 
-/// Removes what came longer ago than the operator keeps it, a little at a time: events, imprints, lines of
-/// device logs and debug uploads.
+/// Removes events, imprints, device log lines and debug uploads older than `keepDays`, in small batches.
 ///
-/// The day's counters stay. With a debug upload goes the file of its logs, where it has one.
-struct Retention: Sendable {
-    /// Rows a transaction looks at: some milliseconds of the writer.
+/// The daily counters stay. The log file of a debug upload is removed with it.
+package struct Retention: Sendable {
+    /// Rows per transaction, which takes the writer for some milliseconds.
     static let biteSize = 500
-    /// Debug uploads a transaction removes; each can hold a megabyte of logs.
+    /// Debug uploads per transaction; each can have a megabyte of logs.
     static let uploadBiteSize = 10
 
     let database: DirectoryDatabase
     let keepDays: Int
 
-    /// Takes one bite at the oldest of each kind.
+    package init(database: DirectoryDatabase, keepDays: Int) {
+        self.database = database
+        self.keepDays = keepDays
+    }
+
+    /// Removes one batch of the oldest of each kind.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Returns: true when there may be more to remove.
-    func bite(now: Int64) async throws -> Bool {
+    /// - Returns: true if there may be more to remove.
+    package func bite(now: Int64) async throws -> Bool {
         let oldest = now - Int64(keepDays) * 86_400
         let isMore = [
-            // Among the oldest may be young ones: only where none of them is too old nothing is.
+            // The batch may include newer rows, so only an empty result means that none is too old.
             try await remove(Self.events, [now, oldest]) > 0,
             try await remove(Self.imprints, [oldest]) == Self.biteSize,
             try await remove(Self.deviceLogs, [oldest]) == Self.biteSize,
@@ -32,7 +36,7 @@ struct Retention: Sendable {
         return isMore.contains(true)
     }
 
-    /// How many rows went.
+    /// The count of removed rows.
     private func remove(_ statement: String, _ arguments: StatementArguments) async throws -> Int {
         try await database.pool.write { database in
             try database.execute(sql: statement, arguments: arguments)
@@ -50,8 +54,8 @@ struct Retention: Sendable {
         return count == Self.uploadBiteSize
     }
 
-    // Events come in the order of their rows, or nearly so, and need no index. Those of a time when the clock was ahead
-    // are passed over: they stay until their time has come, and must not keep all that came after them.
+    // Rows of events are nearly in order of time and need no index. Events from a time when the clock was ahead stay
+    // until they are old enough, and do not block later ones.
     static let events = """
         DELETE FROM event WHERE id IN (
             SELECT id FROM (SELECT id, received FROM event WHERE received <= ? ORDER BY id LIMIT \(biteSize))
@@ -68,7 +72,7 @@ struct Retention: Sendable {
             SELECT account, device_id, slot FROM device_log WHERE received < ? ORDER BY received LIMIT \(biteSize))
         """
 
-    // An upload closes a request for its device: without it the device would be asked again.
+    // An upload closes the request for its device; without it the device would be asked again.
     static let uploads = """
         DELETE FROM debug_upload WHERE id IN (
             SELECT id FROM debug_upload WHERE received < ? AND NOT EXISTS (
@@ -77,7 +81,7 @@ struct Retention: Sendable {
         RETURNING logs_upload_id
         """
 
-    // More than one upload may name a file.
+    // Several uploads may name one file.
     static let logs = """
         DELETE FROM upload WHERE id = ?
             AND NOT EXISTS (SELECT 1 FROM debug_upload WHERE logs_upload_id = upload.id) RETURNING id

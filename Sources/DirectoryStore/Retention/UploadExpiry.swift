@@ -3,25 +3,27 @@
 import Foundation
 import GRDB
 
-/// Removes chunked uploads whose time is over, some at a time: the row first, so that nobody writes on, then the file.
-struct UploadExpiry: Sendable {
-    /// Uploads a transaction removes, each with a row for each of up to a hundred chunks.
+/// Removes expired chunked uploads in batches: first the row, so that no more chunks are accepted, then the file.
+package struct UploadExpiry: Sendable {
+    /// Uploads per transaction, each with up to a hundred rows of chunks.
     static let biteSize = 50
 
     let database: DirectoryDatabase
 
-    /// Takes one bite at those that ended first.
+    package init(database: DirectoryDatabase) { self.database = database }
+
+    /// Removes one batch of those that expired first.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Returns: true when there may be more to remove.
-    /// - Throws: a database error, or `UploadFile.Failure` for a file that the disk keeps.
-    func bite(now: Int64) async throws -> Bool {
+    /// - Returns: true if there may be more to remove.
+    /// - Throws: a database error, or `UploadFile.Failure` for a file that cannot be removed.
+    package func bite(now: Int64) async throws -> Bool {
         let gone = try await database.pool.write { try Self.forget(now: now, $0) }
         try removeFiles(of: gone)
         return gone.count == Self.biteSize
     }
 
-    /// Forgets what has expired, and says which files are left to be removed after the commit.
+    /// Removes the rows of expired uploads; the caller removes the returned files after the commit.
     static func forget(now: Int64, _ database: Database) throws -> [String] {
         try String.fetchAll(database, sql: expired, arguments: [now])
     }
@@ -31,9 +33,10 @@ struct UploadExpiry: Sendable {
         RETURNING id
         """
 
-    /// Removes the files of uploads that were forgotten.
+    /// Removes the files of removed uploads.
     ///
-    /// - Throws: `UploadFile.Failure` for the first that the disk keeps, after all others; `sweep` tries it again.
+    /// - Throws: `UploadFile.Failure` for the first file that cannot be removed, after trying all others; `sweep`
+    ///   retries it.
     func removeFiles(of uploads: [String]) throws {
         var kept: (any Error)?
         for id in uploads {
@@ -46,12 +49,13 @@ struct UploadExpiry: Sendable {
         if let kept { throw kept }
     }
 
-    /// Removes files that no upload names: a server that was killed between a commit and the file's end left them.
+    /// Removes files without an upload, left by a server that was killed between a commit and the removal of a file.
     ///
-    /// Before the server listens, because an upload may begin meanwhile. Only names this server gives are looked at.
-    func sweep() {
+    /// It must run before the server listens, because an upload may begin meanwhile. Only files with names from this
+    /// server are considered.
+    package func sweep() {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: UploadFile.folder(database))) ?? []
-        // A database that cannot be read is told by whatever reads it next.
+        // The next reader of the database reports a read error.
         guard !files.isEmpty,
             let known = try? database.pool.read({ try String.fetchSet($0, sql: "SELECT id FROM upload") })
         else { return }

@@ -1,34 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
+package import BrandingAPI
 import Foundation
 import GRDB
-import HTTPTypes
 
-/// Files that come in pieces: the pieces are put into `uploads/` of the state folder, what came is in the database.
+/// Files uploaded in chunks: the bytes are in `uploads/` of the state folder, the received chunk numbers in the
+/// database.
 ///
-/// Sessions end after a day, finished files after a month, or with the debug upload they belong to. All of an account
-/// together is bounded, open sessions with what they announced, so a client cannot fill the disk. A piece sent twice is
-/// written twice to the same place.
-/// Source: mobile-api, "Chunked Upload".
-struct ChunkedUploads: Sendable {
+/// Sessions expire after a day, finished files after a month or with their debug upload. A quota limits all files of an
+/// account, open sessions by their announced size, so a client cannot fill the disk. A repeated chunk overwrites the
+/// same place. Source: mobile-api, "Chunked Upload".
+package struct ChunkedUploads: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
 
     /// Largest file, in bytes.
-    static let largest = 50_000_000
-    /// Bytes of every chunk but the last; in base64 it fits into the longest request body.
+    package static let largest = 50_000_000
+    /// Bytes of every chunk but the last; its base64 fits into the longest request body.
     static let chunkSize = 524_288
     /// All files of an account, in bytes.
-    static let quota = 200_000_000
+    package static let quota = 200_000_000
     static let sessionLife: Int64 = 86_400
     static let fileLife: Int64 = 30 * 86_400
-    /// Logs and archives; anything else has no business here.
-    static let contentTypes = [
+    /// The accepted media types: logs and archives.
+    package static let contentTypes = [
         "text/plain", "application/json", "application/gzip", "application/zip", "application/octet-stream",
     ]
 
-    init(_ database: DirectoryDatabase, account: AccountID) {
+    package init(_ database: DirectoryDatabase, account: AccountID) {
         self.database = database
         self.account = account
     }
@@ -39,25 +38,25 @@ struct ChunkedUploads: Sendable {
         let chunks: Int
         let isComplete: Bool
 
-        /// Bytes that a chunk has.
+        /// The size of a chunk, in bytes.
         func length(of number: Int) -> Int { number < chunks ? chunkSize : size - (chunks - 1) * chunkSize }
     }
 
-    func start(_ start: UploadStart, now: Int64) async throws -> UploadSession {
-        try EventCheck.length(start.filename, 1...255, "filename")
-        guard start.totalSize >= 1 else { throw Refusal.badRequest("total_size must be 1 or more") }
-        guard start.totalSize <= Self.largest else {
-            throw Refusal.tooLarge("total_size is above \(Self.largest) bytes", most: Self.largest)
-        }
-        guard Self.contentTypes.contains(start.contentType) else { throw Refusal.format(start.contentType) }
+    /// Begins a session.
+    ///
+    /// - Parameters:
+    ///   - start: what the client announces: 1 to `largest` bytes, of one of `contentTypes`.
+    ///   - now: seconds since 1970.
+    /// - Throws: `UploadError.full`, or a database error.
+    package func start(_ start: UploadStart, now: Int64) async throws -> UploadSession {
         let id = UUID().uuidString.lowercased()
         let expires = now + Self.sessionLife
         let gone = try await database.pool.write { [account] database in
-            // Room for this one at once; `Housekeeping` takes the rest.
+            // Frees space for this upload; the regular clean-up removes the rest.
             let gone = try UploadExpiry.forget(now: now, database)
             let used = try Int.fetchOne(
                 database, sql: "SELECT coalesce(sum(size), 0) FROM upload WHERE account = ?", arguments: [account.row])
-            guard (used ?? 0) + start.totalSize <= Self.quota else { throw Refusal.uploadsFull }
+            guard (used ?? 0) + start.totalSize <= Self.quota else { throw UploadError.full }
             try database.execute(
                 sql: """
                     INSERT INTO upload (id, account, filename, content_type, size, chunks, expires)
@@ -69,26 +68,25 @@ struct ChunkedUploads: Sendable {
                 ])
             return gone
         }
-        // A file that the disk keeps is no fault of this client, and goes with the next start.
+        // A file that cannot be removed is no fault of this client; the next start of the server removes it.
         try? UploadExpiry(database: database).removeFiles(of: gone)
         return UploadSession(
             sessionID: id, chunkSize: Self.chunkSize, expiresAt: Timestamp.string(from: expires))
     }
 
-    /// Puts a chunk to its place.
+    /// Writes a chunk to its place.
     ///
-    /// - Throws: `Refusal`: 404 for a session that is not there or over, 400 for what is no base64, 409 for a chunk of a
-    ///   number or size that this session does not have, and for a session that is complete.
-    func store(_ chunk: UploadChunk, now: Int64) async throws -> UploadProgress {
+    /// - Throws: `UploadError`, or an error of the database or the file system.
+    package func store(_ chunk: UploadChunk, now: Int64) async throws -> UploadProgress {
         let session = try await session(chunk.sessionID, now: now)
-        guard !session.isComplete else { throw Refusal(.conflict, "The upload is complete", code: "UPLOAD_COMPLETE") }
+        guard !session.isComplete else { throw UploadError.complete }
         guard (1...session.chunks).contains(chunk.number) else {
-            throw Refusal.mismatch("This upload has the chunks 1 to \(session.chunks)")
+            throw UploadError.noSuchChunk(last: session.chunks)
         }
-        guard let data = Data(base64Encoded: chunk.data) else { throw Refusal.badRequest("chunk_data is no base64") }
+        guard let data = Data(base64Encoded: chunk.data) else { throw UploadError.notBase64 }
         guard data.count == session.length(of: chunk.number) else {
-            throw Refusal.mismatch(
-                "chunk \(chunk.number) must have \(session.length(of: chunk.number)) bytes, and has \(data.count)")
+            throw UploadError.wrongSize(
+                chunk: chunk.number, expected: session.length(of: chunk.number), received: data.count)
         }
         try await UploadFile(database, chunk.sessionID).write(data, at: (chunk.number - 1) * Self.chunkSize)
         let received = try await database.pool.write { database in
@@ -102,17 +100,17 @@ struct ChunkedUploads: Sendable {
         return UploadProgress(number: chunk.number, progress: percent)
     }
 
-    /// Ends a session; asking again gives the same answer.
+    /// Completes a session; repeating it gives the same result.
     ///
-    /// - Throws: `Refusal`: 404 for a session that is not there, 409 while chunks are missing.
-    func complete(_ id: String, now: Int64) async throws -> UploadedFile {
+    /// - Throws: `UploadError.notFound` or `.incomplete`, or an error of the database or the file system.
+    package func complete(_ id: String, now: Int64) async throws -> UploadedFile {
         let session = try await session(id, now: now)
         if !session.isComplete {
             try await UploadFile(database, id).synchronize()
             try await database.pool.write { database in
                 let received = Set(try Self.received(id, database))
                 let missing = (1...session.chunks).filter { !received.contains($0) }
-                guard missing.isEmpty else { throw Refusal.incomplete(missing) }
+                guard missing.isEmpty else { throw UploadError.incomplete(missing: missing) }
                 try database.execute(
                     sql: "UPDATE upload SET completed = ?, expires = ? WHERE id = ?",
                     arguments: [now, now + Self.fileLife, id])
@@ -131,42 +129,11 @@ struct ChunkedUploads: Sendable {
                 return Session(size: row["size"], chunks: row["chunks"], isComplete: completed != nil)
             }
         }
-        guard let row else { throw Refusal.notFound("There is no such upload session, or it has expired") }
+        guard let row else { throw UploadError.notFound }
         return row
     }
 
     private static func received(_ id: String, _ database: Database) throws -> [Int] {
         try Int.fetchAll(database, sql: "SELECT number FROM upload_chunk WHERE upload = ?", arguments: [id])
-    }
-}
-
-extension Refusal {
-    fileprivate static var uploadsFull: Refusal {
-        var refusal = Refusal(
-            .tooManyRequests, "This account has too many uploads", code: "UPLOAD_QUOTA_EXCEEDED",
-            headers: [.retryAfter: "3600"])
-        refusal.details = ["max_size": .int(ChunkedUploads.quota)]
-        refusal.guidance = "Finish open uploads, or wait until old ones expire"
-        return refusal
-    }
-
-    fileprivate static func format(_ provided: String) -> Refusal {
-        var refusal = Refusal(.unprocessableContent, "This content_type is not taken", code: "UNSUPPORTED_FORMAT")
-        refusal.details = [
-            "provided_format": .string(String(provided.prefix(64))),
-            "supported_formats": .array(ChunkedUploads.contentTypes.map { .string($0) }),
-        ]
-        return refusal
-    }
-
-    fileprivate static func mismatch(_ message: String) -> Refusal {
-        Refusal(.conflict, message, code: "UPLOAD_CHUNK_MISMATCH")
-    }
-
-    fileprivate static func incomplete(_ missing: [Int]) -> Refusal {
-        var refusal = Refusal(.conflict, "Chunks are missing", code: "UPLOAD_INCOMPLETE")
-        refusal.details = ["missing_chunks": .array(missing.map { .int($0) })]
-        refusal.guidance = "Send the missing chunks, then complete the upload again"
-        return refusal
     }
 }

@@ -4,9 +4,9 @@ import BrandingAPI
 import Foundation
 import GRDB
 
-/// Whom the directory asks for a debug upload, and until when.
+/// The directory's requests for debug uploads, with their expiry.
 ///
-/// Source: securenode-endpoint-contract §9: uploads are authorised by the server only, one for a request and device.
+/// Source: securenode-endpoint-contract §9: only the server authorises uploads, one per request and device.
 package struct DebugRequests: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
@@ -16,20 +16,20 @@ package struct DebugRequests: Sendable {
         self.account = account
     }
 
-    /// A request that still waits for an upload.
+    /// A request that has not expired.
     package struct Open: Codable, Hashable, Sendable {
         package let id: Int64
         /// Nil for every device of the account.
         package let device: String?
         /// Seconds since 1970.
         package let expires: Int64
-        /// False shows the request to the device, whose user may look, and takes no upload.
+        /// False shows the request to the device's user and accepts no upload.
         package let allowsExport: Bool
     }
 
-    /// Asks for an upload; the device learns it with its next sync.
+    /// Requests an upload; the device receives the request with its next sync.
     ///
-    /// A request for the same device is replaced.
+    /// It replaces an earlier request for the same device.
     ///
     /// - Parameters:
     ///   - device: nil for every device of the account, each once.
@@ -39,7 +39,7 @@ package struct DebugRequests: Sendable {
             try database.execute(
                 sql: "DELETE FROM debug_request WHERE account = ? AND device_id IS ?",
                 arguments: [account.row, device])
-            // SQLite gives the number of a removed row again, and uploads that answered it are still there.
+            // SQLite reuses the numbers of removed rows, and uploads still refer to them.
             try database.execute(
                 sql: """
                     INSERT INTO debug_request (id, account, device_id, expires, allow_export, created)
@@ -50,7 +50,7 @@ package struct DebugRequests: Sendable {
         }
     }
 
-    /// Takes a request back; false when there was none.
+    /// Withdraws a request; false without one.
     package func withdraw(device: String?) throws -> Bool {
         try database.pool.write { [account] database in
             try database.execute(
@@ -71,7 +71,9 @@ package struct DebugRequests: Sendable {
         return try Row.fetchAll(statement, arguments: [account.row, now]).map(read)
     }
 
-    /// How many uploads answered requests that are open; it only grows while these are the same, for such uploads stay.
+    /// The count of uploads for open requests.
+    ///
+    /// It only grows while the requests stay the same, because such uploads are kept.
     static func answers(_ account: AccountID, now: Int64, _ database: Database) throws -> Int {
         let statement = try database.cachedStatement(
             sql: """
@@ -81,7 +83,7 @@ package struct DebugRequests: Sendable {
         return try Int.fetchOne(statement, arguments: [account.row, now]) ?? 0
     }
 
-    /// The request a device has not answered yet; its own goes before one for all.
+    /// The open request for a device without an upload; its own takes precedence over one for all.
     static func open(
         _ account: AccountID, device: String, now: Int64, _ database: Database
     ) throws -> Open? {
@@ -95,7 +97,7 @@ package struct DebugRequests: Sendable {
         return try Row.fetchOne(statement, arguments: [account.row, now, device, device]).map(read)
     }
 
-    /// The `debug_ui` object of a device's answers; all closed without a device or a request.
+    /// The `debug_ui` object of a device's responses; all closed without a device or a request.
     static func debugUI(
         _ account: AccountID, device: String?, now: Int64, _ database: Database
     ) throws -> DirectoryConfig.DebugUI {

@@ -3,9 +3,8 @@
 package import BrandingAPI
 import Foundation
 import GRDB
-import HTTPTypes
 
-/// What devices sent when they were asked for a debug upload.
+/// The debug uploads that devices sent on request.
 package struct DebugUploads: Sendable {
     private let database: DirectoryDatabase
     private let account: AccountID
@@ -15,7 +14,7 @@ package struct DebugUploads: Sendable {
         self.account = account
     }
 
-    /// An upload as it is kept.
+    /// A stored upload.
     package struct Stored: Codable, Hashable, Sendable {
         package let id: String
         package let device: String
@@ -23,7 +22,7 @@ package struct DebugUploads: Sendable {
         package let received: Int64
         package let state: JSONValue?
         package let logs: String?
-        /// A finished chunked upload that holds the logs.
+        /// The finished chunked upload with the logs.
         package let logsUploadID: String?
     }
 
@@ -37,7 +36,7 @@ package struct DebugUploads: Sendable {
         }
     }
 
-    /// The newest upload of a device; nil when it sent none.
+    /// The newest upload of a device; nil without one.
     package func newest(of device: String) throws -> Stored? {
         try database.pool.read { [account] database in
             try Row.fetchOne(
@@ -49,8 +48,8 @@ package struct DebugUploads: Sendable {
         }
     }
 
-    /// The upload of an id; nil when there is none.
-    func find(_ id: String) throws -> Stored? {
+    /// The upload of an id; nil without one.
+    package func find(_ id: String) throws -> Stored? {
         try database.pool.read { [account] database in
             try Row.fetchOne(
                 database, sql: "SELECT * FROM debug_upload WHERE account = ? AND id = ?", arguments: [account.row, id]
@@ -66,25 +65,21 @@ package struct DebugUploads: Sendable {
             logs: row["logs"], logsUploadID: row["logs_upload_id"])
     }
 
-    /// Keeps an upload that was asked for, which closes the request for its device.
+    /// Stores a requested upload, which closes the request for its device.
     ///
-    /// A nonce that was there before is told first: its sender lost the answer, and may stop.
+    /// A used nonce is checked first: its sender lost the response and can stop.
     ///
-    /// - Throws: `Refusal`: 409 for a nonce seen before, 403 when nobody asked, or no longer.
-    func store(_ upload: DebugUpload, now: Int64) async throws -> String {
+    /// - Throws: `DebugUploadError`, or a database error.
+    package func store(_ upload: DebugUpload, now: Int64) async throws -> String {
         let state = try upload.state.map { String(decoding: try JSONEncoder().encode($0), as: UTF8.self) }
         return try await database.pool.write { [account] database in
             let seen = try Bool.fetchOne(
                 database, sql: "SELECT 1 FROM debug_upload WHERE account = ? AND nonce = ?",
                 arguments: [account.row, upload.nonce.lowercased()])
-            if seen == true { throw Refusal(.conflict, "This nonce was used before", code: "duplicate_nonce") }
+            if seen == true { throw DebugUploadError.nonceUsed }
             guard let asked = try DebugRequests.open(account, device: upload.deviceID, now: now, database),
                 asked.allowsExport, try DeviceList.isRegistered(upload.deviceID, account, database)
-            else {
-                throw Refusal(
-                    .forbidden, "No upload of this device was asked for, or its time is over",
-                    code: "upload_not_requested")
-            }
+            else { throw DebugUploadError.notRequested }
             if let logs = upload.logsUploadID { try Self.checkFinished(logs, account, database) }
             let id = UUID().uuidString.lowercased()
             try database.execute(
@@ -104,6 +99,6 @@ package struct DebugUploads: Sendable {
         let isFinished = try Bool.fetchOne(
             database, sql: "SELECT 1 FROM upload WHERE id = ? AND account = ? AND completed IS NOT NULL",
             arguments: [upload, account.row])
-        guard isFinished == true else { throw Refusal.badRequest("logs_upload_id names no finished upload") }
+        guard isFinished == true else { throw DebugUploadError.logsNotFinished }
     }
 }

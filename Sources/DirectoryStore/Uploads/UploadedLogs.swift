@@ -3,24 +3,24 @@
 import Foundation
 import GRDB
 
-/// Logs that were too long for a debug upload and came in chunks: a file, open to be read piece by piece; any thread.
+/// An open file of logs that were uploaded in chunks because they were too long for a debug upload; thread-safe.
 ///
-/// What was opened can be read to its end, also when it is removed meanwhile.
+/// An open file can be read to its end, even if it is removed meanwhile.
 package final class UploadedLogs: Sendable {
-    /// Where the file lies.
+    /// The path of the file.
     package let path: String
-    /// What its sender said it is, one of the few types that are taken, such as `text/plain`.
+    /// The media type given by its sender, one of `ChunkedUploads.contentTypes`.
     package let type: String
     private let file: UploadFile
     private let descriptor: Int32
 
-    /// Bytes that are in memory at once.
+    /// Bytes in memory at once.
     private static let pieceSize = 65_536
 
-    /// Opens the file that a debug upload names.
+    /// Opens the file of a debug upload.
     ///
     /// - Parameter id: the upload's `logsUploadID`.
-    /// - Throws: `UploadedLogsGone` when it was removed, or an error of the database or the file system.
+    /// - Throws: `UploadedLogsGone` for a removed file, or an error of the database or the file system.
     package init(_ id: String, of account: AccountID = .first, in database: DirectoryDatabase) throws {
         let type = try database.pool.read { database in
             try String.fetchOne(
@@ -39,10 +39,10 @@ package final class UploadedLogs: Sendable {
 
     deinit { close(descriptor) }
 
-    /// True for what people read; the other types are archives, or bytes of any kind.
+    /// True for text; the other types are archives or arbitrary bytes.
     package var isText: Bool { ["text/plain", "application/json"].contains(type) }
 
-    /// The bytes from a place on, at most 64 KiB; none at the end.
+    /// At most 64 KiB from an offset on; empty at the end.
     package func read(at offset: Int) throws -> [UInt8] {
         try [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
             var got = pread(descriptor, buffer.baseAddress, buffer.count, offset)
@@ -53,7 +53,7 @@ package final class UploadedLogs: Sendable {
     }
 }
 
-/// Logs of a debug upload whose file is not there any more.
+/// The log file of a debug upload was removed.
 package struct UploadedLogsGone: OperatorMistake, Hashable {
     package var kind: OperatorMistakeKind { .missing }
 

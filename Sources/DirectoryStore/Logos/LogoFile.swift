@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Foundation
+
+/// The rules that every logo file keeps.
+package enum LogoFile {
+    /// True for a file name of 1 to 128 bytes that leads to no other folder.
+    package static func isPlainName(_ name: String) -> Bool {
+        !name.hasPrefix(".") && (1...128).contains(name.utf8.count)
+            && name.utf8.allSatisfy {
+                (97...122).contains($0 | 0x20) || (48...57).contains($0) || $0 == UInt8(ascii: "-")
+                    || $0 == UInt8(ascii: "_") || $0 == UInt8(ascii: ".")
+            }
+    }
+
+    /// The media type by the first bytes, not by the name; nil unless it is a PNG or a JPEG.
+    package static func contentType(_ data: Data) -> String? {
+        if data.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return "image/png" }
+        return data.starts(with: [0xFF, 0xD8, 0xFF]) ? "image/jpeg" : nil
+    }
+}

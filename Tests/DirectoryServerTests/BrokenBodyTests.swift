@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import DirectoryServer
+import Logging
+import Synchronization
+import Testing
+
+@Suite("Bodies that break the rules of HTTP", .timeLimit(.minutes(8)))
+struct BrokenBodyTests {
+    /// RFC 9112 §7.1: a chunk begins with its size in hexadecimal digits and ends with CRLF.
+    @Test(arguments: ["zz\r\n{}\r\n0\r\n\r\n", "-1\r\n{}\r\n", "2\r\n{}xx0\r\n\r\n", "FFFFFFFFFFFFFFFFFF\r\n"])
+    func `broken chunks are the client's fault and no error of the server`(chunks: String) async throws {
+        let lines = Mutex<[String]>([])
+        let logger = Logger(label: "test") { _ in
+            LineLog { line, level in if level >= .warning { lines.withLock { $0.append(line) } } }
+        }
+        try await RunningDirectory.run(logger: logger) { directory in
+            let answer = try await LoopbackClient.ask(
+                RawRequest(
+                    method: "POST", path: "/" + APIPath.event,
+                    headers: [("X-API-Key", directory.key), ("Transfer-Encoding", "chunked")],
+                    body: Array(chunks.utf8), announced: -1),
+                port: directory.port)
+            #expect(answer.status == 400, "\(answer.text)")
+            #expect(answer.isEnvelope("bad_request") || answer.body.isEmpty)
+        }
+        #expect(lines.withLock { $0 } == [])
+    }
+}

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ChildPrograms
+import DirectoryFixtures
+import Foundation
+import Testing
+
+/// The built program, run as an operator runs it; it lies beside the tests, which depend on it.
+@Suite("Commands of herald-directory", .timeLimit(.minutes(8)))
+struct CommandTests {
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private static func program(_ arguments: [String]) async throws -> ChildProgram {
+        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        return try await ChildProgram.run(tests.appendingPathComponent("herald-directory").path, arguments)
+    }
+
+    private func run(_ arguments: String...) async throws -> ChildProgram {
+        try await Self.program(arguments + ["--state", folder.path + "/state"])
+    }
+
+    @Test func `an account is opened, given a key that is shown once, and closed`() async throws {
+        #expect(try await run("account", "create", "acme", "--cap", "10").code == 0)
+        let key = try await run("key", "create", "gateway", "--account", "acme").output
+        #expect(key.hasPrefix("hd_"))
+        let rotated = try await run("key", "rotate", "gateway", "--account", "acme", "--grace-hours", "1").output
+        #expect(rotated.hasPrefix("hd_") && rotated != key)
+        let list = try await run("key", "list", "--account", "acme").output
+        #expect(list.contains("good until") && !list.contains(key.dropLast().suffix(60)))
+        #expect(
+            try await run("account", "--account", "acme", "--mode", "testing").output.contains(#""mode":"testing""#))
+        #expect(try await run("account", "close", "acme").code == 0)
+        let refused = try await run("key", "create", "other", "--account", "acme")
+        #expect(refused.code != 0 && refused.errors.contains("the account is closed"))
+        let unknown = try await run("key", "list", "--account", "nobody")
+        #expect(unknown.code != 0 && unknown.errors.contains("there is no account \"nobody\""))
+    }
+
+    @Test func `a successor goes into the gateway's file alone, which keeps its owner`() async throws {
+        let file = folder.path + "/gateway-key"
+        let shown = try await run("key", "create", "gateway", "--signed", "--write", file).output
+        #expect(shown.contains("\nid ") && shown.contains("\nsecret "))
+        let first = try String(contentsOfFile: file, encoding: .utf8)
+        // Another user can be given it by root alone, as in a build's container.
+        let isRoot = geteuid() == 0
+        if isRoot { #expect(chown(file, 65534, 65534) == 0) }
+        let rotated = try await run("key", "rotate", "gateway", "--write", file)
+        #expect(rotated.code == 0 && !rotated.output.contains("secret"))
+        let second = try String(contentsOfFile: file, encoding: .utf8)
+        #expect(second != first)
+        for text in [first, second] {
+            #expect(text.hasPrefix("hd_") && text.split(separator: "\n").count == 1 && text.hasSuffix("\n"))
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: file)
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        if isRoot { #expect(attributes[.ownerAccountID] as? Int == 65534) }
+        for (before, after) in [(0o640, 0o640), (0o644, 0o640)] as [(mode_t, Int)] {
+            #expect(chmod(file, before) == 0)
+            #expect(try await run("key", "rotate", "gateway", "--write", file).code == 0)
+            #expect(
+                try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int == after)
+        }
+    }
+
+    @Test func `a key goes into a file that only this user can read`() async throws {
+        #expect(
+            try await run("admin-key", "create", "portal", "--write", folder.path + "/key").output.contains(
+                "written to"))
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/key")
+        #expect(attributes[.posixPermissions] as? Int == 0o600)
+        #expect(try await run("admin-key", "list").output.contains("portal"))
+        let failed = try await run("admin-key", "create", "second", "--write", folder.path + "/no/key")
+        #expect(failed.code != 0)
+        #expect(try await !run("admin-key", "list").output.contains("second  good"))
+    }
+
+    @Test func `brands come in, change, go out and are backed up`() async throws {
+        try folder.write(Array("number,brand_name\n+61491570156,Acme\nx,Acme\n".utf8), to: "bad.csv")
+        let bad = try await run("import", folder.path + "/bad.csv")
+        #expect(bad.code != 0 && bad.errors.contains("line 3: \"x\" is no number without its country"))
+        let some = try await run("import", folder.path + "/bad.csv", "--skip-bad").output
+        #expect(some == "1 imported, 0 unchanged, 1 rejected\n")
+        #expect(try await run("brand", "change", "acme", "--name", "Acme Bank").output.contains(#""numbers":1"#))
+        #expect(try await run("export").output.contains("+61491570156,Acme Bank,,,acme"))
+        #expect(try await run("number", "deactivate", "+61491570156").code == 0)
+        #expect(try await run("number", "list").output.contains("inactive"))
+        #expect(try await run("backup", folder.path + "/copy.sqlite").code == 0)
+        #expect(try await run("backup", folder.path + "/copy.sqlite").code != 0)
+        #expect(
+            try await run("report", "2026-01").output == """
+                main 2026-01: 0 counted, 0 not counted, 0 calls returned; 0 syncs delivered, 0 acknowledged; \
+                lookups: 0 matched, 0 not matched
+
+                """)
+        try folder.write([0xFF, 0xD8, 0xFF, 1], to: "a.jpg")
+        #expect(try await run("logo", "add", folder.path + "/a.jpg").output.contains("image/jpeg"))
+        #expect(try await run("logo", "list").output.contains("a.jpg"))
+    }
+
+    @Test func `numbers and texts that begin with a dash are taken as they stand`() async throws {
+        #expect(try await run("account", "create", "acme", "--cap", "9", "--included-imprints", "3").code == 0)
+        let changed = try await run("account", "change", "--account", "acme", "--cap", "-1")
+        #expect(changed.code == 0 && changed.output.contains(#""cap_this_month":null"#), "\(changed)")
+        let refused = try await run("account", "change", "--included-imprints", "-1")
+        #expect(refused.code == 1 && refused.errors.contains("the included imprints must be 0 or more"))
+        #expect(try await run("brand", "create", "Acme", "--reason", "-10 % today").output.contains("-10 % today"))
+        for arguments in [["brand", "list", "--limit", "-1"], ["events", "--limit", "-1"]] {
+            let limit = try await Self.program(arguments + ["--state", folder.path + "/state"])
+            #expect(limit.code != 0 && limit.errors.contains("--limit must be 1 or more"), "\(limit.errors)")
+        }
+    }
+
+    @Test(arguments: [["number", "deactivate"], ["number", "list", "--after"], ["events", "--number"]])
+    func `a number is taken as people write it, and what is none is shown`(arguments: [String]) async throws {
+        _ = try await run("account", "create", "acme")
+        let state = ["--state", folder.path + "/state"]
+        let taken = try await Self.program(arguments + ["+61 491 570-156"] + state)
+        #expect(taken.code == 0 || taken.errors.contains("none of them is in use"), "\(taken.errors)")
+        let refused = try await Self.program(arguments + ["0491\u{1B}[2J"] + state)
+        #expect(refused.code != 0)
+        #expect(
+            refused.errors.contains(#""0491\u{1b}[2J" is no number; write it with + and the country code"#),
+            "\(refused.errors)")
+    }
+
+    @Test func `an import says what is wrong on standard error, and fails where nothing can be used`() async throws {
+        try folder.write(Array("number;brand_name;logo_url\n61491;A\u{1B}[2J;a.png\n".utf8), to: "bad.csv")
+        let none = try await run("import", folder.path + "/bad.csv", "--skip-bad")
+        #expect(none.code == 1 && none.output.isEmpty)
+        #expect(none.errors.contains("no line of the file can be used, so nothing was imported"))
+        try folder.write(Array("number\tbrand_name\tlogo_url\n+61491570156\tA\tno.png\n".utf8), to: "good.csv")
+        let good = try await run("import", folder.path + "/good.csv")
+        #expect(good.output == "1 imported, 0 unchanged, 0 rejected\n")
+        #expect(good.errors.contains("/good.csv: warning: line 2: logo \"no.png\" is not among the uploaded logos"))
+        #expect(try await run("import", folder.path).errors == "Error: \(folder.path) is a folder; name a file\n")
+        let warned = try await run("brand", "change", "a", "--logo", "other.png")
+        #expect(warned.code == 0 && warned.errors.hasPrefix("warning: logo \"other.png\""))
+    }
+
+    @Test(arguments: [
+        ("/dev/null", "File exists"), ("/proc/herald", "No such file or directory"),
+        ("/dev/null/state", "Not a directory"),
+    ]) func `a state folder that cannot be made is told in words`(path: String, reason: String) async throws {
+        let refused = try await Self.program(["run", "--state", path])
+        #expect(refused.code == 1)
+        #expect(
+            refused.errors == """
+                Error: \(path)/directory.sqlite cannot be opened: \(reason); \
+                is the state folder right, writable, and not full?
+
+                """)
+    }
+
+    @Test func `a database that is none is told without SQL`() async throws {
+        try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
+        try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder.path + "/state/directory.sqlite"))
+        let refused = try await run("key", "list")
+        #expect(refused.code == 1 && refused.errors.contains("file is not a database;"))
+        #expect(!refused.errors.contains("PRAGMA"))
+    }
+
+    @Test func `a folder of logos that is not there does not start a server without logos`() async throws {
+        let refused = try await run("run", "--listen", "192.0.2.1:8088", "--logos", "/nowhere")
+        #expect(refused.code == 1)
+        #expect(refused.errors == "Error: --logos: /nowhere cannot be read: No such file or directory\n")
+    }
+
+    @Test(arguments: [
+        "run", "import", "export", "brand", "number", "logo", "events", "report", "account", "key", "admin-key",
+        "debug", "backup",
+    ]) func `the help of every command has an example`(command: String) async throws {
+        let help = try await Self.program([command, "--help"])
+        #expect(help.code == 0 && help.output.contains("Example:\n  herald-directory \(command)"))
+    }
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import DirectoryFixtures
+import Logging
+import Synchronization
+import Testing
+
+@testable import DirectoryServer
+
+@Suite("Writes that answers do not wait for")
+struct LostWritesTests {
+    private struct Full: Error {}
+
+    /// What the log was told.
+    private final class Lines: Sendable {
+        let all = Mutex<[String]>([])
+    }
+
+    @Test func `the log tells of lost writes at most once a minute, and every answer goes out`() async {
+        let (lines, time) = (Lines(), ManualTime())
+        let logger = Logger(label: "test") { _ in LineLog { line, _ in lines.all.withLock { $0.append(line) } } }
+        let lost = LostWrites(logger: logger, now: { time.seconds })
+        var told: [Int] = []
+        for wait in [0, 0, 59, 1, 30, -3600, 60] as [Int64] {
+            time.seconds += wait
+            let made: Int? = await lost.attempt("a count") { throw Full() }
+            #expect(made == nil)
+            told.append(lines.all.withLock { $0.count })
+        }
+        // A clock that was set back by an hour does not keep the log silent for one.
+        #expect(told == [1, 1, 1, 2, 2, 3, 4])
+    }
+
+    @Test func `what could be written is given back, and nothing is told`() async {
+        let lines = Lines()
+        let logger = Logger(label: "test") { _ in LineLog { line, _ in lines.all.withLock { $0.append(line) } } }
+        let made = await LostWrites(logger: logger, now: { 1 }).attempt("a count") { 5 }
+        #expect(made == 5)
+        #expect(lines.all.withLock { $0.isEmpty })
+    }
+}
