@@ -20,10 +20,10 @@ package struct CallThreadPriority: ~Copyable {
         package let isRealTime: Bool
     }
 
-    /// The niceness a call thread asks for.
+    /// The requested niceness of a call thread.
     ///
-    /// By the weights of the kernel it leaves threads that store outcomes a quarter of a core they share; with −10 it is a
-    /// tenth, too little for the calls one core carries. Measured: docs/performance-overload.md.
+    /// On a shared core it leaves 1/4 of the time to threads that store outcomes. With −10 they get 1/10, which is too
+    /// little for the calls of one core (docs/performance/log.md).
     package static let wantedNiceness: Int32 = -5
 
     /// Measuring interval of the thread's load in nanoseconds.

@@ -9,11 +9,11 @@ import SIPCore
 struct StreamBacklog {
     /// Messages per round.
     static let turn = 32
-    /// Bytes that wait when it counts as full.
+    /// Queued bytes that count as full: about 10,000 messages, or 0.1 s of work.
     ///
-    /// Some 10,000 messages, 0.1 s of work: connections bring a megabyte at a time, and of a shorter queue that would be so
-    /// large a part that calls were shed in waves (docs/performance-overload.md). An inbox takes twice as much before it
-    /// holds connections back, which holds back calls in progress too.
+    /// Connections deliver a megabyte at a time. That would be a large part of a shorter queue, and calls would be shed
+    /// in waves (docs/performance/log.md). An inbox takes twice as much before it stops reading from connections,
+    /// which also delays calls in progress.
     static let fullBytes = 8 << 20
     /// Queued bytes that count as empty: connections deliver as much between two rounds.
     static let emptyBytes = 64 << 10

@@ -237,7 +237,7 @@ final class StreamConnection: ChannelInboundHandler {
                 channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { self.close(nil) }
             }
         }
-        // Of a message; a handshake has its own time.
+        // Applies to messages; a handshake has a time limit of its own.
         if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? .now() : nil }
     }
 

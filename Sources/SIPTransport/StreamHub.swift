@@ -50,7 +50,9 @@ final class StreamHub {
         self.onTrouble = onTrouble
     }
 
-    /// The worker that gets a connection's messages, always the same, so that they keep their order.
+    /// Returns the inbox for a connection's messages.
+    ///
+    /// It never changes, so messages stay in order.
     func inbox(for number: UInt64) -> StreamInbox { inboxes[Int(number % UInt64(inboxes.count))] }
 
     /// Reports a message as undelivered.
@@ -200,7 +202,7 @@ final class StreamHub {
         counters.setOpen(connections.count)
     }
 
-    /// Closes connections that have been silent or half a message for too long.
+    /// Closes connections that are idle or have an incomplete message for too long.
     func sweep() {
         let now = NIODeadline.now()
         for connection in Array(connections.values) { connection.sweep(now) }

@@ -66,9 +66,9 @@ package final class TransportWorker: Sendable {
         pthread_detach(thread)
     }
 
-    /// Puts the thread before all ordinary ones, where the system allows it, or back among them; any thread.
+    /// Requests real-time or normal scheduling for the thread, if permitted.
     ///
-    /// For the time in which this program itself keeps the cores busy. The thread does so within 0.1 s while messages come.
+    /// Thread-safe. Used while this program itself loads the cores. Takes effect within 0.1 s while messages arrive.
     package func goFirst(_ isSo: Bool) { goesFirst.store(isSo, ordering: .relaxed) }
 
     /// Ends the thread after its current round.
