@@ -29,6 +29,7 @@ package struct CallThreadPriority: ~Copyable {
     /// Measuring interval of the thread's load in nanoseconds.
     static let interval: UInt64 = 100_000_000
 
+    /// The result of the request for scheduling.
     package let granted: Granted
     private let share: Double
     private var isFirst = false

@@ -22,6 +22,7 @@ package enum NameRecordType: UInt16, Hashable, Sendable {
 
 /// One record of a DNS response.
 package struct NameRecord: Hashable, Sendable {
+    /// The data of a record, by its type.
     package enum Content: Hashable, Sendable {
         /// A or AAAA.
         ///

@@ -53,7 +53,9 @@ struct NextHopEntry: Hashable, Sendable {
 
 /// Exponential backoff between two limits, with a random spread of ± 20 %.
 package struct NextHopBackoff: Hashable, Sendable {
+    /// The delay after the first failure.
     package var first: Duration
+    /// The largest delay.
     package var limit: Duration
 
     package init(first: Duration = .seconds(1), limit: Duration = .seconds(60)) {

@@ -15,6 +15,7 @@ package struct StreamLimits: Sendable {
     package var idle = Duration.seconds(600)
     /// Time limit of an incomplete message or TLS handshake.
     package var unfinished = Duration.seconds(10)
+    /// Time limit for establishing a TCP connection.
     package var connect = Duration.seconds(4)
     /// Limit of unsent bytes per connection.
     ///
@@ -24,6 +25,7 @@ package struct StreamLimits: Sendable {
     ///
     /// Messages above it are not delivered.
     package var early = 16 << 20
+    /// Largest message in bytes.
     package var largestMessage = 65_535
 
     package init() {}

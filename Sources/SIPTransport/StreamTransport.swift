@@ -10,6 +10,7 @@ package struct StreamListener: Sendable {
     /// Position among all local addresses.
     package let position: Int
     package let address: PeerAddress
+    /// Certificate and key for TLS; nil for TCP.
     package let identity: TLSIdentity?
 
     package init(position: Int, address: PeerAddress, identity: TLSIdentity? = nil) {

@@ -13,6 +13,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     package let remote: PeerAddress
     /// True for outgoing connections.
     package let isMade: Bool
+    /// The cause and, if known, the key to change.
     package let reason: String
 
     package var description: String {
