@@ -4,11 +4,17 @@
 ///
 /// A server serves them below `/` and below `/api/`.
 package enum APIPath {
+    /// GET returns brands; POST confirms a sync.
     package static let sync = "mobile/branding/sync"
+    /// Looks up one number.
     package static let lookup = "mobile/branding/lookup"
+    /// Accepts one event.
     package static let event = "mobile/branding/event"
+    /// Registers a device.
     package static let register = "mobile/device/register"
+    /// Updates a device.
     package static let update = "mobile/device/update"
+    /// Reports that a device is alive.
     package static let presence = "mobile/device/presence"
     /// Telemetry lines.
     ///
@@ -22,9 +28,13 @@ package enum APIPath {
     package static let batch = "mobile/sync/batch"
     /// Remote configuration.
     package static let configuration = "mobile/config"
+    /// Accepts logs and status at the directory's request.
     package static let debugUpload = "mobile/debug/upload"
+    /// Starts a chunked upload.
     package static let uploadStart = "mobile/uploads/chunked/init"
+    /// Accepts one chunk.
     package static let uploadChunk = "mobile/uploads/chunked/chunk"
+    /// Completes a chunked upload.
     package static let uploadComplete = "mobile/uploads/chunked/complete"
     /// Issues tokens for an API key and a registered device.
     package static let token = "mobile/auth/token"

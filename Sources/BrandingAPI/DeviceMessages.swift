@@ -2,7 +2,9 @@
 
 /// The body of `POST mobile/device/register`, sent once per device.
 package struct DeviceRegistration: Codable, Hashable, Sendable {
+    /// A UUID chosen by the client.
     package var deviceID: String
+    /// Such as `ios`, `android` or `linux`.
     package var platform: String
     package var osVersion: String?
     package var appVersion: String?
@@ -43,6 +45,7 @@ package struct DeviceUpdate: Codable, Hashable, Sendable {
     package var appVersion: String?
     package var sdkVersion: String?
     package var osVersion: String?
+    /// ISO 8601.
     package var lastSeen: String?
     /// Capabilities of the device, such as `contacts_enabled`.
     package var capabilities: [String: JSONValue]?
@@ -72,9 +75,11 @@ package struct DeviceUpdate: Codable, Hashable, Sendable {
 /// The body of `POST mobile/device/presence`, sent every five minutes and after each sync.
 package struct Presence: Codable, Hashable, Sendable {
     package var deviceID: String
+    /// ISO 8601.
     package var observedAt: String
     package var platform: String?
     package var osVersion: String?
+    /// The `synced_at` of the last sync.
     package var lastSyncedAt: String?
 
     package enum CodingKeys: String, CodingKey {

@@ -49,10 +49,13 @@ package struct DirectoryConfig: Hashable, Sendable {
 
     /// The four gates of a debug upload.
     package struct DebugUI: Hashable, Sendable {
+        /// True enables the debug upload.
         package var enabled: Bool?
+        /// True requests an upload.
         package var requestUpload: Bool?
         /// ISO 8601; nil for no deadline.
         package var expiresAt: String?
+        /// True permits the export of logs.
         package var allowExport: Bool?
 
         /// Creates the gates without any field.

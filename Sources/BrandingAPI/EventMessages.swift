@@ -4,10 +4,14 @@
 ///
 /// Other fields are not allowed.
 package struct EventRequest: Codable, Hashable, Sendable {
+    /// E.164 with plus sign.
     package var phoneNumber: String
+    /// The event name, such as `displayed`.
     package var outcome: String
+    /// The place where the brand was shown, such as `sip`.
     package var surface: String?
     package var deviceID: String?
+    /// ISO 8601.
     package var displayedAt: String?
     /// At most 200 characters.
     ///
@@ -59,6 +63,7 @@ package struct EventResponse: Codable, Hashable, Sendable {
     /// ISO 8601.
     package var displayedAt: String?
     package var imprintID: String?
+    /// True if the directory accepted the event.
     package var accepted: Bool?
     /// True if only the raw event was stored.
     package var partial: Bool?

@@ -5,6 +5,7 @@
 /// Brand fields are null without a match.
 package struct LookupResponse: Codable, Hashable, Sendable {
     package var success: Bool
+    /// The number of the request, in E.164 with plus sign.
     package var e164: String
     package var brandName: String?
     package var logoURL: String?
@@ -86,7 +87,9 @@ package struct PublicLookupResponse: Codable, Hashable, Sendable {
         }
     }
 
+    /// True if the number has a brand.
     package var matched: Bool
+    /// True if the brand is in the response.
     package var displayed: Bool
     package var brand: Brand?
     package var callReason: String?

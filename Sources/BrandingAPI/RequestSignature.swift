@@ -8,6 +8,7 @@
 package enum RequestSignature {
     /// Header of the application id.
     package static let idHeader = "X-Api-Id"
+    /// Header of the signature.
     package static let signatureHeader = "X-Signature"
     /// Header of the signed time: seconds since 1970 in digits.
     package static let timeHeader = "X-Nonce"

@@ -27,7 +27,9 @@ package struct SyncResponse: Codable, Hashable, Sendable {
 
 /// The body of the optional `POST mobile/branding/sync`, with which a client reports what it has stored.
 package struct SyncAcknowledgement: Codable, Hashable, Sendable {
+    /// The `synced_at` of the confirmed sync.
     package var lastSyncedAt: String
+    /// The stored numbers in E.164.
     package var numbers: [String]
 
     package enum CodingKeys: String, CodingKey {

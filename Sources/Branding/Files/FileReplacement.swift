@@ -72,6 +72,7 @@ extension FileReplacement {
 ///
 /// Either the old file remains, or a power cut may undo the rename.
 package struct FileReplacementError: Error, Hashable, CustomStringConvertible {
+    /// The file or folder of the failed operation.
     package let path: String
     /// The errno of the failed system call.
     package let code: CInt

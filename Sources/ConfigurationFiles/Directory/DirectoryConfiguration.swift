@@ -28,6 +28,7 @@ package struct DirectoryConfiguration: Sendable {
     ///
     /// A client is a device, or an address if the request names no device.
     package struct RateLimits: Hashable, Sendable {
+        /// Clients without `X-Client-Type`, such as phones with the published SDKs.
         package var web = 200
         package var mobileIOS = 300
         package var mobileAndroid = 300
@@ -44,13 +45,18 @@ package struct DirectoryConfiguration: Sendable {
         package var ios = Versions()
         package var android = Versions()
         package var herald = Versions()
+        /// True asks clients to update to `latest`.
         package var forceUpdate = false
+        /// Minutes between two syncs of a client, 1 to 10,080.
         package var syncIntervalMinutes = 15
+        /// Hours for which a client may use its copy without a successful sync, 1 to 8,760.
         package var cacheTTLHours = 24
 
         /// The versions for one kind of client; nil omits the field.
         package struct Versions: Hashable, Sendable {
+            /// The oldest supported version, such as `1.0.0`.
             package var minimum: String?
+            /// The latest version, such as `1.2.0`.
             package var latest: String?
         }
     }

@@ -9,19 +9,25 @@ extension HeraldConfiguration {
         package var key: ConfiguredSecret
         /// Nil means the directory's remote configuration, or else 30 min.
         package var syncInterval: Duration?
+        /// Time between full syncs, which reveal deleted brands.
         package var fullSyncInterval = Duration.seconds(86_400)
+        /// Time between presence reports.
         package var presenceInterval = Duration.seconds(300)
         /// Largest gap between the bytes of a response.
         package var timeout = Duration.seconds(30)
         /// Time limit for one request and its response, except a sync.
         package var resourceTimeout = Duration.seconds(60)
+        /// Time limit for a sync.
         package var syncTimeout = Duration.seconds(1800)
+        /// True confirms each sync with a POST.
         package var acknowledges = false
         /// The platform in the device registration.
         package var platform = "linux"
+        /// The value of `X-Client-Type`.
         package var clientType = "herald"
         /// True uses bearer tokens instead of sending the API key with every request.
         package var isBearer = false
+        /// Certificate requirements; unused for an `http` URL.
         package var tls = DirectoryTLS()
         /// Nil disables signing.
         package var signing: DirectorySigning?
@@ -55,6 +61,7 @@ extension HeraldConfiguration {
         package var roots: String?
         /// The gateway's own certificate chain in PEM; set together with `key`, or neither.
         package var certificate: String?
+        /// The key of `certificate`, in PEM without pass phrase.
         package var key: String?
     }
 
@@ -68,6 +75,7 @@ extension HeraldConfiguration {
 
     /// The application id and the secret of signed requests.
     package struct DirectorySigning: Hashable, Sendable {
+        /// The application id that the directory knows.
         package var id: String
         /// The shared secret; empty if the file was loaded without its secrets.
         package var secret: ConfiguredSecret

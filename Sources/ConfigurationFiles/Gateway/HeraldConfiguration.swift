@@ -38,6 +38,7 @@ package struct HeraldConfiguration: Sendable {
     package var streams: Streams
     /// DNS servers; empty means the system's servers.
     package var nameServers: [EndpointAddress]
+    /// The treatment of requests from unknown peers.
     package var strangers: Strangers
     /// Nil disables the admin page.
     package var admin: EndpointAddress?
@@ -45,7 +46,9 @@ package struct HeraldConfiguration: Sendable {
 
     /// A local address for receiving and sending SIP.
     package struct Listener: Hashable, Sendable {
+        /// Name in the `listen` keys of trunks and PBXs.
         package var name: String
+        /// The bound address; may be a wildcard if `advertise` is set.
         package var address: EndpointAddress
         /// The address or host name that replaces `address` in Via and Record-Route.
         package var advertise: EndpointAddress?
@@ -63,9 +66,13 @@ package struct HeraldConfiguration: Sendable {
 
     /// The certificate files of a TLS listener.
     package struct TLSFiles: Hashable, Sendable {
+        /// Certificate chain in PEM.
         package var certificate: String
+        /// Private key in PEM, without pass phrase.
         package var key: String
+        /// Trusted roots in PEM; nil means the system's.
         package var roots: String?
+        /// True requires a client certificate from a trusted root (mutual TLS).
         package var asksForCertificate = false
         package var suites = CipherSuites.modern
     }
@@ -75,9 +82,13 @@ package struct HeraldConfiguration: Sendable {
 
     /// Limits of TCP and TLS connections.
     package struct Streams: Hashable, Sendable {
+        /// Limit of all connections.
         package var connections = 10_000
+        /// Limit of connections per IPv4 address or IPv6 /64.
         package var connectionsPerSource = 200
+        /// Time without data after which a connection is closed.
         package var idle = Duration.seconds(600)
+        /// Time limit of an incomplete message or handshake.
         package var unfinished = Duration.seconds(10)
     }
 
@@ -99,6 +110,7 @@ package struct HeraldConfiguration: Sendable {
 
     /// A destination of calls.
     package struct Target: Hashable, Sendable {
+        /// Address or host name, with the default port of the transport if none is configured.
         package var address: EndpointAddress
         /// Position in `listen`.
         package var listener: Int
@@ -114,6 +126,7 @@ package struct HeraldConfiguration: Sendable {
 
     /// A carrier.
     package struct Trunk: Hashable, Sendable {
+        /// Name in events, metrics and the trunk header.
         package var name: String
         /// Source addresses; at least one, unless `certificateNames` identifies the trunk.
         package var sources: [SourceRange]
@@ -129,7 +142,9 @@ package struct HeraldConfiguration: Sendable {
         package var listener: Int
         /// Position in `listen` of the address for its calls to the PBX; nil means the PBX's own.
         package var pbxListener: Int?
+        /// Country of its national numbers; nil accepts only numbers with a plus sign.
         package var region: Region?
+        /// True trusts its P-Asserted-Identity, Remote-Party-ID and verstat.
         package var isTrusted: Bool
         package var policy: Policy
         /// Header fields in order of preference; at least one, without repetition.
@@ -153,8 +168,11 @@ package struct HeraldConfiguration: Sendable {
 
     /// Limits of a trunk's calls; nil means no limit.
     package struct TrunkLimits: Hashable, Sendable {
+        /// New calls per second.
         package var callsPerSecond: Int?
+        /// Calls above the rate at once; nil means the calls of one second.
         package var burst: Int?
+        /// Concurrent calls.
         package var calls: Int?
     }
 
@@ -175,9 +193,13 @@ package struct HeraldConfiguration: Sendable {
 
     /// The rules for marking a target as down.
     package struct Health: Sendable {
+        /// Time between two OPTIONS to a target.
         package var interval = Duration.seconds(10)
+        /// Wait for the response to OPTIONS.
         package var timeout = Duration.seconds(4)
+        /// Failed OPTIONS in a row that mark a target as down.
         package var downAfter = 3
+        /// Responses in a row that mark it as up again.
         package var upAfter = 2
         /// Wait for the first response of a target before the call tries the next target.
         package var patience = Duration.seconds(4)
@@ -196,6 +218,7 @@ package struct HeraldConfiguration: Sendable {
 
     /// Rendering of brands.
     package struct BrandingSettings: Hashable, Sendable {
+        /// False forwards every call without a brand.
         package var isEnabled = true
         /// 15 to 200 bytes of UTF-8.
         package var maxNameBytes = 80
@@ -203,15 +226,21 @@ package struct HeraldConfiguration: Sendable {
         package var maxReasonCharacters = 64
         package var percent = PercentPolicy.spellOut
         package var quotes = Quotes.escape
+        /// True allows `http:` logos in Call-Info.
         package var allowsInsecureLogos = false
+        /// False omits Call-Info.
         package var writesCallInfo = true
     }
 
     /// The timers of RFC 3261, Table 4.
     package struct Timers: Hashable, Sendable {
+        /// Estimated round trip and first retransmission interval; at most `t2`.
         package var t1 = Duration.milliseconds(500)
+        /// Largest retransmission interval.
         package var t2 = Duration.seconds(4)
+        /// Lifetime of a message in the network.
         package var t4 = Duration.seconds(5)
+        /// Wait for the final response of a ringing target.
         package var c = Duration.seconds(181)
     }
 

@@ -11,6 +11,7 @@ extension HeraldConfiguration {
 
     /// Settings of the logo service, which fetches logos and serves them to phones.
     package struct Logos: Hashable, Sendable {
+        /// HTTP address for phones.
         package var listen: EndpointAddress
         /// An `http` or `https` URL without a trailing slash.
         package var publicURL: String
@@ -22,15 +23,21 @@ extension HeraldConfiguration {
         /// 1 to 4 different sizes, 16 to 1024 pixels.
         package var sizes = [128]
         package var format = LogoFormat.png
+        /// True allows hosts in private networks and on this machine.
         package var allowsPrivate = false
+        /// True allows `http:` URLs.
         package var allowsHTTP = false
         /// Largest image in bytes.
         package var maxFile = 524_288
+        /// Largest image in pixels.
         package var maxPixels = 4_194_304
         /// Limit of all files in bytes.
         package var maxTotal = 268_435_456
+        /// Time limit of a fetch.
         package var timeout = Duration.seconds(10)
+        /// Time between checks of a logo.
         package var refresh = Duration.seconds(86_400)
+        /// Time before an unused file is deleted.
         package var grace = Duration.seconds(604_800)
     }
 }

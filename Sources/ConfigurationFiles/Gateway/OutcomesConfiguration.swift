@@ -22,7 +22,9 @@ extension HeraldConfiguration {
     ///
     /// A star at the end matches any rest.
     package struct AnswererSigns: Hashable, Sendable {
+        /// Users of SIP URIs.
         package var users: [String] = []
+        /// Hosts of SIP URIs.
         package var hosts: [String] = []
         package var headers: [Header] = []
 
@@ -35,7 +37,9 @@ extension HeraldConfiguration {
 
     /// Settings of call records and events.
     package struct Outcomes: Hashable, Sendable {
+        /// The value of `surface` in events.
         package var surface = "sip"
+        /// Time in which a call back counts as returned.
         package var returnedWindow = Duration.seconds(259_200)
         package var returnedOriginals = Originals.unanswered
         /// Group names, keyed by member: a user of the PBX, or a number with plus sign.
@@ -47,7 +51,9 @@ extension HeraldConfiguration {
         package var profile = PBXProfile.generic
         package var voicemail = AnswererSigns()
         package var system = AnswererSigns()
+        /// Time after which a call without BYE is closed.
         package var maxCallDuration = Duration.seconds(14_400)
+        /// Time for which calls and delivered events are kept.
         package var retention = Duration.seconds(7_776_000)
         /// Limit of the ledger in bytes.
         ///

@@ -4,6 +4,7 @@
 package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
     /// The address, IPv6 without brackets; or a host name where names are allowed.
     package let host: String
+    /// The configured or default port.
     package let port: UInt16
     package let isIPv6: Bool
     /// True for a host name, which the gateway resolves at run time.

@@ -5,9 +5,11 @@
 /// Printed as `herald.yaml:12:5: trunks[0].regoin: unknown key; did you mean "region"?`, a format that editors can
 /// open.
 package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible {
+    /// Path of the file.
     package let file: String
     /// Counts from 1; 0 if the problem has no position.
     package let line: Int
+    /// Counts from 1; 0 if the problem has no position.
     package let column: Int
     /// Path of the key, such as `trunks[0].region`; empty for the whole file.
     package let key: String

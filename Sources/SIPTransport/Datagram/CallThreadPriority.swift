@@ -3,41 +3,44 @@
 import CLinux
 import Glibc
 
-/// How the scheduler treats a call thread: with a niceness, and before all ordinary threads while that is asked for.
+/// Scheduling of a call thread: its niceness, and real-time scheduling on request.
 ///
-/// Ordinary threads wait for each other however short their slices are, up to some milliseconds beside a full sync; a
-/// real-time thread wakes at once, but meets fewer messages each time, which costs a sixth more CPU at 2,000 calls/s: so it
-/// is one only on request (docs/performance.md). One that never waits would leave nothing to those that store outcomes, so
-/// it is ordinary all the same while it is at work for `share` of its time or more. Made and used on the thread itself.
+/// Normal threads delay each other by up to some milliseconds, for example during a full sync. A real-time thread wakes
+/// at once. It handles fewer messages per round, which costs 1/6 more CPU at 2,000 calls/s (docs/performance.md). So
+/// the thread is real-time only on request. A busy real-time thread would starve the threads that store outcomes. So
+/// the thread is normal while it works for `share` of the time or more. Used only on the call thread itself.
 package struct CallThreadPriority: ~Copyable {
-    /// What the system allows the thread.
+    /// The scheduling that the system permits.
     package struct Granted: Hashable, Sendable {
-        /// −20 to 19; below 0 takes CAP_SYS_NICE or RLIMIT_NICE.
+        /// −20 to 19.
+        ///
+        /// Values below 0 require CAP_SYS_NICE or RLIMIT_NICE.
         package let niceness: Int32
-        /// Whether it may be of the real-time kind, which takes CAP_SYS_NICE or RLIMIT_RTPRIO; sched(7).
+        /// True if real-time scheduling is permitted, which requires CAP_SYS_NICE or RLIMIT_RTPRIO; see sched(7).
         package let isRealTime: Bool
     }
 
-    /// The niceness a call thread asks for.
+    /// The requested niceness of a call thread.
     ///
-    /// By the weights of the kernel it leaves threads that store outcomes a quarter of a core they share; with −10 it is a
-    /// tenth, too little for the calls one core carries. Measured: docs/performance/log.md.
+    /// On a shared core it leaves 1/4 of the time to threads that store outcomes. With −10 they get 1/10, which is too
+    /// little for the calls of one core (docs/performance/log.md).
     package static let wantedNiceness: Int32 = -5
 
-    /// Nanoseconds after which it is looked at how much of them the thread was at work.
+    /// Measuring interval of the thread's load in nanoseconds.
     static let interval: UInt64 = 100_000_000
 
+    /// The result of the request for scheduling.
     package let granted: Granted
     private let share: Double
     private var isFirst = false
-    /// Since when its waits are added up; nil while nobody asks it to go first, so that a wait costs nothing then.
+    /// Start of the current interval; nil without a request, so that waits are not measured.
     private var watchedSince: UInt64?
     private var waitBegan: UInt64 = 0
     private var waited: UInt64 = 0
 
-    /// Names the present thread, for `ps` and `top`, and asks for what it wants.
+    /// Names the current thread, for `ps` and `top`, and requests its niceness.
     ///
-    /// - Parameter share: the part of its time, 0 to 1, from which on a thread at work is ordinary; with 0 it always is.
+    /// - Parameter share: load from which the thread is scheduled normally, 0 to 1. 0 disables real-time scheduling.
     package init(share: Double) {
         let niceness = herald_begin_call_thread("herald-calls", Self.wantedNiceness)
         let isAllowed = share > 0 && herald_set_realtime(1, niceness) == 0
@@ -46,15 +49,18 @@ package struct CallThreadPriority: ~Copyable {
         self.share = share
     }
 
-    /// Notes that the thread has nothing to do.
+    /// Marks the start of a wait.
     mutating func beginsToWait() {
         if watchedSince != nil { waitBegan = Self.nanoseconds() }
     }
 
-    /// Notes that it has again, and while it is asked to go first looks ten times a second at how long it had not.
+    /// Marks the end of a wait.
     ///
-    /// Not at the time it ran: where a host takes cores away, a thread that never waits runs less than it needs.
-    /// - Parameter isAsked: whether it is to go first if it may.
+    /// While real-time scheduling is requested, measures the load ten times a second.
+    ///
+    /// The load is time not spent waiting, rather than CPU time. If a host withholds cores, a busy thread has little
+    /// CPU time.
+    /// - Parameter isAsked: true requests real-time scheduling.
     mutating func hasWaited(isAsked: Bool) {
         guard granted.isRealTime, isAsked else {
             watchedSince = nil
@@ -75,7 +81,9 @@ package struct CallThreadPriority: ~Copyable {
         if next != isFirst, herald_set_realtime(next ? 1 : 0, granted.niceness) == 0 { isFirst = next }
     }
 
-    /// Whether it goes first from now on; a fifth below `share` before it does so again, so that it does not waver.
+    /// Returns whether the thread becomes real-time.
+    ///
+    /// Hysteresis: it needs a load below 80 % of `share` to become real-time again.
     static func goesFirst(_ isFirst: Bool, work: Double, share: Double) -> Bool {
         work < (isFirst ? share : share * 0.8)
     }

@@ -5,13 +5,13 @@ import Glibc
 package import SIPCore
 import Synchronization
 
-/// The thread that carries messages: waits, reads datagrams in batches, lets the element work, writes in batches.
+/// A call thread: waits, receives datagrams in batches, runs the SIP element, and sends in batches.
 ///
-/// One worker owns its sockets and its element; nothing in its round waits for another thread. Timers are part of the
-/// same wait. What streams receive comes through its inbox, what they are to send goes to `StreamTransport`. Source of
-/// the shape: measured against SwiftNIO, 7.5 against 11–13 µs a relayed datagram at 5,000/s.
+/// A worker owns its sockets and its element. No round waits for another thread. Timers share the wait for datagrams.
+/// Stream messages arrive in `inbox`; outgoing ones go to `StreamTransport`. A relayed datagram costs 7.5 µs at
+/// 5,000/s, compared with 11–13 µs through SwiftNIO.
 package final class TransportWorker: Sendable {
-    /// Where streams put what they receive for this worker.
+    /// Queue of messages from streams.
     package let inbox: StreamInbox
     private let sockets: [UDPSocket?]
     private let streams = Mutex<StreamTransport?>(nil)
@@ -23,14 +23,15 @@ package final class TransportWorker: Sendable {
     private let realTimeWanted = Atomic<Bool>(false)
     private let granted = Mutex<CallThreadPriority.Granted?>(nil)
 
-    /// Prepares a worker for its sockets; position in `sockets` is what elements send by.
+    /// Creates a worker.
+    ///
+    /// Elements select a socket by its position in `sockets`.
     ///
     /// - Parameters:
     ///   - sockets: nil at the positions of TCP and TLS addresses.
-    ///   - longestWait: milliseconds after which timers are looked at whatever was told before; short where several
-    ///     workers share an element's timers, as one may set a timer for another.
-    ///   - realTimeShare: the part of its time at work below which the thread may go before all ordinary ones; 0 for
-    ///     never.
+    ///   - longestWait: milliseconds after which timers are checked in any case. Use a short value if workers share an
+    ///     element's timers, because another worker can set them.
+    ///   - realTimeShare: load below which the thread may be real-time; 0 for never.
     package init(sockets: [UDPSocket?], longestWait: UInt64 = 1000, realTimeShare: Double = 0.5) {
         self.sockets = sockets
         self.longestWait = longestWait
@@ -40,14 +41,14 @@ package final class TransportWorker: Sendable {
         inbox = StreamInbox { herald_wake(wake) }
     }
 
-    /// Gives the worker the streams it sends by; before `start`.
+    /// Sets the stream transport; call it before `start`.
     package func use(_ streams: StreamTransport) { self.streams.withLock { $0 = streams } }
 
     deinit { close(wake) }
 
     /// Starts the thread.
     ///
-    /// `makeElement` runs on it, so that the element never leaves it.
+    /// `makeElement` runs on the thread, so that the element never leaves it.
     package func start<Element: SIPElement & SendableMetatype>(_ makeElement: @escaping @Sendable () -> Element) {
         let body = ThreadBody {
             let priority = CallThreadPriority(share: self.realTimeShare)
@@ -64,31 +65,33 @@ package final class TransportWorker: Sendable {
         pthread_detach(thread)
     }
 
-    /// Puts the thread before all ordinary ones, where the system allows it, or back among them; any thread.
+    /// Requests real-time or normal scheduling for the thread, if permitted.
     ///
-    /// For the time in which this program itself keeps the cores busy. The thread does so within 0.1 s while messages come.
+    /// Thread-safe. Used while this program itself loads the cores. Takes effect within 0.1 s while messages arrive.
     package func setRealTime(_ enabled: Bool) { realTimeWanted.store(enabled, ordering: .relaxed) }
 
-    /// Asks the thread to end after its present round; any thread.
+    /// Ends the thread after its current round.
+    ///
+    /// Thread-safe.
     package func stop() {
         stopping.store(true, ordering: .releasing)
         herald_wake(wake)
     }
 
-    /// True once the thread has left its loop.
+    /// True if the thread has left its loop.
     package var hasFinished: Bool { finished.load(ordering: .acquiring) }
 
-    /// What the system allows the thread; nil before it runs.
+    /// The scheduling that the system permits; nil before the thread runs.
     package var priority: CallThreadPriority.Granted? { granted.withLock { $0 } }
 
-    /// The smallest receive buffer of its UDP sockets, in bytes; nil without one.
+    /// The smallest receive buffer of its UDP sockets in bytes; nil without UDP.
     package var receiveBuffer: Int? { sockets.compactMap { $0?.receiveBuffer }.min() }
 
     private func run(_ element: some SIPElement, _ priority: consuming CallThreadPriority) {
         var batch = DatagramBatch(capacity: 65_535)
         var backlog = StreamBacklog(of: inbox)
         let streams = self.streams.withLock { $0 }
-        // A negative descriptor is passed over by poll.
+        // `poll` ignores negative descriptors.
         var waiting = sockets.map { pollfd(fd: $0?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
         waiting.append(pollfd(fd: wake, events: Int16(POLLIN), revents: 0))
         var deadline = element.nextDeadline
@@ -120,7 +123,9 @@ package final class TransportWorker: Sendable {
         }
     }
 
-    /// Takes datagrams that came back as undeliverable; some at once, so that a flood of them holds nothing up.
+    /// Handles undeliverable datagrams (ICMP).
+    ///
+    /// The number per round is limited, so that a flood delays nothing else.
     private func takeReturned(
         on position: Int, for element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?,
         at now: Moment
@@ -152,11 +157,11 @@ package final class TransportWorker: Sendable {
         }
         flush(element, by: &batch, at: now)
         handOver(&batch, to: streams)
-        // A wake-up for what came meanwhile may have been taken already.
+        // The wake-up for messages that arrived meanwhile may be consumed already.
         backlog.renew()
     }
 
-    /// Milliseconds until the deadline, at least 0 and at most the longest wait.
+    /// Returns milliseconds until the deadline, between 0 and `longestWait`.
     private func timeout(until deadline: UInt64?) -> Int32 {
         guard let deadline else { return Int32(longestWait) }
         let now = Moment.monotonicMilliseconds()
@@ -168,10 +173,11 @@ package final class TransportWorker: Sendable {
         at now: Moment
     ) {
         guard let socket = sockets[position] else { return }
-        // Two batches a socket a round, so that a flood on one socket holds up neither timers nor the others.
+        // At most two batches per socket and round, so that a flood on one socket delays neither timers nor other
+        // sockets.
         for _ in 0..<2 {
             let count = batch.receive(on: socket.descriptor)
-            // Only a full batch can leave anything behind; the system is asked only then.
+            // Only a full batch can leave datagrams behind, so the queue is queried only then.
             let isFull = count == Int(HERALD_DATAGRAM_BATCH)
             element.filling = isFull ? socket.filling : 0
             for index in 0..<count {
@@ -182,7 +188,7 @@ package final class TransportWorker: Sendable {
                 } else {
                     element.receive(room.span, by: Flow(source: PeerAddress(datagram), socket: position), at: now)
                 }
-                // Each before the next is read: the first of many is not to wait until the last is understood.
+                // Flushes after each datagram, so that the first response does not wait for the last datagram.
                 flush(element, by: &batch, at: now)
             }
             handOver(&batch, to: streams)
@@ -190,11 +196,11 @@ package final class TransportWorker: Sendable {
         }
     }
 
-    /// Sends what waits; what a failed send makes the element send goes out in the same round.
+    /// Sends queued messages, including those that a failed send causes.
     ///
-    /// What goes by streams is kept for `handOver`: each by itself would wake their thread each time.
+    /// Messages for streams are kept for `handOver`, because each hand-over wakes their thread.
     private func flush(_ element: some SIPElement, by batch: inout DatagramBatch, at now: Moment) {
-        // A request may fail at each of its targets at once; then its sender gets an answer.
+        // A request can fail at each of its targets at once; then the caller gets a response.
         for _ in 0..<TargetGroup.mostTried + 2 {
             guard element.exchangeOutgoing(for: &batch.sending) else { return }
             send(&batch, for: element, at: now)
@@ -231,7 +237,7 @@ package final class TransportWorker: Sendable {
     }
 }
 
-/// What a thread runs, boxed for the C entry point.
+/// The body of the thread, boxed for the C entry point.
 private final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 
@@ -244,7 +250,7 @@ private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutabl
 }
 
 extension Moment {
-    /// The present, by the system's monotonic and real-time clocks.
+    /// Returns the current time of the monotonic and the real-time clock.
     package static func now() -> Moment {
         var wall = timespec()
         clock_gettime(CLOCK_REALTIME, &wall)
@@ -253,7 +259,7 @@ extension Moment {
             wallMicroseconds: Int64(wall.tv_sec) * 1_000_000 + Int64(wall.tv_nsec) / 1000)
     }
 
-    /// The monotonic clock in milliseconds.
+    /// Returns the monotonic clock in milliseconds.
     package static func monotonicMilliseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

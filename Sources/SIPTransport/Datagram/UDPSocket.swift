@@ -5,39 +5,48 @@ import Glibc
 import HostSystem
 package import SIPCore
 
-/// A bound, non-blocking UDP socket; closed when released.
+/// A bound, non-blocking UDP socket.
+///
+/// Closed when released.
 package final class UDPSocket: Sendable {
     /// The file descriptor.
     package let descriptor: Int32
-    /// The address it is bound to, with the port the kernel chose when 0 was asked for.
+    /// The bound address.
+    ///
+    /// Port 0 is replaced by the kernel's choice.
     package let address: PeerAddress
 
-    /// Bytes of receive and of send buffer a socket asks for.
+    /// Requested size of the receive and the send buffer in bytes.
     ///
-    /// Twice `fullBuffer`, so that what comes while the worker is held up for some 30 ms in a flood is not lost.
+    /// Twice `fullBuffer`, so that a flood loses no datagram while the worker is delayed by about 30 ms.
     package static let wantedBuffer: Int32 = 2 * fullBuffer
 
-    /// Bytes of a queue that counts as full.
+    /// Bytes in the receive buffer that count as full.
     ///
-    /// The kernel doubles it and counts 2.3 kB for a message of 1 kB (measured): about 3,600 of them.
+    /// The kernel doubles this value and accounts 2.3 kB for a message of 1 kB (measured), so it holds about 3,600
+    /// messages.
     package static let fullBuffer: Int32 = 4 << 20
 
-    /// Bytes of receive buffer the system granted; what comes while it is full is lost.
+    /// Granted size of the receive buffer in bytes.
+    ///
+    /// Datagrams above it are lost.
     package let receiveBuffer: Int
 
-    /// How full the queue is: 1 where `fullBuffer` waits, or all that a smaller buffer holds.
+    /// Fill level of the receive buffer.
+    ///
+    /// 1 means `fullBuffer`, or the whole of a smaller buffer.
     package var filling: Double {
         Self.filling(of: Double(herald_receive_filling(descriptor)) / 1000, in: receiveBuffer)
     }
 
-    /// How full a buffer of so many bytes is of which a part is taken.
+    /// Returns the fill level of a buffer of `room` bytes that is filled to `part`.
     static func filling(of part: Double, in room: Int) -> Double { part * max(Double(room) / Double(fullBuffer), 1) }
 
     /// Binds an address.
     ///
-    /// - Parameter sharesPort: lets several sockets of this user have the same address and port (`SO_REUSEPORT`); the
-    ///   kernel then gives all datagrams of one far end to the same of them.
-    /// - Throws: `UDPSocketError.cannotBind` with the address and the system's reason; nothing stays open.
+    /// - Parameter sharesPort: allows several sockets of this user on one address (`SO_REUSEPORT`). The kernel assigns
+    ///   each peer to one of them.
+    /// - Throws: `UDPSocketError.cannotBind` with the address and the system's error. No socket stays open.
     package init(
         address: PeerAddress, sharesPort: Bool = false, bufferBytes: Int32 = wantedBuffer
     ) throws(UDPSocketError) {
@@ -53,9 +62,9 @@ package final class UDPSocket: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Binds an address once for each of several workers.
+    /// Binds an address once per worker.
     ///
-    /// A first, unshared socket shows that no other program has the port, which sharing would hide.
+    /// A first socket without `SO_REUSEPORT` detects other programs on the port.
     package static func shared(
         address: PeerAddress, by workers: Int, bufferBytes: Int32 = wantedBuffer
     ) throws(UDPSocketError) -> [UDPSocket] {
@@ -69,7 +78,9 @@ package final class UDPSocket: Sendable {
     }
 }
 
-/// Why a socket could not be opened; the program ends with this message before any call is touched.
+/// The reason why a socket cannot be opened.
+///
+/// The program exits with this message before it handles any call.
 package enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotBind(address: PeerAddress, errno: Int32)
 
@@ -82,7 +93,7 @@ package enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible 
 }
 
 extension PeerAddress {
-    /// The address in network order, IPv4 in the first four bytes.
+    /// The address in network byte order; IPv4 in the first four bytes.
     var octets: [UInt8] {
         var octets = [UInt8](repeating: 0, count: 16)
         if isIPv6 {
@@ -96,7 +107,7 @@ extension PeerAddress {
         return octets
     }
 
-    /// Reads the far end of a received datagram.
+    /// Reads the sender of a received datagram.
     init(_ datagram: borrowing herald_datagram) {
         let (high, low) = withUnsafeBytes(of: datagram.address) { raw in
             (raw.loadUnaligned(as: UInt64.self), raw.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
@@ -108,7 +119,7 @@ extension PeerAddress {
         }
     }
 
-    /// Writes itself as the far end of a datagram to be sent.
+    /// Writes the address as the destination of a datagram.
     func write(to datagram: inout herald_datagram) {
         withUnsafeMutableBytes(of: &datagram.address) { raw in
             let first = isIPv6 ? high : low << 32

@@ -2,14 +2,14 @@
 
 package import SIPCore
 
-/// The kinds of records asked for, by their numbers in DNS.
+/// DNS record types with their numbers.
 package enum NameRecordType: UInt16, Hashable, Sendable {
     case a = 1
     case aaaa = 28
     case srv = 33
     case naptr = 35
 
-    /// As zone files write it.
+    /// The name in zone files.
     package var name: String {
         switch self {
         case .a: "A"
@@ -20,18 +20,23 @@ package enum NameRecordType: UInt16, Hashable, Sendable {
     }
 }
 
-/// One record of an answer.
+/// One record of a DNS response.
 package struct NameRecord: Hashable, Sendable {
+    /// The data of a record, by its type.
     package enum Content: Hashable, Sendable {
-        /// A or AAAA; the port is 0.
+        /// A or AAAA.
+        ///
+        /// The port is 0.
         case address(PeerAddress)
-        /// SRV (RFC 2782); the target "." says that the service is not there.
+        /// SRV (RFC 2782).
+        ///
+        /// The target "." means that the service is not available.
         case service(priority: UInt16, weight: UInt16, port: UInt16, target: String)
         /// NAPTR (RFC 3403 §4.1).
         case pointer(order: UInt16, preference: UInt16, flags: String, service: String, replacement: String)
     }
 
-    /// Seconds the record may be used, 0 … 2³¹-1.
+    /// Seconds for which the record may be cached, 0 to 2³¹-1.
     package let timeToLive: Int
     package let content: Content
 
@@ -41,33 +46,33 @@ package struct NameRecord: Hashable, Sendable {
     }
 }
 
-/// Why a name has no records of a type.
+/// The reason why a lookup returned no record.
 package enum NameLookupError: Error, Hashable, Sendable {
     /// The name does not exist (NXDOMAIN).
     case notFound
-    /// The name exists and has no records of the type.
+    /// The name exists but has no record of the type.
     case noData
-    /// The servers answered with an error code.
+    /// A server responded with an error code.
     case serverFailure
-    /// No server answered in time.
+    /// No server responded in time.
     case timedOut
-    /// What came is no answer to the question, or broken.
+    /// The response does not match the question, or is malformed.
     case malformed
-    /// Nothing can be sent to the servers, or nobody listens there.
+    /// No server can be reached, or none listens on its port.
     case unreachable
-    /// Not a name that can be asked for.
+    /// The name is not valid in DNS.
     case badName
-    /// The asking task was cancelled.
+    /// The task was cancelled.
     case cancelled
-    /// The system has no memory or descriptors left.
+    /// The system lacks memory or descriptors.
     case other
 
-    /// True when the servers say for certain that there is no such record.
+    /// True if the server states that no such record exists.
     package var isAbsence: Bool { self == .notFound || self == .noData }
 }
 
 extension NameLookupError: CustomStringConvertible {
-    /// What happened and what to do.
+    /// The cause and the remedy.
     package var description: String {
         switch self {
         case .notFound: "the name does not exist; check its spelling and its zone"
@@ -83,11 +88,15 @@ extension NameLookupError: CustomStringConvertible {
     }
 }
 
-/// The records of a name, or why there are none.
+/// The records of a name, or the error.
 typealias NameLookupOutcome = Result<[NameRecord], NameLookupError>
 
-/// The role of asking for the records of a name.
+/// Looks up DNS records.
+///
+/// Tests replace it.
 package protocol NameLookup: Sendable {
-    /// The records of one type that a complete name has, through aliases; at least one.
+    /// Returns at least one record of the type.
+    ///
+    /// The name must be complete; CNAMEs are followed.
     func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord]
 }

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the resolver knows of one name.
+/// The resolver's state of one host name.
 struct NextHopEntry: Hashable, Sendable {
-    /// The last good answer; nil when there never was one.
+    /// The addresses of the last successful lookup; nil before the first one.
     private(set) var hops: [ResolvedHop]?
-    /// False when lookups were missing from that answer.
+    /// False if some lookups of that result failed.
     private(set) var isWhole = true
-    /// Wall clock seconds of that answer.
+    /// Time of that result in seconds since 1970.
     private(set) var answeredAt: Int64?
-    /// When to ask again, on the resolver's clock.
+    /// Time of the next lookup, on the resolver's clock.
     private(set) var due: Duration
-    /// Failures in a row.
+    /// Consecutive failures.
     private(set) var failures = 0
-    /// The last failure; nil when the last lookup was good.
+    /// The last failure; nil after a success.
     private(set) var problem: String?
 
-    /// A name that was never asked for.
+    /// Creates the entry of a name without a result.
     init(due: Duration) { self.due = due }
 
-    /// A name with the answer of an earlier run, to be asked for again.
+    /// Creates the entry of a name with a saved result, which is to be refreshed.
     init(kept: NextHopFile.Kept, due: Duration) {
         hops = kept.hops
         isWhole = kept.isWhole
@@ -26,7 +26,9 @@ struct NextHopEntry: Hashable, Sendable {
         self.due = due
     }
 
-    /// Takes an answer, unless it is an incomplete one that only lacks what a whole one had.
+    /// Stores a result.
+    ///
+    /// An incomplete result without new addresses does not replace a complete one.
     mutating func take(_ answer: NextHopAnswer, at now: Duration, wall: Int64, retry: (Int) -> Duration) {
         let isGap = !answer.gaps.isEmpty
         if isGap, isWhole, let hops, Set(answer.hops).isSubset(of: hops) {
@@ -41,7 +43,7 @@ struct NextHopEntry: Hashable, Sendable {
         due = now + (isGap ? min(answer.lifetime, retry(failures)) : answer.lifetime)
     }
 
-    /// Keeps the last good answer and asks again soon.
+    /// Keeps the last result and schedules a retry.
     mutating func fail(_ problem: String, at now: Duration, retry: (Int) -> Duration) {
         failures += 1
         self.problem = problem
@@ -49,9 +51,11 @@ struct NextHopEntry: Hashable, Sendable {
     }
 }
 
-/// Waits after failures that double between two limits, with a fifth of chance.
+/// Exponential backoff between two limits, with a random spread of ± 20 %.
 package struct NextHopBackoff: Hashable, Sendable {
+    /// The delay after the first failure.
     package var first: Duration
+    /// The largest delay.
     package var limit: Duration
 
     package init(first: Duration = .seconds(1), limit: Duration = .seconds(60)) {
@@ -59,7 +63,9 @@ package struct NextHopBackoff: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// The wait after some failures in a row, counted from one; `chance` in 0 ..< 1 spreads it by ± 20 %.
+    /// Returns the delay after `count` consecutive failures, from 1.
+    ///
+    /// `chance` in 0 ..< 1 selects the spread.
     package func delay(afterFailures count: Int, chance: Double) -> Duration {
         let doubled = min(first * (1 << min(max(count - 1, 0), 30)), limit)
         return min(max(doubled * (0.8 + 0.4 * chance), first), limit)

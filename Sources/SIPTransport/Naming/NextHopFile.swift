@@ -3,21 +3,21 @@
 import Foundation
 import SIPCore
 
-/// The file that keeps last good answers over restarts, so that a start without name servers still finds its peers.
+/// A file with the last addresses of all names, so that the gateway can start without DNS.
 struct NextHopFile: Sendable {
-    /// The last good answer of one name.
+    /// The saved result of one name.
     struct Kept: Hashable, Sendable {
         var hops: [ResolvedHop]
         var isWhole: Bool
-        /// Wall clock seconds.
+        /// Seconds since 1970.
         var answeredAt: Int64
     }
 
     let path: String
 
-    /// Reads what was kept; nothing when there is no file yet.
+    /// Reads all saved results; empty if the file does not exist.
     ///
-    /// - Throws: `NextHopFileError`, after which the file counts as empty.
+    /// - Throws: `NextHopFileError`. The caller then treats the file as empty.
     func read() throws(NextHopFileError) -> [NextHopName: Kept] {
         guard FileManager.default.fileExists(atPath: path) else { return [:] }
         let content: Content
@@ -38,7 +38,7 @@ struct NextHopFile: Sendable {
         return kept
     }
 
-    /// Replaces the file whole.
+    /// Replaces the file atomically.
     func write(_ answers: [NextHopName: Kept]) throws(NextHopFileError) {
         let lines = answers.map(Content.Line.init).sorted { ($0.host, $0.transport) < ($1.host, $1.transport) }
         let encoder = JSONEncoder()
@@ -51,11 +51,15 @@ struct NextHopFile: Sendable {
         }
     }
 
-    /// Far more than any configuration's names need; a longer file is cut and so found damaged.
+    /// Size limit, far above the needs of any configuration.
+    ///
+    /// A longer file counts as damaged.
     private static let sizeLimit = 4 << 20
 }
 
-/// What is wrong with the file of last good answers; the resolver goes on without it.
+/// The reason why the file cannot be read or written.
+///
+/// The resolver continues without it.
 enum NextHopFileError: Error, Hashable, CustomStringConvertible {
     case damaged(path: String)
     case cannotWrite(path: String, reason: String)
@@ -70,7 +74,7 @@ enum NextHopFileError: Error, Hashable, CustomStringConvertible {
     }
 }
 
-/// The file's text.
+/// The JSON contents of the file.
 private struct Content: Codable {
     static let currentVersion = 1
 
@@ -107,7 +111,7 @@ extension Content.Line {
         }
     }
 
-    /// Nil when a word or an address is none.
+    /// Nil if a value or an address is invalid.
     var answer: (NextHopName, NextHopFile.Kept)? {
         guard let kind = SIPTransportKind.allCases.first(where: { $0.viaName.description == transport }) else {
             return nil

@@ -2,13 +2,13 @@
 
 package import SIPCore
 
-/// A next hop as it is configured: a host by name or address, perhaps a port, and the transport to reach it by.
+/// A configured next hop: host name or address, optional port, and transport.
 package struct NextHopName: Hashable, Sendable {
-    /// In lower case and without a dot at the end, so that two spellings of one name are equal.
+    /// Host in lower case without a trailing dot, so that equal names compare as equal.
     ///
-    /// A name is complete: no search list is applied to it. An address literal is allowed, IPv6 with or without brackets.
+    /// Names must be complete, because no search list applies. Also an address, IPv6 with or without brackets.
     package let host: String
-    /// Nil: the name's SRV records say the port, or the transport's default stands.
+    /// Nil means the port of the SRV records, or else the transport's default port.
     package let port: UInt16?
     package let transport: SIPTransportKind
 
@@ -19,7 +19,7 @@ package struct NextHopName: Hashable, Sendable {
         self.transport = transport
     }
 
-    /// The name whose SRV records tell where the service is (RFC 3263 §4.2).
+    /// The name of the SRV records (RFC 3263 §4.2).
     var serviceName: String {
         switch transport {
         case .udp: "_sip._udp.\(host)"
@@ -29,7 +29,7 @@ package struct NextHopName: Hashable, Sendable {
         }
     }
 
-    /// The literal with the port to use; nil for a name.
+    /// The address with its port; nil for a host name.
     var literal: PeerAddress? { PeerAddress(host: Array(host.utf8)[...], port: port ?? transport.defaultPort) }
 }
 
@@ -38,12 +38,16 @@ extension NextHopName: CustomStringConvertible {
     package var description: String { "\(host)\(port.map { ":\($0)" } ?? "") over \(transport.viaName)" }
 }
 
-/// One address a next hop's name stands for.
+/// One address of a next hop.
 package struct ResolvedHop: Hashable, Sendable {
     package let address: PeerAddress
-    /// The smaller is tried first (RFC 2782); 0 without SRV records.
+    /// SRV priority; the lowest is tried first (RFC 2782).
+    ///
+    /// 0 without SRV records.
     package let priority: Int
-    /// The share among hops of one priority (RFC 2782); 0 without SRV records.
+    /// SRV weight within a priority (RFC 2782).
+    ///
+    /// 0 without SRV records.
     package let weight: Int
 
     package init(address: PeerAddress, priority: Int, weight: Int) {
@@ -53,7 +57,7 @@ package struct ResolvedHop: Hashable, Sendable {
     }
 }
 
-/// Which addresses may be used.
+/// Address families to look up.
 package struct AddressFamilies: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 

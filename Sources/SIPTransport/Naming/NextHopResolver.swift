@@ -2,17 +2,16 @@
 
 import Synchronization
 
-/// Keeps the addresses of configured next hops fresh, away from the calls.
+/// Keeps the addresses of all configured next hops fresh, outside the call path.
 ///
-/// A call reads what was published last and never waits for a name. When a lookup fails, the last good answer stays,
-/// whatever its age: an address that worked an hour ago serves a call better than none. Only an SRV target of "."
-/// takes addresses away (RFC 2782).
+/// Calls read the last published addresses and never wait for DNS. If a lookup fails, the last addresses stay in use
+/// regardless of their age. Only an SRV target of "." removes addresses (RFC 2782).
 package final class NextHopResolver: Sendable {
     private struct State {
-        /// In the order of configuration, each once.
+        /// In the order of configuration, without duplicates.
         var names: [NextHopName] = []
         var entries: [NextHopName: NextHopEntry] = [:]
-        /// Rung when the names change; nil while nothing runs.
+        /// Signals a change of `names`; nil while `run` is not active.
         var bell: AsyncStream<Void>.Continuation?
     }
 
@@ -22,13 +21,17 @@ package final class NextHopResolver: Sendable {
     private let onChange: @Sendable ([NextHopName: [ResolvedHop]]) -> Void
     private let onNotice: @Sendable (String) -> Void
     private let state = Mutex(State())
-    /// What was published last; held while publishing, so that changes arrive in order.
+    /// The last published addresses.
+    ///
+    /// Locked during publishing, so that changes stay in order.
     private let published = Mutex<[NextHopName: [ResolvedHop]]>([:])
 
-    /// Reads the kept answers; nothing is asked or published before `run`.
+    /// Loads the saved addresses.
     ///
-    /// `onChange` gets all names that have an answer, each time one differs; `onNotice` one line for the log when a
-    /// name begins or ceases to fail or the file fails. Both are called by any thread and must not call the resolver.
+    /// Nothing is looked up or published before `run`.
+    ///
+    /// `onChange` gets the addresses of all names after each change. `onNotice` gets a log line when a name starts or
+    /// stops failing, or if the file fails. Both run on any thread and must not call the resolver.
     package init(
         names: [NextHopName], lookup: any NameLookup, settings: Settings, time: Time,
         onChange: @escaping @Sendable ([NextHopName: [ResolvedHop]]) -> Void,
@@ -42,9 +45,9 @@ package final class NextHopResolver: Sendable {
         put(names, kept: readKept())
     }
 
-    /// Refreshes every name when its time has come, until the task is cancelled; new names at once.
+    /// Refreshes every name when it is due, until the task is cancelled.
     ///
-    /// One task only.
+    /// Looks up new names at once. Only one task may run it.
     package func run() async {
         let (changes, bell) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         state.withLock { $0.bell = bell }
@@ -53,11 +56,11 @@ package final class NextHopResolver: Sendable {
         state.withLock { $0.bell = nil }
     }
 
-    /// Asks once for each name that is not among those kept, before a reload puts it in place.
+    /// Looks up each new name once, before a reload activates the names.
     ///
-    /// Any thread, except inside `onChange` and `onNotice`.
+    /// Thread-safe, except inside `onChange` and `onNotice`.
     ///
-    /// - Returns: the names without an answer.
+    /// - Returns: the names without an address.
     package func learn(_ names: [NextHopName]) async -> [NextHopName] {
         let new = state.withLock { state in names.filter { state.entries[$0]?.hops == nil && !state.names.contains($0) }
         }
@@ -70,16 +73,18 @@ package final class NextHopResolver: Sendable {
         }
     }
 
-    /// Puts other names in place, for a reload; names that stay keep their answers and their times.
+    /// Replaces the names at a reload.
     ///
-    /// Any thread, except inside `onChange` and `onNotice`.
+    /// Remaining names keep their addresses and due times.
+    ///
+    /// Thread-safe, except inside `onChange` and `onNotice`.
     package func replace(names: [NextHopName]) {
         put(names, kept: [:])
         publish()
         state.withLock { $0.bell }?.yield()
     }
 
-    /// Every name with what is known of it, in the order of configuration.
+    /// The status of every name, in the order of configuration.
     package var snapshot: [NextHopStatus] {
         let wall = time.wallSeconds()
         return state.withLock { state in
@@ -113,7 +118,7 @@ extension NextHopResolver {
         }
     }
 
-    /// One task for each name, until the names change or the task is cancelled.
+    /// Runs one task per name, until the names change or the task is cancelled.
     private func keepAllFresh(until changes: AsyncStream<Void>) async {
         let names = state.withLock { $0.names }
         await withTaskGroup(of: Bool.self) { group in
@@ -150,7 +155,7 @@ extension NextHopResolver {
         } catch {
             outcome = .failure(error)
         }
-        // Lookups that were given up say nothing about the name.
+        // A cancelled lookup has no result.
         if Task.isCancelled { return }
         settle(outcome, of: name)
         publish()
@@ -172,7 +177,7 @@ extension NextHopResolver {
         if let notice { onNotice(notice) }
     }
 
-    /// Tells what differs from what was told last, and keeps it.
+    /// Publishes changed addresses and saves them.
     private func publish() {
         published.withLock { last in
             let entries = state.withLock { $0.entries }

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of one next hop's name, for the operator.
+/// Status of a next hop for operators.
 package struct NextHopStatus: Hashable, Sendable {
     package let name: NextHopName
-    /// The addresses in use; nil when the name was never resolved, empty when the domain declines the service.
+    /// The addresses in use.
+    ///
+    /// Nil if never resolved; empty if the domain declines the service.
     package let hops: [ResolvedHop]?
-    /// Since the last good answer; nil when there was none.
+    /// Time since the last successful lookup; nil if there was none.
     package let age: Duration?
-    /// Failed lookups in a row.
+    /// Consecutive failed lookups.
     package let failures: Int
-    /// What failed last and what to do; nil when the last lookup was good.
+    /// The last failure and its remedy; nil after a successful lookup.
     package let problem: String?
 
     init(_ name: NextHopName, _ entry: NextHopEntry, wall: Int64) {
@@ -20,7 +22,7 @@ package struct NextHopStatus: Hashable, Sendable {
         problem = entry.problem
     }
 
-    /// One line for the log.
+    /// A line for the log.
     var notice: String {
         guard let problem else { return "next hop \(name) is resolved again" }
         guard let hops, let age else { return "next hop \(name) has no address yet: \(problem)" }

@@ -5,19 +5,23 @@ import Foundation
 package import SIPCore
 import Synchronization
 
-/// Asks name servers over the network; waiting happens on threads of its own.
+/// Queries DNS servers.
 ///
-/// `/etc/hosts` and the search list of `/etc/resolv.conf` are not used.
+/// Blocking calls run on threads of their own.
+///
+/// Ignores `/etc/hosts` and the search list in `/etc/resolv.conf`.
 package final class SystemNameLookup: NameLookup {
-    /// Whom to ask, and how long.
+    /// DNS servers and timeouts.
     package struct Settings: Hashable, Sendable {
-        /// Asked in order, at most eight; empty for those of `/etc/resolv.conf`.
+        /// At most eight servers, queried in order.
+        ///
+        /// Empty means those in `/etc/resolv.conf`.
         package var servers: [PeerAddress]
-        /// For one server and one attempt, 1 ms … 30 s.
+        /// Timeout per server and attempt, 1 ms to 30 s.
         package var timeout: Duration
-        /// How often all servers are asked, 1 … 8.
+        /// Attempts over all servers, 1 to 8.
         package var attempts: Int
-        /// Lookups, and so threads, at the same time.
+        /// Limit of concurrent lookups, each with a thread.
         package var concurrency: Int
 
         package init(
@@ -39,9 +43,11 @@ package final class SystemNameLookup: NameLookup {
         queue.maxConcurrentOperationCount = max(settings.concurrency, 1)
     }
 
-    /// Asks the servers; a cancelled task hears so at once, while the question runs out behind it.
+    /// Queries the servers.
     ///
-    /// - Throws: `NameLookupError`, after at most servers × attempts × timeout plus the time in the queue.
+    /// Cancellation returns at once; the query continues in the background.
+    ///
+    /// - Throws: `NameLookupError`, at the latest after servers × attempts × timeout plus the time in the queue.
     package func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord] {
         let waiting = WaitingLookup()
         let outcome = await withTaskCancellationHandler {
@@ -49,7 +55,7 @@ package final class SystemNameLookup: NameLookup {
                 waiting.begin(continuation)
                 let settings = settings
                 queue.addOperation {
-                    // Nobody may be waiting any more by the time a thread is free.
+                    // The caller may have been cancelled in the queue.
                     if waiting.isOver { return }
                     waiting.end(with: NameQuestion(name: name, type: type).ask(settings))
                 }
@@ -61,7 +67,7 @@ package final class SystemNameLookup: NameLookup {
     }
 }
 
-/// A continuation that is resumed once, by the answer or by cancellation, whichever is first.
+/// A continuation that is resumed once, by the response or by cancellation.
 private final class WaitingLookup: Sendable {
     private enum State {
         case new
@@ -97,7 +103,7 @@ private final class WaitingLookup: Sendable {
     }
 }
 
-/// One question put to the servers by the thread that calls.
+/// A blocking DNS query.
 private struct NameQuestion {
     let name: String
     let type: NameRecordType
@@ -140,7 +146,7 @@ extension NameLookupError {
 }
 
 extension NameRecord {
-    /// Nil for a type that was not asked for.
+    /// Nil for a record of another type.
     fileprivate init?(_ record: herald_name_record) {
         guard let type = NameRecordType(rawValue: record.type) else { return nil }
         timeToLive = Int(record.ttl)
@@ -165,7 +171,7 @@ extension NameRecord {
     }
 }
 
-/// The text in a C array, up to its NUL or its end.
+/// Returns the text of a C array up to its NUL or its end.
 private func text<Characters>(_ characters: Characters) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

@@ -6,8 +6,9 @@ import SwiftASN1
 import X509
 
 extension PeerCertificate {
-    /// The names of a verified certificate: the SIP URIs of its alternative names, else their host names, else the common
-    /// name (RFC 5922 §7.1).
+    /// Collects the names of a verified certificate (RFC 5922 §7.1).
+    ///
+    /// Uses the SIP URIs of its alternative names, or else the host names, or else the common name.
     convenience init?(_ certificate: NIOSSLCertificate) {
         guard let bytes = try? certificate.toDERBytes(), let parsed = try? Certificate(derEncoded: bytes) else {
             return nil
@@ -24,7 +25,7 @@ extension PeerCertificate {
                 }
             }
         }
-        // RFC 5922 §7.1: where SIP URIs are given, host names count for nothing.
+        // RFC 5922 §7.1: SIP URIs take precedence over host names.
         var names = domains.isEmpty ? hosts : domains
         if names.isEmpty {
             for attribute in parsed.subject.flatMap({ $0 }) where attribute.type == .RDNAttributeType.commonName {
@@ -34,9 +35,9 @@ extension PeerCertificate {
         self.init(names: names)
     }
 
-    /// True when the certificate is for a SIP domain.
+    /// True if the certificate is valid for a SIP domain.
     ///
-    /// Only equal names count: a wildcard stands for no SIP domain (RFC 5922 §7.2).
+    /// Names must be equal. Wildcards match no SIP domain (RFC 5922 §7.2).
     func proves(_ domain: String) -> Bool {
         names.contains(domain.lowercased()) && !domain.contains("*")
     }

@@ -2,45 +2,49 @@
 
 import SIPCore
 
-/// What a worker took out of its inbox and goes through a turn at a time, and how much waits.
+/// The stream messages that a worker has taken out of its inbox and handles in rounds.
 ///
-/// In turns, because streams may bring thousands of messages at once, and datagrams and timers wait meanwhile.
-/// Owned by one worker's thread.
+/// Streams can deliver thousands of messages at once. Rounds let datagrams and timers proceed in between. Owned by one
+/// worker thread.
 struct StreamBacklog {
-    /// Messages of a turn.
+    /// Messages per round.
     static let turn = 32
-    /// Bytes that wait when it counts as full.
+    /// Queued bytes that count as full: about 10,000 messages, or 0.1 s of work.
     ///
-    /// Some 10,000 messages, 0.1 s of work: connections bring a megabyte at a time, and of a shorter queue that would be so
-    /// large a part that calls were shed in waves (docs/performance/log.md). An inbox takes twice as much before it
-    /// holds connections back, which holds back calls in progress too.
+    /// Connections deliver a megabyte at a time. That would be a large part of a shorter queue, and calls would be shed
+    /// in waves (docs/performance/log.md). An inbox takes twice as much before it stops reading from connections,
+    /// which also delays calls in progress.
     static let fullBytes = 8 << 20
-    /// Bytes that wait when it counts as empty: no more than connections bring between two turns anyway.
+    /// Queued bytes that count as empty: connections deliver as much between two rounds.
     static let emptyBytes = 64 << 10
 
     private let inbox: StreamInbox
-    /// The last is the next.
+    /// Reversed, so the last element is next.
     private var taken: [StreamArrival] = []
 
     init(of inbox: StreamInbox) { self.inbox = inbox }
 
-    /// Whether nothing of it waits; of what does, no wake-up tells.
+    /// True if nothing is left.
+    ///
+    /// No wake-up announces the remaining messages.
     var isEmpty: Bool { taken.isEmpty }
 
-    /// How full it is; above 1 connections are held back soon.
+    /// Fill level.
+    ///
+    /// Above 1, connections are soon no longer read.
     var filling: Double {
         let waiting = inbox.waitingBytes
         return waiting > Self.emptyBytes ? Double(waiting) / Double(Self.fullBytes) : 0
     }
 
-    /// Takes what is new, once what was taken is done.
+    /// Takes the contents of the inbox if nothing is left from the last time.
     mutating func renew() {
         guard taken.isEmpty else { return }
         inbox.exchange(for: &taken)
         taken.reverse()
     }
 
-    /// Gives the messages of a turn one after the other; they have made room when all of them are done.
+    /// Handles the messages of one round, then releases their bytes in the inbox.
     mutating func takeTurn(_ handle: (StreamArrival) -> Void) {
         var bytes = 0
         for _ in 0..<Self.turn {

@@ -5,19 +5,21 @@ import NIOSSL
 import NIOTLS
 import SIPCore
 
-/// One connection: cuts what it receives into messages and hands them on, writes what it is given.
+/// A TCP or TLS connection: splits received bytes into messages, and writes outgoing messages.
 ///
-/// Lives on its event loop and is touched by no other thread.
+/// Runs on its event loop only.
 final class StreamConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Who opened it.
+    /// The side that opened the connection.
     enum Origin: Sendable { case made, acceptedFromPeer, acceptedFromStranger }
 
-    /// Names it towards the element; never 0, never used again.
+    /// Identifies the connection.
+    ///
+    /// Never 0, never reused.
     let number: UInt64
-    /// Position of the local address it belongs to.
+    /// Position of its local address.
     let socket: Int
     let origin: Origin
     let isTLS: Bool
@@ -26,34 +28,43 @@ final class StreamConnection: ChannelInboundHandler {
     private var framer: StreamFramer
     private var channel: (any Channel)?
     private var certificate: PeerCertificate?
-    /// The name the far end's certificate must have; nil for none.
+    /// The required name in the peer's certificate; nil for none.
     var provenName: String?
     private var isSecured: Bool
     private var lastByte: NIODeadline
-    /// When the message or the handshake that is not complete began; nil when nothing is.
+    /// Start of an incomplete message or handshake; nil if there is none.
     private var unfinishedSince: NIODeadline?
-    /// Messages that came at once, to be offered together; if there was no room for them nothing is read meanwhile.
+    /// Received messages, offered to the worker together.
+    ///
+    /// While the inbox has no capacity for them, nothing is read.
     private var gathered: [StreamArrival] = []
     private var isRefused = false
     private var waitingBytes = 0
-    /// Messages that nobody wants to hear of and that are not written yet, one after the other.
+    /// Unwritten messages without a delivery token, concatenated.
     private var collected = ByteBuffer()
-    /// Something was given since the last flush.
+    /// True if messages were added since the last flush.
     private var hasUnflushed = false
-    /// Messages given before the connection was there and, for TLS, its handshake over: until then nothing is written, so
-    /// that what waits says nothing of the far end.
+    /// Messages queued before the connection and its TLS handshake are complete.
+    ///
+    /// Their waiting does not show a slow peer.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
-    /// Bytes of those: held already when the connection came, they are no reason to give it up.
+    /// Bytes of these messages.
+    ///
+    /// They do not count as a reason to close the connection.
     private var earlyBytes = 0
-    /// Signs of life were asked for and not yet given.
+    /// True if a keep-alive (RFC 5626) awaits its response.
     private var owesSign = false
-    /// Its end has begun: it takes no message any more.
+    /// True once closing has begun.
+    ///
+    /// The connection accepts no message any more.
     private(set) var isClosing = false
-    /// What it receives is not understood any more.
+    /// True if the received bytes cannot be parsed any more.
     private var isBroken = false
-    /// Whether a request given to it would get its answers.
+    /// True if a request on this connection can get its responses.
     var takesRequests: Bool { !isClosing && !isBroken }
-    /// It never came, or is over: what is still given to it is not delivered.
+    /// True if the connection failed or has ended.
+    ///
+    /// Further messages are reported as undelivered.
     private var isGone = false
 
     init(number: UInt64, socket: Int, origin: Origin, remote: PeerAddress, isTLS: Bool, hub: StreamHub) {
@@ -71,11 +82,12 @@ final class StreamConnection: ChannelInboundHandler {
 
     // MARK: Sending
 
-    /// Takes a message, to be written by `flush` or as soon as the connection is there; true when it is the first to wait
-    /// for `flush`.
+    /// Queues a message for `flush`, or until the connection is established.
+    ///
+    /// Returns true for the first message since the last flush.
     func send(_ bytes: [UInt8], token: DeliveryToken) -> Bool {
         guard channel != nil, isSecured else {
-            // What fails at once, for want of a route or a descriptor, has failed before the first message is given.
+            // An immediate failure, for example for lack of a route or a descriptor, precedes the first message.
             if isGone || earlyBytes + bytes.count > hub.limits.early {
                 hub.fail(token, on: number)
             } else {
@@ -84,9 +96,9 @@ final class StreamConnection: ChannelInboundHandler {
             }
             return false
         }
-        // Only what the system was offered and did not take shows a far end that does not read.
+        // Only bytes that the system did not accept show a peer that does not read.
         if waitingBytes + bytes.count > hub.limits.waiting { flush() }
-        // Where that showed that the connection is over.
+        // The flush may have revealed the end of the connection.
         guard channel != nil else {
             hub.fail(token, on: number)
             return false
@@ -98,13 +110,14 @@ final class StreamConnection: ChannelInboundHandler {
         }
         waitingBytes += bytes.count
         collected.writeBytes(bytes)
-        // In a piece of which it is the last: what was not written as a whole was not delivered.
+        // A message with a token is written together with its predecessors. The token fails unless all of them are
+        // written.
         if token != .none { write(for: token) }
         defer { hasUnflushed = true }
         return !hasUnflushed
     }
 
-    /// Gives the system what was taken since the last time; each message by itself would be a call into it.
+    /// Passes queued messages to the system in one call.
     func flush() {
         if collected.readableBytes > 0 { write(for: .none) }
         hasUnflushed = false
@@ -123,7 +136,7 @@ final class StreamConnection: ChannelInboundHandler {
         channel.write(bytes, promise: promise)
     }
 
-    /// Gives up on a connection that never came.
+    /// Reports the queued messages of a failed connection as undelivered.
     func failEarly() {
         isGone = true
         for message in early { hub.fail(message.token, on: number) }
@@ -182,7 +195,7 @@ final class StreamConnection: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // What came before the end counts; there is no second try.
+        // Messages received before the end are still handled, and offered only once.
         if !isRefused { offer() }
         if !isSecured, !isClosing { tellTrouble(NIOSSLError.uncleanShutdown) }
         hub.closed(self)
@@ -193,7 +206,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !isSecured { hub.counters.add(.handshakesFailed) }
-        // In TLS 1.3 a far end that does not like the gateway's certificate says so when the handshake is over for it.
+        // In TLS 1.3 a peer rejects the gateway's certificate after its own part of the handshake.
         var isAlert = false
         if case BoringSSLError.sslError = error { isAlert = true }
         if !isSecured || isAlert { tellTrouble(error) }
@@ -208,10 +221,10 @@ final class StreamConnection: ChannelInboundHandler {
 
     private func tellTrouble(_ error: any Error) { hub.trouble(StreamTrouble(self, error, hub.limits), of: self) }
 
-    /// Cuts off what is complete.
+    /// Extracts complete messages.
     private func gather(_ channel: any Channel) {
         while let frame = framer.next() {
-            // What follows has as long as the one before it.
+            // The next message has a time limit of its own.
             unfinishedSince = nil
             switch frame {
             case .message(let bytes): gathered.append(.message(bytes, flow(nil)))
@@ -220,18 +233,19 @@ final class StreamConnection: ChannelInboundHandler {
                 isBroken = true
                 hub.counters.add(.closedBroken)
                 gathered.append(.message(bytes, flow(fault)))
-                // Long enough for the answer to get out, which comes from another thread.
+                // Gives the worker thread time to send its response.
                 channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { self.close(nil) }
             }
         }
-        // Of a message; a handshake has its own time.
+        // Applies to messages; a handshake has a time limit of its own.
         if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? hub.now : nil }
     }
 
-    /// One sign of life for all that a turn asked for: each by itself would be a write for four bytes read, while every other
-    /// connection waits.
+    /// Responds once to all keep-alives of a read.
+    ///
+    /// One write per keep-alive would delay other connections.
     private func giveSign(_ context: ChannelHandlerContext) {
-        // Who reads nothing gets none: it would wait in memory.
+        // A peer that does not read gets no response, which would only occupy memory.
         guard owesSign, context.channel.isWritable else { return }
         owesSign = false
         context.channel.writeAndFlush(context.channel.allocator.buffer(bytes: [13, 10]), promise: nil)
@@ -241,7 +255,9 @@ final class StreamConnection: ChannelInboundHandler {
         Flow(source: remote, socket: socket, connection: number, certificate: certificate, fault: fault)
     }
 
-    /// Hands on what was gathered, at once so that the worker is woken once; reads no more until there is room for it.
+    /// Offers all received messages to the worker at once, so that it wakes once.
+    ///
+    /// Stops reading until the inbox has capacity.
     private func offer() {
         guard !gathered.isEmpty else { return }
         let wasRefused = isRefused
@@ -258,7 +274,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     // MARK: Ending
 
-    /// Closes it if it has been silent or half a message for too long.
+    /// Closes the connection if it is idle or has an incomplete message for too long.
     func sweep(_ now: NIODeadline) {
         if let since = unfinishedSince, !isRefused, now - since > hub.limits.unfinished.timeAmount {
             if !isSecured {
@@ -278,7 +294,7 @@ final class StreamConnection: ChannelInboundHandler {
 }
 
 extension PeerAddress {
-    /// Reads a socket address; nil for one that is no IP address.
+    /// Converts a socket address; nil if it is not an IP address.
     init?(_ address: SocketAddress) {
         guard let host = address.ipAddress, let port = address.port else { return nil }
         self.init(host: Array(host.utf8)[...], port: UInt16(truncatingIfNeeded: port))

@@ -3,24 +3,28 @@
 package import SIPCore
 import Synchronization
 
-/// What streams hand to a worker.
+/// An event from a stream for a worker.
 package enum StreamArrival: Sendable {
-    /// A message, which may share its room with others.
+    /// A message.
+    ///
+    /// Its bytes may share a buffer with other messages.
     case message(ArraySlice<UInt8>, Flow)
-    /// A message sent with this token was not delivered.
+    /// A message with this token was not delivered.
     case sendFailed(token: DeliveryToken)
 
-    /// What it counts for in an inbox.
+    /// Its size for the limit of an inbox.
     var bytes: Int { if case .message(let bytes, _) = self { bytes.count } else { 0 } }
 }
 
-/// The queue from the threads of streams to one worker, bounded; the worker is woken when it is no longer empty.
+/// A bounded queue from stream threads to one worker.
 ///
-/// Its lock is held for an append or a swap, by either side.
+/// Wakes the worker when it becomes non-empty.
+///
+/// Its lock is held only for an append or a swap.
 package final class StreamInbox: Sendable {
     private struct State {
         var arrivals: [StreamArrival] = []
-        /// Of these, and of those the worker has taken and is not done with.
+        /// Bytes of queued messages, and of messages that the worker has taken and not yet handled.
         var bytes = 0
     }
 
@@ -29,14 +33,16 @@ package final class StreamInbox: Sendable {
     private let mostBytes: Int
 
     /// - Parameters:
-    ///   - mostBytes: what may wait; a connection whose messages do not fit is not read until they do.
-    ///   - wake: wakes the worker; any thread.
+    ///   - mostBytes: limit of queued bytes. A connection whose messages do not fit is not read until they do.
+    ///   - wake: wakes the worker; called on any thread.
     package init(mostBytes: Int = 16 << 20, wake: @escaping @Sendable () -> Void) {
         self.mostBytes = mostBytes
         self.wake = wake
     }
 
-    /// Adds messages that came together, all or none; false when there is no room for them now.
+    /// Adds all messages of a read, or none.
+    ///
+    /// False if the queue has no capacity for them.
     func offer(_ messages: [StreamArrival]) -> Bool {
         let bytes = messages.reduce(0) { $0 + $1.bytes }
         let taken: (isTaken: Bool, wasEmpty: Bool) = state.withLock { state in
@@ -50,7 +56,9 @@ package final class StreamInbox: Sendable {
         return taken.isTaken
     }
 
-    /// Adds the news of a message that was not delivered; always taken.
+    /// Adds a failed delivery.
+    ///
+    /// Ignores the limit.
     func reportFailure(token: DeliveryToken) {
         guard token != .none else { return }
         let wasEmpty = state.withLock { state in
@@ -60,16 +68,16 @@ package final class StreamInbox: Sendable {
         if wasEmpty { wake() }
     }
 
-    /// Gives everything for an empty list, whose room is used for the next; the worker's thread.
+    /// Swaps the queue with an empty list, which keeps its capacity; for the worker thread only.
     ///
-    /// It counts as waiting until it is released.
+    /// The bytes count as queued until `release`.
     package func exchange(for list: inout [StreamArrival]) {
         state.withLock { swap(&$0.arrivals, &list) }
     }
 
-    /// Hears that the worker is done with so many bytes of what it took.
+    /// Releases bytes of messages that the worker has handled.
     package func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
 
-    /// Bytes of messages that wait, taken or not.
+    /// Bytes of queued messages and of messages not yet handled.
     var waitingBytes: Int { state.withLock { $0.bytes } }
 }

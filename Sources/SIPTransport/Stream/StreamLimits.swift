@@ -3,31 +3,39 @@
 import NIOCore
 import Synchronization
 
-/// What peers on TCP and TLS can make the gateway hold, and for how long.
+/// Limits of TCP and TLS connections.
 package struct StreamLimits: Sendable {
-    /// Connections in all, both directions.
+    /// Connections in both directions.
     package var connections = 10_000
-    /// A tenth of them: as many strangers may hold, and as many are left for connections the gateway makes itself.
+    /// 10 % of the connections: the limit for unknown peers, and the reserve for outgoing connections.
     var reserved: Int { min(max(1, connections / 10), connections - 1) }
-    /// Connections accepted from one IPv4 address or one IPv6 network of 64 bits.
+    /// Accepted connections per IPv4 address or IPv6 /64.
     package var connectionsPerSource = 200
-    /// After so long without a byte a connection is closed.
+    /// Time without data after which a connection is closed.
     package var idle = Duration.seconds(600)
-    /// A message that has begun must be complete after so long, a TLS handshake too.
+    /// Time limit of an incomplete message or TLS handshake.
     package var unfinished = Duration.seconds(10)
+    /// Time limit for establishing a TCP connection.
     package var connect = Duration.seconds(4)
-    /// Bytes that may wait to be written to one connection; above, it is closed.
+    /// Limit of unsent bytes per connection.
+    ///
+    /// A connection above it is closed.
     package var waiting = 1 << 20
-    /// Bytes that may wait for a connection to come about, its TLS handshake included; what is above is not delivered.
+    /// Limit of bytes queued for a connection that is not yet established.
+    ///
+    /// Messages above it are not delivered.
     package var early = 16 << 20
+    /// Largest message in bytes.
     package var largestMessage = 65_535
 
     package init() {}
 }
 
-/// What happens on streams, for metrics; any thread.
+/// Counters of stream events, for metrics.
+///
+/// Thread-safe.
 package final class StreamCounters: Sendable {
-    /// What is counted.
+    /// A counted event.
     package enum Event: Int, CaseIterable, Sendable {
         case accepted, refused, connected, connectFailed, closedIdle, closedUnfinished, closedBroken, closedFull
         case handshakesFailed
@@ -45,15 +53,15 @@ package final class StreamCounters: Sendable {
     func add(_ event: Event) { counts[event.rawValue].value.add(1, ordering: .relaxed) }
     func setOpen(_ count: Int) { open.store(count, ordering: .relaxed) }
 
-    /// How often something happened since the start.
+    /// Returns the count since the start.
     package func count(_ event: Event) -> UInt64 { counts[event.rawValue].value.load(ordering: .relaxed) }
 
-    /// Connections that are open.
+    /// The number of open connections.
     package var openConnections: Int { open.load(ordering: .relaxed) }
 }
 
 extension Duration {
-    /// The duration as event loops take it.
+    /// The duration in NIO's type.
     var timeAmount: TimeAmount {
         .nanoseconds(components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000)
     }

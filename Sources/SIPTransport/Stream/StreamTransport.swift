@@ -5,11 +5,12 @@ import NIOCore
 import NIOPosix
 package import SIPCore
 
-/// A local address for TCP, or for TLS when it has an identity.
+/// A local address for TCP, or for TLS if it has an identity.
 package struct StreamListener: Sendable {
-    /// Position in the list of all local addresses.
+    /// Position among all local addresses.
     package let position: Int
     package let address: PeerAddress
+    /// Certificate and key for TLS; nil for TCP.
     package let identity: TLSIdentity?
 
     package init(position: Int, address: PeerAddress, identity: TLSIdentity? = nil) {
@@ -19,9 +20,9 @@ package struct StreamListener: Sendable {
     }
 }
 
-/// SIP over TCP and TLS (RFC 3261 §18): accepts, connects, frames, and hands whole messages to the workers.
+/// SIP over TCP and TLS (RFC 3261 §18): accepts and opens connections, frames messages, and passes them to the workers.
 ///
-/// One event loop carries all connections; `send` may be called from any thread and never waits.
+/// One event loop serves all connections. `send` is thread-safe and never blocks.
 package final class StreamTransport: Sendable {
     package let counters = StreamCounters()
     private let listeners: [StreamListener]
@@ -31,11 +32,13 @@ package final class StreamTransport: Sendable {
     private let outbox: StreamOutbox
     private let sweepInterval: TimeAmount
 
-    /// Prepares the streams; nothing is opened before `start`.
+    /// Prepares the streams.
+    ///
+    /// Opens nothing before `start`.
     ///
     /// - Parameters:
-    ///   - inboxes: one a worker.
-    ///   - onTrouble: hears of connections with peers that do not come about, on the event loop, which must not wait.
+    ///   - inboxes: one inbox per worker.
+    ///   - onTrouble: called for failed connections with peers, on the event loop. Must not block.
     package init(
         listeners: [StreamListener], inboxes: [StreamInbox], limits: StreamLimits = .init(),
         onTrouble: @escaping @Sendable (StreamTrouble) -> Void = { _ in }
@@ -57,8 +60,8 @@ package final class StreamTransport: Sendable {
 
     /// Listens on every address.
     ///
-    /// - Returns: the addresses bound, with the ports the kernel chose where 0 was asked for.
-    /// - Throws: `StreamListenError` for the first that cannot be bound; nothing stays open then.
+    /// - Returns: the bound addresses. Port 0 is replaced by the kernel's choice.
+    /// - Throws: `StreamListenError` for the first address that cannot be bound. All others are closed again.
     package func start() async throws -> [Int: PeerAddress] {
         var bound: [Int: PeerAddress] = [:]
         for listener in listeners {
@@ -71,7 +74,8 @@ package final class StreamTransport: Sendable {
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try hub.value.accept(channel, on: listener) }
                 }
-            // As by UDP, an IPv6 address takes no IPv4: 0.0.0.0 and [::] may both have a port, and a peer has one address.
+            // IPv6 sockets accept no IPv4, as with UDP. So 0.0.0.0 and [::] can use the same port, and a peer has one
+            // address.
             if listener.address.isIPv6 {
                 _ = bootstrap.serverChannelOption(
                     ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only), value: 1)
@@ -89,30 +93,34 @@ package final class StreamTransport: Sendable {
         return bound
     }
 
-    /// Sends messages; any thread, never waits.
+    /// Sends messages.
     ///
-    /// Each by the connection it names while that is open, else by one that leads there, else by a new one (RFC 3261
-    /// §18.1.1, §18.2.2). One that cannot be delivered is reported to the inbox of a worker with its token.
+    /// Thread-safe; never blocks.
+    ///
+    /// Uses the named connection while it is open, or else a connection to the same address, or else a new one (RFC
+    /// 3261 §18.1.1, §18.2.2). Undelivered messages are reported to a worker's inbox with their tokens.
     package func send(_ messages: [OutgoingMessage]) {
         guard outbox.append(messages) else { return }
         let (hub, outbox) = (hub, outbox)
         loop.execute { hub.value.send(outbox.drain()) }
     }
 
-    /// Sets who is known, for connections that begin from now on; any thread.
+    /// Sets the known peers for new connections.
+    ///
+    /// Thread-safe.
     package func setPeers(_ peers: StreamPeers) {
         let hub = hub
         loop.execute { hub.value.setPeers(peers) }
     }
 
-    /// Reads the certificate files of every TLS address again.
+    /// Reloads the certificate files of every TLS address.
     ///
-    /// - Throws: `TLSIdentityError` for the first that cannot be used; that one goes on with what it had.
+    /// - Throws: `TLSIdentityError` for the first unusable file. That address keeps its certificate.
     package func reloadIdentities() throws(TLSIdentityError) {
         for listener in listeners { try listener.identity?.reload() }
     }
 
-    /// Closes everything.
+    /// Closes all connections and listeners.
     package func stop() async {
         let hub = hub
         try? await loop.submit { hub.value.closeAll() }.get()
@@ -120,7 +128,9 @@ package final class StreamTransport: Sendable {
     }
 }
 
-/// Why a TCP or TLS address could not be opened; the program ends with this message before any call is touched.
+/// The reason why a TCP or TLS address cannot be opened.
+///
+/// The program exits with this message before it handles any call.
 package struct StreamListenError: Error, CustomStringConvertible {
     package let description: String
 

@@ -5,19 +5,22 @@ import NIOCore
 package import SIPCore
 import TLSReasons
 
-/// A connection that did not come about, in words for an operator.
+/// A failed connection, described for operators.
 package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
-    /// The far end; of a connection it began itself without the port, which is another one each time.
+    /// The peer's address.
+    ///
+    /// Without the port for incoming connections, whose port changes each time.
     package let remote: PeerAddress
-    /// True where the gateway made the connection.
+    /// True for outgoing connections.
     package let isMade: Bool
+    /// The cause and, if known, the key to change.
     package let reason: String
 
     package var description: String {
         isMade ? "no connection to \(remote): \(reason)" : "no TLS connection from \(remote.bareHostText): \(reason)"
     }
 
-    /// Why it could not be made or secured.
+    /// Describes why a connection could not be opened or secured.
     init(_ connection: StreamConnection, _ error: any Error, _ limits: StreamLimits) {
         self.init(connection, Self.reason(error, isMade: connection.origin == .made, limits))
     }
@@ -41,7 +44,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
         return "it ended at once"
     }
 
-    /// Why a certificate with these names does not count for the name asked for.
+    /// Describes a certificate whose names do not match the required name.
     static func otherName(_ names: [String]) -> String {
         let isWildcard = names.contains { $0.hasPrefix("*.") }
         return "its certificate is for another name"
@@ -62,24 +65,28 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Which troubles have been told: each once until a connection with that far end comes about, and at most one a second.
+/// Suppresses repeated reports.
+///
+/// Each failure is reported once until its peer connects, and at most one per second.
 struct ToldTroubles {
     private struct Way: Hashable {
         let remote: PeerAddress
         let isMade: Bool
     }
 
-    /// Far ends that are remembered; past it they are told again.
+    /// The limit of remembered peers.
+    ///
+    /// Above it they are reported again.
     private static let most = 256
 
     private var told: [Way: String] = [:]
     private var lastTime: NIODeadline?
 
-    /// True for one that is to be told now.
+    /// True if the failure is to be reported now.
     mutating func isNews(_ trouble: StreamTrouble, _ now: NIODeadline = .now()) -> Bool {
         let way = Way(remote: trouble.remote, isMade: trouble.isMade)
         guard told[way] != trouble.reason else { return false }
-        // Left for the next time it happens: a far end that comes and goes must not fill a log.
+        // Skipped failures are reported when they recur, so that an unstable peer does not flood the log.
         if let lastTime, now - lastTime < .seconds(1) { return false }
         lastTime = now
         if told.count >= Self.most { told.removeAll() }
@@ -87,7 +94,7 @@ struct ToldTroubles {
         return true
     }
 
-    /// Notes that a connection came about.
+    /// Forgets the failures of a peer that has connected.
     mutating func over(_ remote: PeerAddress, isMade: Bool) {
         guard !told.isEmpty else { return }
         told[Way(remote: isMade ? remote : remote.with(port: 0), isMade: isMade)] = nil
