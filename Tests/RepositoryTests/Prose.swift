@@ -73,7 +73,7 @@ struct Prose {
             words.append(word)
             let next = position + 1 < all.count ? all[position + 1] : nil
             if let next, !(word.endsSentence && next.beginsSentence) { continue }
-            if words.contains(where: { $0.contains { $0.isLetter || $0.isNumber } }) {
+            if words.contains(where: { $0.utf8.contains { ($0 | 0x20) >= 0x61 || (0x30...0x39).contains($0) } }) {
                 sentences.append(Sentence(text: words.joined(separator: " "), words: words.count))
             }
             words = []
@@ -82,12 +82,19 @@ struct Prose {
 }
 
 extension StringProtocol {
-    var trimmed: String { String(self.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+    /// The text without blanks at its ends.
+    var trimmed: String {
+        let bytes = utf8
+        guard let first = bytes.firstIndex(where: { $0 != 0x20 }), let last = bytes.lastIndex(where: { $0 != 0x20 })
+        else { return "" }
+        return String(self[first...last])
+    }
 
     func hasAnyPrefix(_ prefixes: [String]) -> Bool { prefixes.contains { hasPrefix($0) } }
 
     /// The text with an X for each part in backticks.
     var withoutCode: String {
+        guard utf8.contains(0x60) else { return String(self) }
         let parts = split(separator: "`", omittingEmptySubsequences: false)
         return parts.enumerated().map { $0.offset.isMultiple(of: 2) ? String($0.element) : "X" }.joined()
     }
@@ -102,7 +109,9 @@ extension StringProtocol {
     }
 
     /// The text with the titles of links in place of the links.
-    fileprivate var withoutLinks: String { String(self).replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.1 } }
+    fileprivate var withoutLinks: String {
+        contains("](") ? String(self).replacing(/\[([^\]]*)\]\([^)]*\)/) { $0.1 } : String(self)
+    }
 
     fileprivate var endsSentence: Bool {
         let closers: Set<Character> = [")", "\"", "*", "”"]

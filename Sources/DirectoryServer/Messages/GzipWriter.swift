@@ -5,7 +5,9 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-/// Compresses a streamed response as it is written; memory is limited to zlib's window and one piece.
+/// Compresses a streamed response as it is written, with one zlib window and one piece in memory.
+///
+/// Written here, because the compressor of swift-nio-extras trapped in the contract tests.
 struct GzipWriter: ResponseBodyWriter {
     private var next: any ResponseBodyWriter
     private let stream: GzipStream

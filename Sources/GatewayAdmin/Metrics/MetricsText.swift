@@ -4,8 +4,8 @@ import CallAccounting
 
 /// Writes samples in the Prometheus text format, version 0.0.4.
 ///
-/// Written here because no maintained Prometheus backend for swift-metrics is among the dependencies; the format is a
-/// page long and the gateway keeps its own counters anyway.
+/// Written here, because the counters are relaxed atomics of the call path. swift-prometheus would look up a handler for each
+/// count.
 /// Source: prometheus.io/docs/instrumenting/exposition_formats.
 struct MetricsText {
     /// The `Content-Type` of the text.

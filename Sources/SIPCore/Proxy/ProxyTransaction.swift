@@ -93,7 +93,10 @@ package final class ProxyTransaction {
     /// True when it begins a call of its owner's.
     package var isCall: Bool { isInvite && call != (0, 0) }
 
-    /// True when an attempt was left for another target, or for none.
+    /// True when an attempt was abandoned for another target, or for none.
+    ///
+    /// Its target may still respond: a provisional response causes a CANCEL, a rejection is acknowledged, and a 2xx wins the
+    /// call (RFC 3261 §16.7 step 5).
     package func hasGivenUp(_ attempt: UInt8) -> Bool { isInvite && attempt < self.attempt }
 
     /// True while the target has given no final answer, so that a CANCEL still means something.
