@@ -83,7 +83,8 @@ let package = Package(
             name: "GatewayApp",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting", "GatewayStore",
-                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", "CSQLite", log, lifecycle,
+                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", "CSQLite", log,
+                lifecycle,
                 signals,
             ],
             swiftSettings: strict),

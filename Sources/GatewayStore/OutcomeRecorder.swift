@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Branding
-import GRDB
 package import CallAccounting
+import GRDB
 package import HostSystem
 package import Logging
 import Synchronization

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import Dispatch
 import GRDB
-import CallAccounting
 import HostSystem
 import Logging
 import Synchronization

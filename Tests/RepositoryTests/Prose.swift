@@ -84,10 +84,7 @@ struct Prose {
 extension StringProtocol {
     /// The text without blanks at its ends.
     var trimmed: String {
-        let bytes = utf8
-        guard let first = bytes.firstIndex(where: { $0 != 0x20 }), let last = bytes.lastIndex(where: { $0 != 0x20 })
-        else { return "" }
-        return String(self[first...last])
+        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
     }
 
     func hasAnyPrefix(_ prefixes: [String]) -> Bool { prefixes.contains { hasPrefix($0) } }

@@ -31,7 +31,8 @@ struct SourceFileTests {
     }
 
     @Test func `every script names its licence under its first line`() throws {
-        let steps = Repository.paths(under: "Tests/Peers/steps") + Repository.paths(under: "Tests", endingWith: ["/run"])
+        let steps =
+            Repository.paths(under: "Tests/Peers/steps") + Repository.paths(under: "Tests", endingWith: ["/run"])
         #expect(steps.count > 15)
         for path in Repository.paths(under: "Deploy") + steps + [".ci/run"] {
             let head = try Repository.lines(path).prefix(2)

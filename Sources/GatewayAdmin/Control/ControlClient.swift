@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 package import CallAccounting
+import Foundation
 import HostSystem
 
 /// Why a command did not reach a gateway, with the remedy.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
 package import CallAccounting
+import Foundation
 import HostSystem
 import Hummingbird
 import HummingbirdCore

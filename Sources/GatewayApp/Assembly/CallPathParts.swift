@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
 import CallPath
+import ConfigurationFiles
+import HostSystem
 import SIPCore
 import SIPTransport
-import HostSystem
 
 /// The call path with its settings and threads; nothing is received before `WorkerService` starts the threads.
 ///

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
 import ConfigurationFiles
 import Foundation
-import CallAccounting
 import GatewayAdmin
 import GatewayStore
 import GatewaySync

@@ -3,9 +3,9 @@
 import Branding
 import ConfigurationFiles
 import GatewayStore
+import HostSystem
 import Logging
 import SIPCore
-import HostSystem
 
 /// The folders, files and sockets that one gateway holds and no other process can.
 ///

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
 import ConfigurationFiles
 import Foundation
-import CallAccounting
 import GatewayAdmin
 import GatewayStore
 import GatewaySync

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
 import CallPath
+import ConfigurationFiles
+import HostSystem
 import Logging
 import SIPCore
-import HostSystem
 
 /// The log lines of a completed start: addresses, remarks on the configuration, certificates, `ready for calls`, limits.
 struct StartAnnouncement: Sendable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
 import CallAccounting
+import ConfigurationFiles
 import GatewayStore
 import Logging
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-package import ConfigurationFiles
 import CallAccounting
+package import ConfigurationFiles
 import GatewayAdmin
 
 /// Attestations of a caller, as the command line spells them.

@@ -2,8 +2,8 @@
 
 import Branding
 package import BrandingAPI
-import ConfigurationFiles
 import CallAccounting
+import ConfigurationFiles
 import GatewayAdmin
 
 /// The result of `herald lookup` as text and as JSON.

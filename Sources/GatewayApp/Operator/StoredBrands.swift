@@ -2,9 +2,9 @@
 
 import Branding
 import BrandingAPI
+import CallAccounting
 import ConfigurationFiles
 import Foundation
-import CallAccounting
 import GatewayAdmin
 import GatewayStore
 import Logging

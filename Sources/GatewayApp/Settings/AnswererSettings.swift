@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
 import CallPath
+import ConfigurationFiles
 
 extension HeraldConfiguration.Outcomes {
     /// Signs of voicemail boxes and menus: those of the PBX profile and those of the operator.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
 import CallPath
+import ConfigurationFiles
 import SIPCore
 
 /// The parts of the call path that outlive a reload: addresses, the secret, and the state of targets and trunks.

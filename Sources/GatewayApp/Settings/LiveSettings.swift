@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
 import CallPath
+import ConfigurationFiles
 import SIPCore
 import SIPTransport
 import Synchronization

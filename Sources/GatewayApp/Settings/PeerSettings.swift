@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import ConfigurationFiles
 import CallPath
+import ConfigurationFiles
 import SIPCore
 import SIPTransport
 

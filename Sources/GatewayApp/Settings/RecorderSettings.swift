@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
 import CallAccounting
 import CallPath
+import ConfigurationFiles
 import GatewayStore
 
 extension HeraldConfiguration {

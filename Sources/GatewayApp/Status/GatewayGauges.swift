@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import Foundation
 import CallAccounting
+import Foundation
 import GatewaySync
 import SIPCore
 import SIPTransport

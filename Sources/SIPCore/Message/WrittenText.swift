@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 // How messages are written (RFC 3261 §7): into an array of bytes, part by part.
 
 extension [UInt8] {
