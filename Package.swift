@@ -54,12 +54,15 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 let package = Package(
     name: "herald",
     products: [
         .executable(name: "herald", targets: ["herald"]),
         .executable(name: "herald-directory", targets: ["herald-directory"]),
+        .executable(name: "herald-scale-logo", targets: ["herald-scale-logo"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
@@ -72,6 +75,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-certificates", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-asn1", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        // Of its traits none: they bring Foundation.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.10.0"),
@@ -84,7 +90,7 @@ let package = Package(
             name: "herald",
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore", "GatewaySync",
-                "GatewayAdmin", "ConfigurationFiles", "LogoScaling", "HostSystem", "LogText", "CLinux", "CSQLite",
+                "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", "CSQLite",
                 log,
                 lifecycle, signals, arguments,
             ],
@@ -96,6 +102,10 @@ let package = Package(
                 log,
                 lifecycle, signals, arguments,
             ],
+            swiftSettings: strict),
+
+        .executableTarget(
+            name: "herald-scale-logo", dependencies: ["LogoScaling", "Branding", arguments],
             swiftSettings: strict),
 
         // Edges: sockets, SQLite, HTTP, YAML. No two of them import each other.
@@ -113,7 +123,7 @@ let package = Package(
             name: "GatewaySync",
             dependencies: [
                 "Gateway", "Branding", "BrandingAPI", "HostSystem", "TLSReasons", "CLinux", httpClient, nio, nioPosix,
-                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
+                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle, log,
             ],
             swiftSettings: strict),
         .target(
@@ -146,8 +156,10 @@ let package = Package(
         .target(name: "TLSReasons", dependencies: [nioSSL], swiftSettings: strict),
         // Log lines for people and for the journal; for both programs.
         .target(name: "LogText", dependencies: [log], swiftSettings: strict),
-        // Pictures made square; runs in a short-lived process of its own, never in the gateway's.
-        .target(name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], swiftSettings: strict),
+        // Pictures made square; for herald-scale-logo alone, so that no other program maps libgd.
+        .target(
+            name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"],
+            swiftSettings: strict),
 
         // Doors to C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
@@ -188,7 +200,7 @@ let package = Package(
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "CLinux", "Directory",
+                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "Directory", subprocess, system,
                 httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),

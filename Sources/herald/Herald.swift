@@ -7,16 +7,11 @@ import Glibc
 /// Where the program begins.
 @main
 enum HeraldProgram {
-    /// Runs the command; the decoder of pictures without any other thread.
-    ///
-    /// It gives up its rights for all threads. Those that asynchronous code brings are still being set up then, and where
-    /// the system refuses one of their calls libdispatch ends the process.
+    /// Runs the command.
     static func main() {
         // libdispatch asks for a niceness below 0 for its timer thread, and writes a line to syslog where it may not have it.
         // Nothing depends on it. An operator who sets the variable gets its lines.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        let words = CommandLine.arguments.dropFirst()
-        if words.first == ScaleLogoCommand.configuration.commandName { ScaleLogoCommand.main(Array(words.dropFirst())) }
         // Otherwise a task of the main thread is "user initiated", and its threads go before ordinary programs.
         Task(priority: .medium) {
             await Herald.main()
@@ -42,6 +37,6 @@ struct Herald: AsyncParsableCommand {
         version: version,
         subcommands: [
             RunCommand.self, CheckConfigCommand.self, LookupCommand.self, CallsCommand.self, EventsCommand.self,
-            LogosCommand.self, SyncCommand.self, ScaleLogoCommand.self,
+            LogosCommand.self, SyncCommand.self,
         ])
 }

@@ -24,12 +24,14 @@ struct LogoHouse: Sendable {
     /// The service that fetches; `publish` builds the index and puts it in front of the calls.
     func keeper(_ current: CurrentBranding, publish: @escaping @Sendable () async throws -> Void) -> LogoService {
         let scaler = LogoScaler(maxPixels: configuration.maxPixels, maxFile: configuration.maxFile)
+        let logger = Logger(label: "herald.logos")
+        if configuration.scales { scaler.reportIfMissing(to: logger) }
         return LogoService(
             configuration.fetchSettings, cache: store, traffic: traffic, current: current,
             shape: { bytes, size, format throws(LogoProblem) in
                 try await scaler.square(bytes, size: size, format: format)
             },
-            publish: publish, logger: Logger(label: "herald.logos"))
+            publish: publish, logger: logger)
     }
 
     func services(_ keeper: LogoService?, gate: StartGate) -> [any Service] {
