@@ -13,6 +13,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
+    // A newer release of a dependency that deprecates a symbol must not stop anybody's build.
+    .treatWarning("DeprecatedDeclaration", as: .warning),
     // Debug builds, and so all tests, check exclusive access at run time; a release does without (2 % of a call's CPU).
     .unsafeFlags(["-enforce-exclusivity=unchecked", "-cross-module-optimization"], .when(configuration: .release)),
     // A section for each function, which the linker can move.
@@ -64,25 +66,26 @@ let package = Package(
         .executable(name: "herald-directory", targets: ["herald-directory"]),
         .executable(name: "herald-scale-logo", targets: ["herald-scale-logo"]),
     ],
+    // The lower bounds are the versions that were tested (Deploy/versions).
     dependencies: [
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-atomics", from: "1.2.0"),
-        .package(url: "https://github.com/apple/swift-crypto", "3.0.0"..<"5.0.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.24.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.3.0"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         // Of its traits none: they bring Foundation.
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.10.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         // Programs: build the parts and run them. They alone see everything, and hold no logic.
@@ -152,7 +155,7 @@ let package = Package(
         .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
         // Errors and limits of the operating system, and steps of its clock; for every edge and both programs.
         .target(name: "HostSystem", swiftSettings: strict),
-        // Why TLS failed, for the two edges that speak it.
+        // Why TLS failed; for the two edges with TLS.
         .target(name: "TLSReasons", dependencies: [nioSSL], swiftSettings: strict),
         // Log lines for people and for the journal; for both programs.
         .target(name: "LogText", dependencies: [log], swiftSettings: strict),
@@ -232,7 +235,7 @@ let package = Package(
 // What calls cost piece by piece, for `Deploy/bench parts`: a target only where it is asked for, so that nobody else fetches
 // the package that measures it. Of its traits none: they replace malloc.
 if Context.environment["HERALD_BENCHMARKS"] != nil {
-    package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []))
+    package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []))
     package.targets.append(
         .executableTarget(
             name: "CallPath",
