@@ -3,41 +3,41 @@
 import CLinux
 import Glibc
 
-/// How the scheduler treats a call thread: with a niceness, and before all ordinary threads while that is asked for.
+/// Scheduling of a call thread: a niceness, and real-time priority on request.
 ///
-/// Ordinary threads wait for each other however short their slices are, up to some milliseconds beside a full sync; a
-/// real-time thread wakes at once, but meets fewer messages each time, which costs a sixth more CPU at 2,000 calls/s: so it
-/// is one only on request (docs/performance.md). One that never waits would leave nothing to those that store outcomes, so
-/// it is ordinary all the same while it is at work for `share` of its time or more. Made and used on the thread itself.
+/// Beside a full sync an ordinary thread waits some milliseconds for a core. A real-time thread wakes at once, but
+/// handles fewer messages each time: a sixth more CPU at 2,000 calls/s. So real time is used on request only
+/// (docs/performance.md). A busy real-time thread would starve the threads that store outcomes. It is ordinary while it
+/// works for `share` of its time or more. Made and used on the thread itself.
 package struct CallThreadPriority: ~Copyable {
-    /// What the system allows the thread.
+    /// The scheduling that the system permits.
     package struct Granted: Hashable, Sendable {
         /// −20 to 19; below 0 takes CAP_SYS_NICE or RLIMIT_NICE.
         package let niceness: Int32
-        /// Whether it may be of the real-time kind, which takes CAP_SYS_NICE or RLIMIT_RTPRIO; sched(7).
+        /// True if real-time scheduling is permitted: CAP_SYS_NICE or RLIMIT_RTPRIO; sched(7).
         package let isRealTime: Bool
     }
 
-    /// The niceness a call thread asks for.
+    /// The requested niceness of a call thread.
     ///
-    /// By the weights of the kernel it leaves threads that store outcomes a quarter of a core they share; with −10 it is a
-    /// tenth, too little for the calls one core carries. Measured: docs/performance-overload.md.
+    /// It leaves a quarter of a shared core to the threads that store outcomes, by the kernel's weights. With −10 they
+    /// get a tenth, too little for the calls of one core (docs/performance-overload.md).
     package static let wantedNiceness: Int32 = -5
 
-    /// Nanoseconds after which it is looked at how much of them the thread was at work.
+    /// Nanoseconds between two measurements of the thread's load.
     static let interval: UInt64 = 100_000_000
 
     package let granted: Granted
     private let share: Double
-    private var isFirst = false
-    /// Since when its waits are added up; nil while nobody asks it to go first, so that a wait costs nothing then.
+    private var isRealTime = false
+    /// Start of the measurement; nil without a request for real time, so that a wait costs nothing.
     private var watchedSince: UInt64?
     private var waitBegan: UInt64 = 0
     private var waited: UInt64 = 0
 
-    /// Names the present thread, for `ps` and `top`, and asks for what it wants.
+    /// Names the calling thread, for `ps` and `top`, and requests its niceness.
     ///
-    /// - Parameter share: the part of its time, 0 to 1, from which on a thread at work is ordinary; with 0 it always is.
+    /// - Parameter share: load, 0 to 1, above which the thread is ordinary; 0 for always ordinary.
     package init(share: Double) {
         let niceness = herald_begin_call_thread("herald-calls", Self.wantedNiceness)
         let isAllowed = share > 0 && herald_set_realtime(1, niceness) == 0
@@ -46,19 +46,21 @@ package struct CallThreadPriority: ~Copyable {
         self.share = share
     }
 
-    /// Notes that the thread has nothing to do.
+    /// Records that the thread starts to wait.
     mutating func beginsToWait() {
         if watchedSince != nil { waitBegan = Self.nanoseconds() }
     }
 
-    /// Notes that it has again, and while it is asked to go first looks ten times a second at how long it had not.
+    /// Records the end of a wait.
     ///
-    /// Not at the time it ran: where a host takes cores away, a thread that never waits runs less than it needs.
-    /// - Parameter isAsked: whether it is to go first if it may.
+    /// While real time is requested, it measures the load ten times a second.
+    ///
+    /// It measures waits, not CPU time: on a host that takes cores away, a busy thread runs less than it needs.
+    /// - Parameter isAsked: true if real time is requested.
     mutating func hasWaited(isAsked: Bool) {
         guard granted.isRealTime, isAsked else {
             watchedSince = nil
-            return goFirst(false)
+            return setRealTime(false)
         }
         let now = Self.nanoseconds()
         guard let since = watchedSince else {
@@ -67,17 +69,19 @@ package struct CallThreadPriority: ~Copyable {
         }
         waited += now - waitBegan
         guard now >= since + Self.interval else { return }
-        goFirst(Self.goesFirst(isFirst, work: 1 - Double(waited) / Double(now - since), share: share))
+        setRealTime(Self.isRealTime(isRealTime, work: 1 - Double(waited) / Double(now - since), share: share))
         (watchedSince, waited) = (now, 0)
     }
 
-    private mutating func goFirst(_ next: Bool) {
-        if next != isFirst, herald_set_realtime(next ? 1 : 0, granted.niceness) == 0 { isFirst = next }
+    private mutating func setRealTime(_ enabled: Bool) {
+        if enabled != isRealTime, herald_set_realtime(enabled ? 1 : 0, granted.niceness) == 0 { isRealTime = enabled }
     }
 
-    /// Whether it goes first from now on; a fifth below `share` before it does so again, so that it does not waver.
-    static func goesFirst(_ isFirst: Bool, work: Double, share: Double) -> Bool {
-        work < (isFirst ? share : share * 0.8)
+    /// Returns true for real time.
+    ///
+    /// It returns to real time at a load a fifth below `share`, so that it does not oscillate.
+    static func isRealTime(_ now: Bool, work: Double, share: Double) -> Bool {
+        work < (now ? share : share * 0.8)
     }
 
     private static func nanoseconds() -> UInt64 {

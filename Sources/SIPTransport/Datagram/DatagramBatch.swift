@@ -4,15 +4,19 @@ import CLinux
 import Glibc
 import SIPCore
 
-/// Preallocated room for one vector read, and the vector write.
+/// Preallocated buffers of one vector read, and the vector write.
 struct DatagramBatch: ~Copyable {
-    /// The messages being written; their room is used again and again.
+    /// The messages being written.
+    ///
+    /// Their storage is reused.
     var sending: [OutgoingMessage] = []
-    /// What is to go by streams, handed over together.
+    /// Messages for streams, forwarded together.
     var streaming: [OutgoingMessage] = []
     private let inbox: OpaquePointer
 
-    /// Makes room for a batch of datagrams of `capacity` bytes each; pages are touched as they are needed.
+    /// Allocates buffers for a batch of datagrams of `capacity` bytes each.
+    ///
+    /// Pages are committed at first use.
     init(capacity: Int) {
         guard let inbox = herald_make_inbox(capacity) else {
             preconditionFailure("the system gave no memory for \(capacity) bytes of each datagram of a batch")
@@ -22,17 +26,23 @@ struct DatagramBatch: ~Copyable {
 
     deinit { herald_free_inbox(inbox) }
 
-    /// Reads what is there; the number of datagrams read, 0 when none or on an error (which the next wait shows again).
+    /// Reads waiting datagrams.
+    ///
+    /// Returns their number; 0 for none or an error (the next wait shows it again).
     mutating func receive(on descriptor: Int32) -> Int {
         Int(max(herald_receive_datagrams(descriptor, inbox), 0))
     }
 
-    /// A datagram of the last read; its bytes stay until the next.
+    /// Returns a datagram of the last read.
+    ///
+    /// Its bytes are valid until the next read.
     func received(_ index: Int) -> herald_datagram { herald_received(inbox, Int32(index)) }
 
-    /// Sends datagrams of one socket; the number dealt with.
+    /// Sends datagrams of one socket.
     ///
-    /// One the kernel refused is told to `trouble`.
+    /// Returns the number of handled datagrams.
+    ///
+    /// `trouble` is called for a datagram that the kernel refused.
     static func send(
         _ datagrams: ArraySlice<OutgoingMessage>, on descriptor: Int32,
         trouble: (OutgoingMessage, _ errno: Int32) -> Void
@@ -41,14 +51,14 @@ struct DatagramBatch: ~Copyable {
             fill(slots, with: datagrams, at: 0) { count in
                 let sent = herald_send_datagrams(descriptor, slots.baseAddress, Int32(count))
                 if sent > 0 { return Int(sent) }
-                // None when the socket's buffer is full for the moment: the first is given up, as a network would.
+                // None is sent if the socket's buffer is full. The first is dropped, as a network would do.
                 trouble(datagrams[datagrams.startIndex], -sent)
                 return 1
             }
         }
     }
 
-    /// Pins one datagram after the other, then runs `body` while all their bytes stay in place.
+    /// Pins the datagrams one after the other, then runs `body` while all are pinned.
     private static func fill(
         _ slots: UnsafeMutableBufferPointer<herald_datagram>, with datagrams: ArraySlice<OutgoingMessage>,
         at index: Int,

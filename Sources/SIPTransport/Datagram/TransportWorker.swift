@@ -5,13 +5,13 @@ import Glibc
 package import SIPCore
 import Synchronization
 
-/// The thread that carries messages: waits, reads datagrams in batches, lets the element work, writes in batches.
+/// The call thread: waits, reads datagrams in batches, runs the element, writes in batches.
 ///
-/// One worker owns its sockets and its element; nothing in its round waits for another thread. Timers are part of the
-/// same wait. What streams receive comes through its inbox, what they are to send goes to `StreamTransport`. Source of
-/// the shape: measured against SwiftNIO, 7.5 against 11–13 µs a relayed datagram at 5,000/s.
+/// One worker owns its sockets and its element. Its loop waits for no other thread. Timers are part of the same wait.
+/// Messages of streams arrive in its inbox and leave by `StreamTransport`. Measured: 7.5 µs a relayed datagram at
+/// 5,000/s, with SwiftNIO 11 to 13 µs.
 package final class TransportWorker: Sendable {
-    /// Where streams put what they receive for this worker.
+    /// Receives the messages of streams for this worker.
     package let inbox: StreamInbox
     private let sockets: [UDPSocket?]
     private let streams = Mutex<StreamTransport?>(nil)
@@ -23,14 +23,15 @@ package final class TransportWorker: Sendable {
     private let realTimeWanted = Atomic<Bool>(false)
     private let granted = Mutex<CallThreadPriority.Granted?>(nil)
 
-    /// Prepares a worker for its sockets; position in `sockets` is what elements send by.
+    /// Prepares a worker for its sockets.
+    ///
+    /// Elements send by the position in `sockets`.
     ///
     /// - Parameters:
     ///   - sockets: nil at the positions of TCP and TLS addresses.
-    ///   - longestWait: milliseconds after which timers are looked at whatever was told before; short where several
-    ///     workers share an element's timers, as one may set a timer for another.
-    ///   - realTimeShare: the part of its time at work below which the thread may go before all ordinary ones; 0 for
-    ///     never.
+    ///   - longestWait: milliseconds after which timers are checked in any case. Short if several workers share an
+    ///     element's timers, because one may set a timer for another.
+    ///   - realTimeShare: load below which the thread may be real-time; 0 for never.
     package init(sockets: [UDPSocket?], longestWait: UInt64 = 1000, realTimeShare: Double = 0.5) {
         self.sockets = sockets
         self.longestWait = longestWait
@@ -40,7 +41,9 @@ package final class TransportWorker: Sendable {
         inbox = StreamInbox { herald_wake(wake) }
     }
 
-    /// Gives the worker the streams it sends by; before `start`.
+    /// Sets the worker's streams.
+    ///
+    /// Call before `start`.
     package func use(_ streams: StreamTransport) { self.streams.withLock { $0 = streams } }
 
     deinit { close(wake) }
@@ -64,12 +67,16 @@ package final class TransportWorker: Sendable {
         pthread_detach(thread)
     }
 
-    /// Puts the thread before all ordinary ones, where the system allows it, or back among them; any thread.
+    /// Switches the call thread between real-time and normal scheduling, if permitted.
     ///
-    /// For the time in which this program itself keeps the cores busy. The thread does so within 0.1 s while messages come.
+    /// Any thread.
+    ///
+    /// Used while this program itself keeps the cores busy. The switch takes up to 0.1 s while messages arrive.
     package func setRealTime(_ enabled: Bool) { realTimeWanted.store(enabled, ordering: .relaxed) }
 
-    /// Asks the thread to end after its present round; any thread.
+    /// Ends the thread after its present round.
+    ///
+    /// Any thread.
     package func stop() {
         stopping.store(true, ordering: .releasing)
         herald_wake(wake)
@@ -78,7 +85,7 @@ package final class TransportWorker: Sendable {
     /// True once the thread has left its loop.
     package var hasFinished: Bool { finished.load(ordering: .acquiring) }
 
-    /// What the system allows the thread; nil before it runs.
+    /// The scheduling that the system permits; nil before the thread runs.
     package var priority: CallThreadPriority.Granted? { granted.withLock { $0 } }
 
     /// The smallest receive buffer of its UDP sockets, in bytes; nil without one.
@@ -88,7 +95,7 @@ package final class TransportWorker: Sendable {
         var batch = DatagramBatch(capacity: 65_535)
         var backlog = StreamBacklog(of: inbox)
         let streams = self.streams.withLock { $0 }
-        // A negative descriptor is passed over by poll.
+        // poll ignores a negative descriptor.
         var waiting = sockets.map { pollfd(fd: $0?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
         waiting.append(pollfd(fd: wake, events: Int16(POLLIN), revents: 0))
         var deadline = element.nextDeadline
@@ -120,18 +127,20 @@ package final class TransportWorker: Sendable {
         }
     }
 
-    /// Takes datagrams that came back as undeliverable; some at once, so that a flood of them holds nothing up.
+    /// Takes datagrams returned as undeliverable.
+    ///
+    /// Only some at once, so that a flood of them does not block.
     private func takeReturned(
         on position: Int, for element: some SIPElement, by batch: inout DatagramBatch, _ streams: StreamTransport?,
         at now: Moment
     ) {
         guard let socket = sockets[position] else { return }
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { room in
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 1024) { buffer in
             for _ in 0..<Int(HERALD_DATAGRAM_BATCH) {
-                let length = herald_receive_returned(socket.descriptor, room.baseAddress, room.count)
+                let length = herald_receive_returned(socket.descriptor, buffer.baseAddress, buffer.count)
                 guard length >= 0 else { break }
                 guard length > 0 else { continue }
-                element.cameBack(UnsafeBufferPointer(rebasing: room[..<Int(length)]).span, at: now)
+                element.cameBack(UnsafeBufferPointer(rebasing: buffer[..<Int(length)]).span, at: now)
                 flush(element, by: &batch, at: now)
             }
         }
@@ -152,11 +161,11 @@ package final class TransportWorker: Sendable {
         }
         flush(element, by: &batch, at: now)
         handOver(&batch, to: streams)
-        // A wake-up for what came meanwhile may have been taken already.
+        // The wake-up of newer messages may have been cleared already.
         backlog.renew()
     }
 
-    /// Milliseconds until the deadline, at least 0 and at most the longest wait.
+    /// Returns the milliseconds until the deadline, at least 0 and at most the longest wait.
     private func timeout(until deadline: UInt64?) -> Int32 {
         guard let deadline else { return Int32(longestWait) }
         let now = Moment.monotonicMilliseconds()
@@ -168,21 +177,21 @@ package final class TransportWorker: Sendable {
         at now: Moment
     ) {
         guard let socket = sockets[position] else { return }
-        // Two batches a socket a round, so that a flood on one socket holds up neither timers nor the others.
+        // Two batches per socket and round, so that a flood on one socket delays neither timers nor the others.
         for _ in 0..<2 {
             let count = batch.receive(on: socket.descriptor)
-            // Only a full batch can leave anything behind; the system is asked only then.
+            // Only a full batch can leave datagrams behind. The system is asked only then.
             let isFull = count == Int(HERALD_DATAGRAM_BATCH)
             element.filling = isFull ? socket.filling : 0
             for index in 0..<count {
                 let datagram = batch.received(index)
-                let room = UnsafeBufferPointer(start: UnsafePointer(datagram.data), count: Int(datagram.length))
+                let bytes = UnsafeBufferPointer(start: UnsafePointer(datagram.data), count: Int(datagram.length))
                 if datagram.truncated != 0 {
                     element.note(.truncated)
                 } else {
-                    element.receive(room.span, by: Flow(source: PeerAddress(datagram), socket: position), at: now)
+                    element.receive(bytes.span, by: Flow(source: PeerAddress(datagram), socket: position), at: now)
                 }
-                // Each before the next is read: the first of many is not to wait until the last is understood.
+                // After each datagram: the first of many must not wait for the last.
                 flush(element, by: &batch, at: now)
             }
             handOver(&batch, to: streams)
@@ -190,11 +199,13 @@ package final class TransportWorker: Sendable {
         }
     }
 
-    /// Sends what waits; what a failed send makes the element send goes out in the same round.
+    /// Sends all waiting messages.
     ///
-    /// What goes by streams is kept for `handOver`: each by itself would wake their thread each time.
+    /// Messages caused by a failed send go out in the same round.
+    ///
+    /// Messages for streams are kept for `handOver`: each alone would wake their thread each time.
     private func flush(_ element: some SIPElement, by batch: inout DatagramBatch, at now: Moment) {
-        // A request may fail at each of its targets at once; then its sender gets an answer.
+        // A request may fail at each of its targets at once. Then its sender gets a response.
         for _ in 0..<TargetGroup.mostTried + 2 {
             guard element.exchangeOutgoing(for: &batch.sending) else { return }
             send(&batch, for: element, at: now)
@@ -231,7 +242,7 @@ package final class TransportWorker: Sendable {
     }
 }
 
-/// What a thread runs, boxed for the C entry point.
+/// The body of a thread, boxed for the C entry point.
 private final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 
@@ -244,7 +255,7 @@ private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutabl
 }
 
 extension Moment {
-    /// The present, by the system's monotonic and real-time clocks.
+    /// Returns the present time of the system's monotonic and real-time clocks.
     package static func now() -> Moment {
         var wall = timespec()
         clock_gettime(CLOCK_REALTIME, &wall)
@@ -253,7 +264,7 @@ extension Moment {
             wallMicroseconds: Int64(wall.tv_sec) * 1_000_000 + Int64(wall.tv_nsec) / 1000)
     }
 
-    /// The monotonic clock in milliseconds.
+    /// Returns the monotonic clock in milliseconds.
     package static func monotonicMilliseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

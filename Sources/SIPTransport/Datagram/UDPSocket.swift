@@ -9,35 +9,41 @@ package import SIPCore
 package final class UDPSocket: Sendable {
     /// The file descriptor.
     package let descriptor: Int32
-    /// The address it is bound to, with the port the kernel chose when 0 was asked for.
+    /// The bound address.
+    ///
+    /// A port 0 is replaced by the kernel's choice.
     package let address: PeerAddress
 
-    /// Bytes of receive and of send buffer a socket asks for.
+    /// Requested bytes of receive and of send buffer.
     ///
-    /// Twice `fullBuffer`, so that what comes while the worker is held up for some 30 ms in a flood is not lost.
+    /// Twice `fullBuffer`: no datagram is lost while the worker is delayed for some 30 ms in a flood.
     package static let wantedBuffer: Int32 = 2 * fullBuffer
 
-    /// Bytes of a queue that counts as full.
+    /// Waiting bytes that count as full.
     ///
-    /// The kernel doubles it and counts 2.3 kB for a message of 1 kB (measured): about 3,600 of them.
+    /// The kernel doubles it and counts 2.3 kB for a message of 1 kB (measured): about 3,600 messages.
     package static let fullBuffer: Int32 = 4 << 20
 
-    /// Bytes of receive buffer the system granted; what comes while it is full is lost.
+    /// Granted bytes of receive buffer.
+    ///
+    /// Datagrams are lost while it is full.
     package let receiveBuffer: Int
 
-    /// How full the queue is: 1 where `fullBuffer` waits, or all that a smaller buffer holds.
+    /// The fill level: 1 for `fullBuffer` waiting bytes, or for a full smaller buffer.
     package var filling: Double {
         Self.filling(of: Double(herald_receive_filling(descriptor)) / 1000, in: receiveBuffer)
     }
 
-    /// How full a buffer of so many bytes is of which a part is taken.
-    static func filling(of part: Double, in room: Int) -> Double { part * max(Double(room) / Double(fullBuffer), 1) }
+    /// Returns the fill level of a buffer with `capacity` bytes, of which `part` is used.
+    static func filling(of part: Double, in capacity: Int) -> Double {
+        part * max(Double(capacity) / Double(fullBuffer), 1)
+    }
 
     /// Binds an address.
     ///
-    /// - Parameter sharesPort: lets several sockets of this user have the same address and port (`SO_REUSEPORT`); the
-    ///   kernel then gives all datagrams of one far end to the same of them.
-    /// - Throws: `UDPSocketError.cannotBind` with the address and the system's reason; nothing stays open.
+    /// - Parameter sharesPort: permits several sockets of this user on the same address and port (`SO_REUSEPORT`). The
+    ///   kernel gives all datagrams of one far end to the same socket.
+    /// - Throws: `UDPSocketError.cannotBind` with the address and the system's error. No socket stays open.
     package init(
         address: PeerAddress, sharesPort: Bool = false, bufferBytes: Int32 = wantedBuffer
     ) throws(UDPSocketError) {
@@ -55,7 +61,7 @@ package final class UDPSocket: Sendable {
 
     /// Binds an address once for each of several workers.
     ///
-    /// A first, unshared socket shows that no other program has the port, which sharing would hide.
+    /// A first, unshared socket shows that no other program has the port. Sharing would hide that.
     package static func shared(
         address: PeerAddress, by workers: Int, bufferBytes: Int32 = wantedBuffer
     ) throws(UDPSocketError) -> [UDPSocket] {
@@ -69,7 +75,9 @@ package final class UDPSocket: Sendable {
     }
 }
 
-/// Why a socket could not be opened; the program ends with this message before any call is touched.
+/// A socket could not be opened.
+///
+/// The program ends with this message before the first call.
 package enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotBind(address: PeerAddress, errno: Int32)
 
@@ -108,7 +116,7 @@ extension PeerAddress {
         }
     }
 
-    /// Writes itself as the far end of a datagram to be sent.
+    /// Sets the address as the far end of a datagram to be sent.
     func write(to datagram: inout herald_datagram) {
         withUnsafeMutableBytes(of: &datagram.address) { raw in
             let first = isIPv6 ? high : low << 32

@@ -2,14 +2,14 @@
 
 package import SIPCore
 
-/// The kinds of records asked for, by their numbers in DNS.
+/// Record types by their numbers in DNS.
 package enum NameRecordType: UInt16, Hashable, Sendable {
     case a = 1
     case aaaa = 28
     case srv = 33
     case naptr = 35
 
-    /// As zone files write it.
+    /// The name of the type in zone files.
     package var name: String {
         switch self {
         case .a: "A"
@@ -20,18 +20,18 @@ package enum NameRecordType: UInt16, Hashable, Sendable {
     }
 }
 
-/// One record of an answer.
+/// One record of a DNS response.
 package struct NameRecord: Hashable, Sendable {
     package enum Content: Hashable, Sendable {
         /// A or AAAA; the port is 0.
         case address(PeerAddress)
-        /// SRV (RFC 2782); the target "." says that the service is not there.
+        /// SRV (RFC 2782). The target "." means that the service is not available.
         case service(priority: UInt16, weight: UInt16, port: UInt16, target: String)
         /// NAPTR (RFC 3403 §4.1).
         case pointer(order: UInt16, preference: UInt16, flags: String, service: String, replacement: String)
     }
 
-    /// Seconds the record may be used, 0 … 2³¹-1.
+    /// Lifetime of the record in seconds, 0 … 2³¹-1.
     package let timeToLive: Int
     package let content: Content
 
@@ -47,33 +47,33 @@ package enum NameLookupError: Error, Hashable, Sendable {
     case notFound
     /// The name exists and has no records of the type.
     case noData
-    /// The servers answered with an error code.
+    /// The servers returned an error code.
     case serverFailure
-    /// No server answered in time.
+    /// No server responded in time.
     case timedOut
-    /// What came is no answer to the question, or broken.
+    /// The response is broken or does not match the query.
     case malformed
-    /// Nothing can be sent to the servers, or nobody listens there.
+    /// The servers cannot be reached, or no server listens there.
     case unreachable
-    /// Not a name that can be asked for.
+    /// Not a valid name for a lookup.
     case badName
-    /// The asking task was cancelled.
+    /// The task was cancelled.
     case cancelled
     /// The system has no memory or descriptors left.
     case other
 
-    /// True when the servers say for certain that there is no such record.
+    /// True if the servers report that no such record exists.
     package var isAbsence: Bool { self == .notFound || self == .noData }
 }
 
 extension NameLookupError: CustomStringConvertible {
-    /// What happened and what to do.
+    /// Cause and remedy.
     package var description: String {
         switch self {
         case .notFound: "the name does not exist; check its spelling and its zone"
         case .noData: "the name has no such records; add them to its zone"
-        case .serverFailure: "the name server answered with an error; check the zone, or ask another one (dns.servers)"
-        case .timedOut: "no name server answered in time; check dns.servers, /etc/resolv.conf and port 53"
+        case .serverFailure: "the name server returned an error; check the zone, or ask another one (dns.servers)"
+        case .timedOut: "no name server responded in time; check dns.servers, /etc/resolv.conf and port 53"
         case .malformed: "the name server's answer is broken; ask another server (dns.servers)"
         case .unreachable: "the name server cannot be reached; check dns.servers, /etc/resolv.conf and the routes"
         case .badName: "this is no name that can be looked up; write letters, digits, hyphens and dots only"
@@ -83,11 +83,11 @@ extension NameLookupError: CustomStringConvertible {
     }
 }
 
-/// The records of a name, or why there are none.
+/// The records of a name, or the error.
 typealias NameLookupOutcome = Result<[NameRecord], NameLookupError>
 
-/// The role of asking for the records of a name.
+/// Looks up DNS records.
 package protocol NameLookup: Sendable {
-    /// The records of one type that a complete name has, through aliases; at least one.
+    /// Returns the records of one type of a complete name, through aliases; at least one.
     func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord]
 }

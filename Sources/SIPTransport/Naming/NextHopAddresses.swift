@@ -2,13 +2,13 @@
 
 import SIPCore
 
-/// What the address lookups of one answer brought so far.
+/// Collects the results of the address lookups of one resolution.
 struct NextHopAddresses {
-    /// The smallest time of the records used.
+    /// The smallest lifetime of the used records.
     private(set) var secondsLeft: Int
     private var hops: Set<ResolvedHop> = []
     private var absences: [NextHopFailure] = []
-    /// Lookups that may succeed another time.
+    /// Failed lookups that may succeed later.
     private(set) var failures: [NextHopFailure] = []
 
     init(secondsLeft: Int) { self.secondsLeft = secondsLeft }
@@ -24,7 +24,9 @@ struct NextHopAddresses {
         }
     }
 
-    /// False when the record is no address to send to.
+    /// Adds a record.
+    ///
+    /// Returns false if it is no usable address.
     private mutating func add(_ record: NameRecord, of target: NextHopTarget) -> Bool {
         guard case .address(let address) = record.content, address.isUsableNextHop else { return false }
         hops.insert(
@@ -33,12 +35,12 @@ struct NextHopAddresses {
         return true
     }
 
-    /// The hops in the order that does not depend on the records'; nil when there are none.
+    /// Returns the hops in an order independent of the records' order; nil without any.
     func ordered(limit: Int) -> [ResolvedHop]? {
         hops.isEmpty ? nil : Array(hops.sorted { $0.order < $1.order }.prefix(limit))
     }
 
-    /// The failure that says most: one that may pass before one that is certain.
+    /// Returns the most useful failure: a temporary one before a permanent one.
     func failure(of targets: [NextHopTarget]) -> NextHopFailure {
         failures.first ?? absences.first
             ?? NextHopFailure(name: targets.first?.host ?? "", type: .a, reason: .noData)
@@ -46,17 +48,17 @@ struct NextHopAddresses {
 }
 
 extension ResolvedHop {
-    /// Sorts by priority, then the heavier first, then IPv4 before IPv6, then the address.
+    /// Sorts by priority, then by falling weight, then IPv4 before IPv6, then by address.
     fileprivate var order: (Int, Int, Int, UInt64, UInt64, UInt16) {
         (priority, -weight, address.isIPv6 ? 1 : 0, address.high, address.low, address.port)
     }
 }
 
 extension PeerAddress {
-    /// False for addresses no datagram to one peer goes to, whatever a name server says.
+    /// False for addresses that cannot belong to one peer.
     ///
-    /// Unspecified, multicast and broadcast ones; link-local IPv6, which means nothing without an interface; and IPv4
-    /// written as IPv6, which a socket for IPv6 alone cannot send to.
+    /// These are unspecified, multicast and broadcast addresses, link-local IPv6 (it needs an interface), and
+    /// IPv4-mapped IPv6 (an IPv6-only socket cannot send to it).
     fileprivate var isUsableNextHop: Bool {
         guard isIPv6 else { return low >> 24 != 0 && low >> 24 < 224 }
         let isMulticast = high >> 56 == 0xFF

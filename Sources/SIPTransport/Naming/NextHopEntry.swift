@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the resolver knows of one name.
+/// The resolver's state of one name.
 struct NextHopEntry: Hashable, Sendable {
-    /// The last good answer; nil when there never was one.
+    /// The last good result; nil if there was none.
     private(set) var hops: [ResolvedHop]?
-    /// False when lookups were missing from that answer.
+    /// False if lookups failed in that result.
     private(set) var isWhole = true
-    /// Wall clock seconds of that answer.
+    /// Time of that result, in seconds since 1970.
     private(set) var answeredAt: Int64?
-    /// When to ask again, on the resolver's clock.
+    /// Time of the next lookup, on the resolver's clock.
     private(set) var due: Duration
     /// Failures in a row.
     private(set) var failures = 0
-    /// The last failure; nil when the last lookup was good.
+    /// The last failure; nil if the last lookup succeeded.
     private(set) var problem: String?
 
-    /// A name that was never asked for.
+    /// A name that was never looked up.
     init(due: Duration) { self.due = due }
 
-    /// A name with the answer of an earlier run, to be asked for again.
+    /// A name with the result of an earlier run, due for a lookup.
     init(kept: NextHopFile.Kept, due: Duration) {
         hops = kept.hops
         isWhole = kept.isWhole
@@ -26,7 +26,7 @@ struct NextHopEntry: Hashable, Sendable {
         self.due = due
     }
 
-    /// Takes an answer, unless it is an incomplete one that only lacks what a whole one had.
+    /// Takes a result, unless it is an incomplete subset of a complete one.
     mutating func take(_ answer: NextHopAnswer, at now: Duration, wall: Int64, retry: (Int) -> Duration) {
         let isGap = !answer.gaps.isEmpty
         if isGap, isWhole, let hops, Set(answer.hops).isSubset(of: hops) {
@@ -41,7 +41,7 @@ struct NextHopEntry: Hashable, Sendable {
         due = now + (isGap ? min(answer.lifetime, retry(failures)) : answer.lifetime)
     }
 
-    /// Keeps the last good answer and asks again soon.
+    /// Keeps the last good result and retries soon.
     mutating func fail(_ problem: String, at now: Duration, retry: (Int) -> Duration) {
         failures += 1
         self.problem = problem
@@ -49,7 +49,7 @@ struct NextHopEntry: Hashable, Sendable {
     }
 }
 
-/// Waits after failures that double between two limits, with a fifth of chance.
+/// Waits after failures: doubled between two limits, spread by ± 20 %.
 package struct NextHopBackoff: Hashable, Sendable {
     package var first: Duration
     package var limit: Duration
@@ -59,7 +59,9 @@ package struct NextHopBackoff: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// The wait after some failures in a row, counted from one; `chance` in 0 ..< 1 spreads it by ± 20 %.
+    /// Returns the wait after consecutive failures, counted from one.
+    ///
+    /// `chance` in 0 ..< 1 spreads it by ± 20 %.
     package func delay(afterFailures count: Int, chance: Double) -> Duration {
         let doubled = min(first * (1 << min(max(count - 1, 0), 30)), limit)
         return min(max(doubled * (0.8 + 0.4 * chance), first), limit)

@@ -3,21 +3,23 @@
 import Foundation
 import SIPCore
 
-/// The file that keeps last good answers over restarts, so that a start without name servers still finds its peers.
+/// The file of the last good results.
+///
+/// A start without name servers finds its peers in it.
 struct NextHopFile: Sendable {
-    /// The last good answer of one name.
+    /// The last good result of one name.
     struct Kept: Hashable, Sendable {
         var hops: [ResolvedHop]
         var isWhole: Bool
-        /// Wall clock seconds.
+        /// Seconds since 1970.
         var answeredAt: Int64
     }
 
     let path: String
 
-    /// Reads what was kept; nothing when there is no file yet.
+    /// Reads the stored results; empty without a file.
     ///
-    /// - Throws: `NextHopFileError`, after which the file counts as empty.
+    /// - Throws: `NextHopFileError`. The file counts as empty then.
     func read() throws(NextHopFileError) -> [NextHopName: Kept] {
         guard FileManager.default.fileExists(atPath: path) else { return [:] }
         let content: Content
@@ -38,7 +40,7 @@ struct NextHopFile: Sendable {
         return kept
     }
 
-    /// Replaces the file whole.
+    /// Replaces the whole file.
     func write(_ answers: [NextHopName: Kept]) throws(NextHopFileError) {
         let lines = answers.map(Content.Line.init).sorted { ($0.host, $0.transport) < ($1.host, $1.transport) }
         let encoder = JSONEncoder()
@@ -51,11 +53,15 @@ struct NextHopFile: Sendable {
         }
     }
 
-    /// Far more than any configuration's names need; a longer file is cut and so found damaged.
+    /// Far more than any configuration needs.
+    ///
+    /// A longer file is truncated and then counts as damaged.
     private static let sizeLimit = 4 << 20
 }
 
-/// What is wrong with the file of last good answers; the resolver goes on without it.
+/// An unusable file of last good results.
+///
+/// The resolver continues without it.
 enum NextHopFileError: Error, Hashable, CustomStringConvertible {
     case damaged(path: String)
     case cannotWrite(path: String, reason: String)
@@ -107,7 +113,7 @@ extension Content.Line {
         }
     }
 
-    /// Nil when a word or an address is none.
+    /// Nil if a value or an address is invalid.
     var answer: (NextHopName, NextHopFile.Kept)? {
         guard let kind = SIPTransportKind.allCases.first(where: { $0.viaName.description == transport }) else {
             return nil

@@ -2,13 +2,13 @@
 
 package import SIPCore
 
-/// A next hop as it is configured: a host by name or address, perhaps a port, and the transport to reach it by.
+/// A configured next hop: a host by name or address, an optional port, and a transport.
 package struct NextHopName: Hashable, Sendable {
-    /// In lower case and without a dot at the end, so that two spellings of one name are equal.
+    /// In lower case and without a final dot, so that two spellings of one name are equal.
     ///
     /// A name is complete: no search list is applied to it. An address literal is allowed, IPv6 with or without brackets.
     package let host: String
-    /// Nil: the name's SRV records say the port, or the transport's default stands.
+    /// Nil: the port comes from the name's SRV records, else it is the transport's default.
     package let port: UInt16?
     package let transport: SIPTransportKind
 
@@ -19,7 +19,7 @@ package struct NextHopName: Hashable, Sendable {
         self.transport = transport
     }
 
-    /// The name whose SRV records tell where the service is (RFC 3263 §4.2).
+    /// The name of the SRV records of the service (RFC 3263 §4.2).
     var serviceName: String {
         switch transport {
         case .udp: "_sip._udp.\(host)"
@@ -29,7 +29,7 @@ package struct NextHopName: Hashable, Sendable {
         }
     }
 
-    /// The literal with the port to use; nil for a name.
+    /// The address literal with its port; nil for a name.
     var literal: PeerAddress? { PeerAddress(host: Array(host.utf8)[...], port: port ?? transport.defaultPort) }
 }
 
@@ -38,12 +38,12 @@ extension NextHopName: CustomStringConvertible {
     package var description: String { "\(host)\(port.map { ":\($0)" } ?? "") over \(transport.viaName)" }
 }
 
-/// One address a next hop's name stands for.
+/// One address of a next hop's name.
 package struct ResolvedHop: Hashable, Sendable {
     package let address: PeerAddress
-    /// The smaller is tried first (RFC 2782); 0 without SRV records.
+    /// Smaller priorities are tried first (RFC 2782); 0 without SRV records.
     package let priority: Int
-    /// The share among hops of one priority (RFC 2782); 0 without SRV records.
+    /// Share among hops of one priority (RFC 2782); 0 without SRV records.
     package let weight: Int
 
     package init(address: PeerAddress, priority: Int, weight: Int) {
@@ -53,7 +53,7 @@ package struct ResolvedHop: Hashable, Sendable {
     }
 }
 
-/// Which addresses may be used.
+/// The permitted address families.
 package struct AddressFamilies: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 

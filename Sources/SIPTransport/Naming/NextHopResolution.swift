@@ -2,39 +2,43 @@
 
 import SIPCore
 
-/// What a next hop's name stands for, and for how long.
+/// The addresses of a next hop's name, and their lifetime.
 package struct NextHopAnswer: Hashable, Sendable {
-    /// By priority, then weight from the largest, then address; empty when the domain says the service is not there.
+    /// By priority, then falling weight, then address.
+    ///
+    /// Empty if the domain declines the service.
     package var hops: [ResolvedHop]
-    /// The smallest of the records' times, within the limits set.
+    /// The smallest lifetime of the records, within the configured limits.
     package var lifetime: Duration
-    /// Lookups that failed although others gave addresses, with what to do; empty when the answer is whole.
+    /// Lookups that failed although others gave addresses, with remedies.
+    ///
+    /// Empty if all succeeded.
     package var gaps: [String]
 }
 
-/// Why a next hop's name stands for nothing.
+/// A next hop's name could not be resolved.
 package struct NextHopFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name that was asked for, for SRV the one with the service in front.
+    /// The name of the lookup; for SRV with the service in front.
     package let name: String
     package let type: NameRecordType
     package let reason: NameLookupError
 
-    /// `pbx.example.net A: no name server answered in time; check …`.
+    /// `pbx.example.net A: no name server responded in time; check …`.
     package var description: String { "\(name) \(type.name): \(reason)" }
 }
 
 /// Finds the addresses of a next hop whose transport is fixed (RFC 3263 §4.2).
 ///
-/// Pure but for the lookups it is given: the same records give the same answer, whatever order they come in, so that
-/// name servers that rotate their records cause no change. Weights are passed on; who sends chooses by them.
+/// Pure except for the given lookups: the same records give the same result in any order, so rotating records cause no
+/// change. The sender chooses by the weights.
 package struct NextHopResolution: Hashable, Sendable {
-    /// Addresses of other families are not asked for.
+    /// Addresses of other families are not looked up.
     package var families: AddressFamilies
-    /// However short the records' times are.
+    /// Lower limit of the lifetime.
     package var shortestLifetime: Duration
-    /// However long the records' times are.
+    /// Upper limit of the lifetime.
     package var longestLifetime: Duration
-    /// Hops kept of one name, and SRV targets looked up.
+    /// Limit of hops per name, and of SRV targets looked up.
     package var hopLimit: Int
 
     package init(
@@ -47,9 +51,9 @@ package struct NextHopResolution: Hashable, Sendable {
         self.hopLimit = hopLimit
     }
 
-    /// Looks up what the name needs.
+    /// Looks up the records that the name needs.
     ///
-    /// - Throws: `NextHopFailure` of the lookup that decided, when no address was found.
+    /// - Throws: `NextHopFailure` of the deciding lookup if no address was found.
     package func answer(
         for name: NextHopName, using lookup: some NameLookup
     ) async throws(NextHopFailure) -> NextHopAnswer {
@@ -65,7 +69,7 @@ package struct NextHopResolution: Hashable, Sendable {
             // RFC 3263 §4.2: "If no SRV records were found, the client performs an A or AAAA record lookup".
             return try await addresses(of: [NextHopTarget(name.host, name.transport.defaultPort)], using: lookup)
         } catch {
-            // A server that fails has not said that there are none; another port might be the wrong one.
+            // A failing server does not prove that no SRV record exists. The default port might be the wrong one.
             throw NextHopFailure(name: name.serviceName, type: .srv, reason: error)
         }
         return try await service(records, of: name, using: lookup)
@@ -85,7 +89,7 @@ package struct NextHopResolution: Hashable, Sendable {
         return try await addresses(of: Array(targets.prefix(hopLimit)), within: lifetime, using: lookup)
     }
 
-    /// Looks up the targets' addresses, all at once.
+    /// Looks up the addresses of all targets at once.
     private func addresses(
         of targets: [NextHopTarget], within lifetime: Int = .max, using lookup: some NameLookup
     ) async throws(NextHopFailure) -> NextHopAnswer {
@@ -118,7 +122,7 @@ package struct NextHopResolution: Hashable, Sendable {
 }
 
 extension NameLookup {
-    /// The records or the error, as a value.
+    /// Returns the records or the error as a value.
     fileprivate func outcome(of name: String, type: NameRecordType) async -> NameLookupOutcome {
         do throws(NameLookupError) {
             return .success(try await records(of: name, type: type))
@@ -136,7 +140,7 @@ extension NameRecord {
     }
 }
 
-/// A host with the port and rank its addresses are to be used with.
+/// A host with the port and rank of its addresses.
 struct NextHopTarget: Hashable, Sendable {
     var host: String
     var port: UInt16
@@ -148,7 +152,7 @@ struct NextHopTarget: Hashable, Sendable {
         self.port = port
     }
 
-    /// Nil for records that are no SRV, decline the service, or name no port.
+    /// Nil for other records than SRV, for a declined service, and without a port.
     init?(_ record: NameRecord) {
         guard case .service(let priority, let weight, let port, let target) = record.content,
             target != ".", port != 0
@@ -158,6 +162,6 @@ struct NextHopTarget: Hashable, Sendable {
         self.weight = Int(weight)
     }
 
-    /// Sorts by priority, then the heavier first, then the name.
+    /// Sorts by priority, then by falling weight, then by name.
     var order: (Int, Int, String, UInt16) { (priority, -weight, host, port) }
 }

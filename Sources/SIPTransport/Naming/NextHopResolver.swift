@@ -2,17 +2,17 @@
 
 import Synchronization
 
-/// Keeps the addresses of configured next hops fresh, away from the calls.
+/// Refreshes the addresses of configured next hops, off the call path.
 ///
-/// A call reads what was published last and never waits for a name. When a lookup fails, the last good answer stays,
-/// whatever its age: an address that worked an hour ago serves a call better than none. Only an SRV target of "."
-/// takes addresses away (RFC 2782).
+/// A call reads the last published addresses and never waits for a name. After a failed lookup the last good result
+/// stays in use at any age: an old address serves a call better than none. Only an SRV target of "." removes addresses
+/// (RFC 2782).
 package final class NextHopResolver: Sendable {
     private struct State {
-        /// In the order of configuration, each once.
+        /// Each name once, in the order of the configuration.
         var names: [NextHopName] = []
         var entries: [NextHopName: NextHopEntry] = [:]
-        /// Rung when the names change; nil while nothing runs.
+        /// Signals a change of the names; nil while `run` is not active.
         var bell: AsyncStream<Void>.Continuation?
     }
 
@@ -22,13 +22,17 @@ package final class NextHopResolver: Sendable {
     private let onChange: @Sendable ([NextHopName: [ResolvedHop]]) -> Void
     private let onNotice: @Sendable (String) -> Void
     private let state = Mutex(State())
-    /// What was published last; held while publishing, so that changes arrive in order.
+    /// The last published addresses.
+    ///
+    /// Locked during a publication, so that changes arrive in order.
     private let published = Mutex<[NextHopName: [ResolvedHop]]>([:])
 
-    /// Reads the kept answers; nothing is asked or published before `run`.
+    /// Reads the stored results.
     ///
-    /// `onChange` gets all names that have an answer, each time one differs; `onNotice` one line for the log when a
-    /// name begins or ceases to fail or the file fails. Both are called by any thread and must not call the resolver.
+    /// Lookups and publications start with `run`.
+    ///
+    /// `onChange` receives all resolved names after each difference. `onNotice` receives a log line when a name starts
+    /// or stops failing, or the file fails. Both are called by any thread and must not call the resolver.
     package init(
         names: [NextHopName], lookup: any NameLookup, settings: Settings, time: Time,
         onChange: @escaping @Sendable ([NextHopName: [ResolvedHop]]) -> Void,
@@ -42,7 +46,7 @@ package final class NextHopResolver: Sendable {
         put(names, kept: readKept())
     }
 
-    /// Refreshes every name when its time has come, until the task is cancelled; new names at once.
+    /// Refreshes every due name until the task is cancelled; new names at once.
     ///
     /// One task only.
     package func run() async {
@@ -53,11 +57,11 @@ package final class NextHopResolver: Sendable {
         state.withLock { $0.bell = nil }
     }
 
-    /// Asks once for each name that is not among those kept, before a reload puts it in place.
+    /// Looks up each new name once, before a reload puts it in place.
     ///
     /// Any thread, except inside `onChange` and `onNotice`.
     ///
-    /// - Returns: the names without an answer.
+    /// - Returns: the unresolved names.
     package func learn(_ names: [NextHopName]) async -> [NextHopName] {
         let new = state.withLock { state in names.filter { state.entries[$0]?.hops == nil && !state.names.contains($0) }
         }
@@ -70,7 +74,9 @@ package final class NextHopResolver: Sendable {
         }
     }
 
-    /// Puts other names in place, for a reload; names that stay keep their answers and their times.
+    /// Replaces the names after a reload.
+    ///
+    /// Names that stay keep their results and times.
     ///
     /// Any thread, except inside `onChange` and `onNotice`.
     package func replace(names: [NextHopName]) {
@@ -79,7 +85,7 @@ package final class NextHopResolver: Sendable {
         state.withLock { $0.bell }?.yield()
     }
 
-    /// Every name with what is known of it, in the order of configuration.
+    /// The state of every name, in the order of the configuration.
     package var snapshot: [NextHopStatus] {
         let wall = time.wallSeconds()
         return state.withLock { state in
@@ -113,7 +119,7 @@ extension NextHopResolver {
         }
     }
 
-    /// One task for each name, until the names change or the task is cancelled.
+    /// Runs one task for each name, until the names change or the task is cancelled.
     private func keepAllFresh(until changes: AsyncStream<Void>) async {
         let names = state.withLock { $0.names }
         await withTaskGroup(of: Bool.self) { group in
@@ -150,7 +156,7 @@ extension NextHopResolver {
         } catch {
             outcome = .failure(error)
         }
-        // Lookups that were given up say nothing about the name.
+        // A cancelled lookup gives no result.
         if Task.isCancelled { return }
         settle(outcome, of: name)
         publish()
@@ -172,7 +178,7 @@ extension NextHopResolver {
         if let notice { onNotice(notice) }
     }
 
-    /// Tells what differs from what was told last, and keeps it.
+    /// Publishes differences from the last publication and stores the results.
     private func publish() {
         published.withLock { last in
             let entries = state.withLock { $0.entries }

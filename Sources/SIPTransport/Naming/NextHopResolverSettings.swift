@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NextHopResolver {
-    /// Where time and chance come from; a test puts its own in place.
+    /// Time and random numbers.
+    ///
+    /// Tests inject their own.
     package struct Time: Sendable {
         let clock: any Clock<Duration>
-        /// Since this value was made.
+        /// Time since this value was made.
         let elapsed: @Sendable () -> Duration
         let wallSeconds: @Sendable () -> Int64
         let chance: @Sendable () -> Double
 
-        /// Takes the clock waits are measured by, the wall clock in seconds since 1970, and chance in 0 ..< 1.
+        /// Takes the clock of waits, the wall clock in seconds since 1970, and random numbers in 0 ..< 1.
         package init(
             clock: some Clock<Duration>, wallSeconds: @escaping @Sendable () -> Int64,
             chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
@@ -22,11 +24,11 @@ extension NextHopResolver {
         }
     }
 
-    /// How answers are made, how long failures wait, and where answers are kept.
+    /// Rules of the resolution, waits after failures, and the file of the results.
     package struct Settings: Hashable, Sendable {
         package var resolution: NextHopResolution
         package var backoff: NextHopBackoff
-        /// The file that keeps answers over restarts; nil for none.
+        /// The file that keeps results over restarts; nil for none.
         package var path: String?
 
         package init(

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What is known of one next hop's name, for the operator.
+/// State of one next hop's name, for the operator.
 package struct NextHopStatus: Hashable, Sendable {
     package let name: NextHopName
-    /// The addresses in use; nil when the name was never resolved, empty when the domain declines the service.
+    /// The addresses in use.
+    ///
+    /// Nil if the name was never resolved, empty if the domain declines the service.
     package let hops: [ResolvedHop]?
-    /// Since the last good answer; nil when there was none.
+    /// Age of the last good result; nil without one.
     package let age: Duration?
     /// Failed lookups in a row.
     package let failures: Int
-    /// What failed last and what to do; nil when the last lookup was good.
+    /// The last failure with its remedy; nil if the last lookup succeeded.
     package let problem: String?
 
     init(_ name: NextHopName, _ entry: NextHopEntry, wall: Int64) {

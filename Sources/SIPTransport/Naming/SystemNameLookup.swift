@@ -5,19 +5,21 @@ import Foundation
 package import SIPCore
 import Synchronization
 
-/// Asks name servers over the network; waiting happens on threads of its own.
+/// Queries name servers over the network.
+///
+/// Threads of its own wait for them.
 ///
 /// `/etc/hosts` and the search list of `/etc/resolv.conf` are not used.
 package final class SystemNameLookup: NameLookup {
-    /// Whom to ask, and how long.
+    /// Name servers, timeouts and limits.
     package struct Settings: Hashable, Sendable {
-        /// Asked in order, at most eight; empty for those of `/etc/resolv.conf`.
+        /// Name servers in order, at most eight; empty for those of `/etc/resolv.conf`.
         package var servers: [PeerAddress]
-        /// For one server and one attempt, 1 ms … 30 s.
+        /// Timeout of one server and one attempt, 1 ms … 30 s.
         package var timeout: Duration
-        /// How often all servers are asked, 1 … 8.
+        /// Rounds through all servers, 1 … 8.
         package var attempts: Int
-        /// Lookups, and so threads, at the same time.
+        /// Concurrent lookups, and so threads.
         package var concurrency: Int
 
         package init(
@@ -39,7 +41,9 @@ package final class SystemNameLookup: NameLookup {
         queue.maxConcurrentOperationCount = max(settings.concurrency, 1)
     }
 
-    /// Asks the servers; a cancelled task hears so at once, while the question runs out behind it.
+    /// Queries the servers.
+    ///
+    /// A cancelled task returns at once, while its query times out in the background.
     ///
     /// - Throws: `NameLookupError`, after at most servers × attempts × timeout plus the time in the queue.
     package func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord] {
@@ -49,7 +53,7 @@ package final class SystemNameLookup: NameLookup {
                 waiting.begin(continuation)
                 let settings = settings
                 queue.addOperation {
-                    // Nobody may be waiting any more by the time a thread is free.
+                    // The task may have been cancelled before a thread was free.
                     if waiting.isOver { return }
                     waiting.end(with: NameQuestion(name: name, type: type).ask(settings))
                 }
@@ -61,7 +65,7 @@ package final class SystemNameLookup: NameLookup {
     }
 }
 
-/// A continuation that is resumed once, by the answer or by cancellation, whichever is first.
+/// A continuation that is resumed once, by the result or by cancellation.
 private final class WaitingLookup: Sendable {
     private enum State {
         case new
@@ -97,7 +101,7 @@ private final class WaitingLookup: Sendable {
     }
 }
 
-/// One question put to the servers by the thread that calls.
+/// One query to the servers on the calling thread.
 private struct NameQuestion {
     let name: String
     let type: NameRecordType
@@ -140,7 +144,7 @@ extension NameLookupError {
 }
 
 extension NameRecord {
-    /// Nil for a type that was not asked for.
+    /// Nil for an unrequested type.
     fileprivate init?(_ record: herald_name_record) {
         guard let type = NameRecordType(rawValue: record.type) else { return nil }
         timeToLive = Int(record.ttl)
@@ -165,7 +169,7 @@ extension NameRecord {
     }
 }
 
-/// The text in a C array, up to its NUL or its end.
+/// Returns the text of a C array, up to its NUL or its end.
 private func text<Characters>(_ characters: Characters) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

@@ -24,7 +24,7 @@ extension PeerCertificate {
                 }
             }
         }
-        // RFC 5922 §7.1: where SIP URIs are given, host names count for nothing.
+        // RFC 5922 §7.1: if SIP URIs are given, host names are ignored.
         var names = domains.isEmpty ? hosts : domains
         if names.isEmpty {
             for attribute in parsed.subject.flatMap({ $0 }) where attribute.type == .RDNAttributeType.commonName {
@@ -34,9 +34,9 @@ extension PeerCertificate {
         self.init(names: names)
     }
 
-    /// True when the certificate is for a SIP domain.
+    /// True if the certificate is for a SIP domain.
     ///
-    /// Only equal names count: a wildcard stands for no SIP domain (RFC 5922 §7.2).
+    /// Only equal names match: a wildcard matches no SIP domain (RFC 5922 §7.2).
     func proves(_ domain: String) -> Bool {
         names.contains(domain.lowercased()) && !domain.contains("*")
     }

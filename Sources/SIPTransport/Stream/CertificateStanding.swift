@@ -6,23 +6,23 @@ import SIPCore
 import SwiftASN1
 import X509
 
-/// How long a certificate of the gateway's own is good, and what for.
+/// Names and validity of one of the gateway's own certificates.
 package struct CertificateStanding: Hashable, Sendable {
-    /// Days before the end from which on an operator is reminded.
+    /// Days before expiry at which reminders begin.
     package static let reminderDays = 21
 
-    /// As peers compare them (RFC 5922 §7.1).
+    /// Names in the form that peers compare (RFC 5922 §7.1).
     package let names: [String]
     /// Seconds since 1970.
     package let validFrom: Int64
-    /// Seconds since 1970; the last second in which it is good.
+    /// Seconds since 1970; the last valid second.
     package let validUntil: Int64
 
     package init(names: [String], validFrom: Int64, validUntil: Int64) {
         (self.names, self.validFrom, self.validUntil) = (names, validFrom, validUntil)
     }
 
-    /// Nil for a certificate that cannot be taken apart.
+    /// Nil for an unreadable certificate.
     init?(_ certificate: NIOSSLCertificate) {
         guard let bytes = try? certificate.toDERBytes(), let parsed = try? Certificate(derEncoded: bytes),
             let names = PeerCertificate(certificate)?.names
@@ -32,10 +32,10 @@ package struct CertificateStanding: Hashable, Sendable {
             validUntil: Int64(parsed.notValidAfter.timeIntervalSince1970))
     }
 
-    /// Seconds until it expires; negative once it has.
+    /// Returns the seconds until it expires; negative afterwards.
     package func secondsLeft(at now: Int64) -> Int64 { validUntil - now }
 
-    /// What an operator has to do about it; nil while it is good for longer than `reminderDays`.
+    /// Returns the operator's task; nil while the certificate is valid for longer than `reminderDays`.
     package func remark(at now: Int64) -> String? {
         let left = secondsLeft(at: now)
         let days = abs(left) / 86_400
@@ -49,7 +49,7 @@ package struct CertificateStanding: Hashable, Sendable {
         return "expires in \(Self.count(days)), on \(Self.day(validUntil)); renew it and reload"
     }
 
-    /// For whom it is, and until when, for a summary.
+    /// Returns name and end of validity, for a summary.
     package func summary(at now: Int64) -> String {
         let left = secondsLeft(at: now)
         let name = names.isEmpty ? "no name" : names.joined(separator: ", ")
@@ -61,7 +61,7 @@ package struct CertificateStanding: Hashable, Sendable {
         days == 0 ? "less than a day" : days == 1 ? "1 day" : "\(days) days"
     }
 
-    /// The day in UTC, as ISO 8601 writes it.
+    /// Returns the day in UTC in ISO 8601.
     private static func day(_ seconds: Int64) -> String {
         Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601.year().month().day())
     }

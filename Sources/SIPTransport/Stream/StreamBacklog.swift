@@ -2,45 +2,53 @@
 
 import SIPCore
 
-/// What a worker took out of its inbox and goes through a turn at a time, and how much waits.
+/// Messages that a worker has taken out of its inbox, with their fill level.
 ///
-/// In turns, because streams may bring thousands of messages at once, and datagrams and timers wait meanwhile.
-/// Owned by one worker's thread.
+/// It handles them in rounds.
+///
+/// In rounds, because streams may deliver thousands of messages at once, while datagrams and timers wait. Owned by one
+/// worker's thread.
 struct StreamBacklog {
-    /// Messages of a turn.
+    /// Messages in one round.
     static let turn = 32
-    /// Bytes that wait when it counts as full.
+    /// Waiting bytes that count as full.
     ///
-    /// Some 10,000 messages, 0.1 s of work: connections bring a megabyte at a time, and of a shorter queue that would be so
-    /// large a part that calls were shed in waves (docs/performance-overload.md). An inbox takes twice as much before it
-    /// holds connections back, which holds back calls in progress too.
+    /// About 10,000 messages, 0.1 s of work. A connection delivers up to a megabyte at once; with a shorter queue that
+    /// would shed calls in waves (docs/performance-overload.md). An inbox holds twice as much before it stops reading
+    /// connections, which delays calls in progress too.
     static let fullBytes = 8 << 20
-    /// Bytes that wait when it counts as empty: no more than connections bring between two turns anyway.
+    /// Waiting bytes that count as empty: about the bytes that connections deliver between two rounds.
     static let emptyBytes = 64 << 10
 
     private let inbox: StreamInbox
-    /// The last is the next.
+    /// In reverse order: the last element is the next message.
     private var taken: [StreamArrival] = []
 
     init(of inbox: StreamInbox) { self.inbox = inbox }
 
-    /// Whether nothing of it waits; of what does, no wake-up tells.
+    /// True if no message waits.
+    ///
+    /// Waiting messages cause no wake-up.
     var isEmpty: Bool { taken.isEmpty }
 
-    /// How full it is; above 1 connections are held back soon.
+    /// The fill level.
+    ///
+    /// Above 1, connections are soon not read.
     var filling: Double {
         let waiting = inbox.waitingBytes
         return waiting > Self.emptyBytes ? Double(waiting) / Double(Self.fullBytes) : 0
     }
 
-    /// Takes what is new, once what was taken is done.
+    /// Takes new messages after the earlier ones are handled.
     mutating func renew() {
         guard taken.isEmpty else { return }
         inbox.exchange(for: &taken)
         taken.reverse()
     }
 
-    /// Gives the messages of a turn one after the other; they have made room when all of them are done.
+    /// Handles the messages of one round one by one.
+    ///
+    /// Their bytes are released at the end of the round.
     mutating func takeTurn(_ handle: (StreamArrival) -> Void) {
         var bytes = 0
         for _ in 0..<Self.turn {

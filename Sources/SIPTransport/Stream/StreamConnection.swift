@@ -5,19 +5,19 @@ import NIOSSL
 import NIOTLS
 import SIPCore
 
-/// One connection: cuts what it receives into messages and hands them on, writes what it is given.
+/// One connection: splits received bytes into messages and forwards them; writes messages.
 ///
-/// Lives on its event loop and is touched by no other thread.
+/// Used on its event loop only.
 final class StreamConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// Who opened it.
+    /// The side that opened it.
     enum Origin: Sendable { case made, acceptedFromPeer, acceptedFromStranger }
 
-    /// Names it towards the element; never 0, never used again.
+    /// Identifies it to the element; never 0, never reused.
     let number: UInt64
-    /// Position of the local address it belongs to.
+    /// Position of its local address.
     let socket: Int
     let origin: Origin
     let isTLS: Bool
@@ -26,34 +26,43 @@ final class StreamConnection: ChannelInboundHandler {
     private var framer: StreamFramer
     private var channel: (any Channel)?
     private var certificate: PeerCertificate?
-    /// The name the far end's certificate must have; nil for none.
+    /// The required name of the far end's certificate; nil for none.
     var provenName: String?
     private var isSecured: Bool
     private var lastByte: NIODeadline
-    /// When the message or the handshake that is not complete began; nil when nothing is.
+    /// Start of the incomplete message or handshake; nil without one.
     private var unfinishedSince: NIODeadline?
-    /// Messages that came at once, to be offered together; if there was no room for them nothing is read meanwhile.
+    /// Messages received together, to be offered together.
+    ///
+    /// While the inbox has no capacity, the connection is not read.
     private var gathered: [StreamArrival] = []
     private var isRefused = false
     private var waitingBytes = 0
-    /// Messages that nobody wants to hear of and that are not written yet, one after the other.
+    /// Unwritten messages without a delivery token, one after the other.
     private var collected = ByteBuffer()
-    /// Something was given since the last flush.
+    /// True if messages were added since the last flush.
     private var hasUnflushed = false
-    /// Messages given before the connection was there and, for TLS, its handshake over: until then nothing is written, so
-    /// that what waits says nothing of the far end.
+    /// Messages from before the connection was usable (for TLS, after its handshake).
+    ///
+    /// They are not written until then, so their number says nothing about the far end.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
-    /// Bytes of those: held already when the connection came, they are no reason to give it up.
+    /// Bytes of those messages.
+    ///
+    /// They do not count towards the limit of waiting bytes.
     private var earlyBytes = 0
-    /// Signs of life were asked for and not yet given.
+    /// True if keep-alive pings wait for a pong.
     private var owesSign = false
-    /// Its end has begun: it takes no message any more.
+    /// True once closing has begun.
+    ///
+    /// It accepts no message then.
     private(set) var isClosing = false
-    /// What it receives is not understood any more.
+    /// True once its received bytes are unreadable.
     private var isBroken = false
-    /// Whether a request given to it would get its answers.
+    /// True if responses to a request sent on it can arrive.
     var takesRequests: Bool { !isClosing && !isBroken }
-    /// It never came, or is over: what is still given to it is not delivered.
+    /// True if it never opened or has ended.
+    ///
+    /// Further messages are not delivered.
     private var isGone = false
 
     init(number: UInt64, socket: Int, origin: Origin, remote: PeerAddress, isTLS: Bool, hub: StreamHub) {
@@ -71,11 +80,12 @@ final class StreamConnection: ChannelInboundHandler {
 
     // MARK: Sending
 
-    /// Takes a message, to be written by `flush` or as soon as the connection is there; true when it is the first to wait
-    /// for `flush`.
+    /// Takes a message, to be written by `flush` or once the connection is usable.
+    ///
+    /// True for the first message since the last `flush`.
     func send(_ bytes: [UInt8], token: DeliveryToken) -> Bool {
         guard channel != nil, isSecured else {
-            // What fails at once, for want of a route or a descriptor, has failed before the first message is given.
+            // An immediate failure, such as no route or no descriptor, has happened before the first message.
             if isGone || earlyBytes + bytes.count > hub.limits.early {
                 hub.fail(token, on: number)
             } else {
@@ -84,9 +94,9 @@ final class StreamConnection: ChannelInboundHandler {
             }
             return false
         }
-        // Only what the system was offered and did not take shows a far end that does not read.
+        // Only bytes that the system did not accept show a far end that does not read.
         if waitingBytes + bytes.count > hub.limits.waiting { flush() }
-        // Where that showed that the connection is over.
+        // The flush may have ended the connection.
         guard channel != nil else {
             hub.fail(token, on: number)
             return false
@@ -98,13 +108,13 @@ final class StreamConnection: ChannelInboundHandler {
         }
         waitingBytes += bytes.count
         collected.writeBytes(bytes)
-        // In a piece of which it is the last: what was not written as a whole was not delivered.
+        // As the last part of its piece: a piece not written as a whole was not delivered.
         if token != .none { write(for: token) }
         defer { hasUnflushed = true }
         return !hasUnflushed
     }
 
-    /// Gives the system what was taken since the last time; each message by itself would be a call into it.
+    /// Writes all messages since the last flush with one system call.
     func flush() {
         if collected.readableBytes > 0 { write(for: .none) }
         hasUnflushed = false
@@ -123,7 +133,7 @@ final class StreamConnection: ChannelInboundHandler {
         channel.write(bytes, promise: promise)
     }
 
-    /// Gives up on a connection that never came.
+    /// Fails a connection that never opened.
     func failEarly() {
         isGone = true
         for message in early { hub.fail(message.token, on: number) }
@@ -182,7 +192,7 @@ final class StreamConnection: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // What came before the end counts; there is no second try.
+        // Messages received before the end count. There is no second try.
         if !isRefused { offer() }
         if !isSecured, !isClosing { tellTrouble(NIOSSLError.uncleanShutdown) }
         hub.closed(self)
@@ -193,7 +203,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !isSecured { hub.counters.add(.handshakesFailed) }
-        // In TLS 1.3 a far end that does not like the gateway's certificate says so when the handshake is over for it.
+        // In TLS 1.3, a far end rejects the gateway's certificate after its side of the handshake has ended.
         var isAlert = false
         if case BoringSSLError.sslError = error { isAlert = true }
         if !isSecured || isAlert { tellTrouble(error) }
@@ -208,10 +218,10 @@ final class StreamConnection: ChannelInboundHandler {
 
     private func tellTrouble(_ error: any Error) { hub.trouble(StreamTrouble(self, error, hub.limits), of: self) }
 
-    /// Cuts off what is complete.
+    /// Extracts the complete messages.
     private func gather(_ channel: any Channel) {
         while let frame = framer.next() {
-            // What follows has as long as the one before it.
+            // The next message has its own time limit.
             unfinishedSince = nil
             switch frame {
             case .message(let bytes): gathered.append(.message(bytes, flow(nil)))
@@ -220,18 +230,19 @@ final class StreamConnection: ChannelInboundHandler {
                 isBroken = true
                 hub.counters.add(.closedBroken)
                 gathered.append(.message(bytes, flow(fault)))
-                // Long enough for the answer to get out, which comes from another thread.
+                // Long enough for the response to be sent; it comes from another thread.
                 channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { self.close(nil) }
             }
         }
-        // Of a message; a handshake has its own time.
+        // Only for a message: a handshake has its own time limit.
         if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? .now() : nil }
     }
 
-    /// One sign of life for all that a turn asked for: each by itself would be a write for four bytes read, while every other
-    /// connection waits.
+    /// Sends one pong for all pings of a read.
+    ///
+    /// A pong for each would be one write for four bytes read.
     private func giveSign(_ context: ChannelHandlerContext) {
-        // Who reads nothing gets none: it would wait in memory.
+        // A far end that does not read gets none: the pong would wait in memory.
         guard owesSign, context.channel.isWritable else { return }
         owesSign = false
         context.channel.writeAndFlush(context.channel.allocator.buffer(bytes: [13, 10]), promise: nil)
@@ -241,7 +252,9 @@ final class StreamConnection: ChannelInboundHandler {
         Flow(source: remote, socket: socket, connection: number, certificate: certificate, fault: fault)
     }
 
-    /// Hands on what was gathered, at once so that the worker is woken once; reads no more until there is room for it.
+    /// Offers the gathered messages together, so that the worker is woken once.
+    ///
+    /// Reads no more until the inbox has capacity.
     private func offer() {
         guard !gathered.isEmpty else { return }
         let wasRefused = isRefused
@@ -258,7 +271,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     // MARK: Ending
 
-    /// Closes it if it has been silent or half a message for too long.
+    /// Closes it if it has been idle, or inside a message, for too long.
     func sweep(_ now: NIODeadline) {
         if let since = unfinishedSince, !isRefused, now - since > hub.limits.unfinished.timeAmount {
             if !isSecured {
@@ -278,7 +291,9 @@ final class StreamConnection: ChannelInboundHandler {
 }
 
 extension PeerAddress {
-    /// Reads a socket address; nil for one that is no IP address.
+    /// Reads a socket address.
+    ///
+    /// Nil unless it is an IP address.
     init?(_ address: SocketAddress) {
         guard let host = address.ipAddress, let port = address.port else { return nil }
         self.init(host: Array(host.utf8)[...], port: UInt16(truncatingIfNeeded: port))

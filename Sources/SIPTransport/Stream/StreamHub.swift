@@ -6,17 +6,21 @@ import NIOPosix
 import NIOSSL
 import SIPCore
 
-/// All connections of a gateway: which there are, which one a message takes, and when one is made or refused.
+/// All connections of a gateway.
 ///
-/// Lives on one event loop and is touched by no other thread.
+/// Chooses the connection of a message, and opens or refuses connections.
+///
+/// Used on one event loop only.
 final class StreamHub {
-    /// What a connection is found by when no number is given.
+    /// Key of a connection for messages without a connection number.
     private struct Way: Hashable {
         let socket: Int
         let remote: PeerAddress
     }
 
-    /// Milliseconds after which unacknowledged bytes end a connection, instead of the system's quarter of an hour.
+    /// Milliseconds before unacknowledged bytes end a connection.
+    ///
+    /// The system's default is a quarter of an hour.
     static let deadPeerTimeout: ChannelOptions.Types.SocketOption.Value = 20_000
 
     let limits: StreamLimits
@@ -27,7 +31,7 @@ final class StreamHub {
     private var connections: [UInt64: StreamConnection] = [:]
     private var byWay: [Way: UInt64] = [:]
     private var accepted: [PeerAddress: Int] = [:]
-    /// Connections accepted from addresses at which no peer is known.
+    /// Connections accepted from unknown peers.
     private var strangers = 0
     private var peers = StreamPeers()
     private var lastNumber: UInt64 = 0
@@ -46,18 +50,22 @@ final class StreamHub {
         self.onTrouble = onTrouble
     }
 
-    /// The worker that gets a connection's messages, always the same, so that they keep their order.
+    /// Returns the worker of a connection's messages.
+    ///
+    /// It is always the same, so that messages keep their order.
     func inbox(for number: UInt64) -> StreamInbox { inboxes[Int(number % UInt64(inboxes.count))] }
 
     /// Reports a message that was not delivered.
     func fail(_ token: DeliveryToken, on number: UInt64) { inbox(for: number).reportFailure(token: token) }
 
-    /// Sets who is known, for connections that begin from now on.
+    /// Sets the known peers for new connections.
     func setPeers(_ peers: StreamPeers) { self.peers = peers }
 
     // MARK: Connections
 
-    /// Takes an accepted channel in, or throws, which closes it.
+    /// Registers an accepted channel.
+    ///
+    /// An error closes it.
     func accept(_ channel: any Channel, on listener: StreamListener) throws {
         guard let remote = channel.remoteAddress.flatMap(PeerAddress.init) else { throw StreamRefusal.noAddress }
         let isStranger = !peers.isPeer(remote)
@@ -76,7 +84,7 @@ final class StreamHub {
         try channel.pipeline.syncOperations.addHandler(connection)
     }
 
-    /// Sends each by the connection named, else by one that leads there, else by a new one.
+    /// Sends each message by its named connection, else by one to its destination, else by a new one.
     func send(_ messages: [OutgoingMessage]) {
         var written: [StreamConnection] = []
         for message in messages {
@@ -87,13 +95,13 @@ final class StreamHub {
             }
             if connection.send(message.bytes, token: message.token) { written.append(connection) }
         }
-        // One call into the system for all that goes one way.
+        // One system call for all messages of a connection.
         for connection in written { connection.flush() }
     }
 
     private func connection(for message: OutgoingMessage) -> StreamConnection? {
         if let connection = connections[message.connection], !connection.isClosing { return connection }
-        // An answer whose connection is gone: a stranger writes into his Via where it would lead (RFC 3261 §18.2.2).
+        // A response without its connection: an unknown peer's Via must not choose a destination (RFC 3261 §18.2.2).
         if message.connection != 0, message.destination.port == 0 || !peers.isPeer(message.destination) { return nil }
         let way = Way(socket: message.socket, remote: message.destination)
         if let number = byWay[way], let connection = connections[number], connection.takesRequests { return connection }
@@ -145,13 +153,14 @@ final class StreamHub {
             isTLS: listener.identity != nil, hub: self)
     }
 
-    /// A connection is there.
+    /// Handles an opened connection.
     func opened(_ connection: StreamConnection) {
         connections[connection.number] = connection
         if connection.origin == .made {
             counters.add(.connected)
         } else {
-            // Who came by TLS has not shown the name that a connection made to the target asks for (RFC 5923 §9).
+            // An incoming TLS connection has not proved the name that an outgoing one to the target requires (RFC 5923
+            // §9).
             if !connection.isTLS {
                 byWay[Way(socket: connection.socket, remote: connection.remote)] = connection.number
             }
@@ -161,20 +170,20 @@ final class StreamHub {
         counters.setOpen(connections.count)
     }
 
-    /// A connection can be used.
+    /// Handles a connection that has become usable.
     func secured(_ connection: StreamConnection) {
         told.over(connection.remote, isMade: connection.origin == .made)
     }
 
-    /// A connection did not come about.
+    /// Reports a connection that could not be established.
     ///
-    /// What strangers do is only counted.
+    /// Failures of unknown peers are only counted.
     func trouble(_ trouble: StreamTrouble, of connection: StreamConnection) {
         guard connection.origin != .acceptedFromStranger, told.isNews(trouble) else { return }
         onTrouble(trouble)
     }
 
-    /// A connection that was there is no more.
+    /// Handles the end of an opened connection.
     func closed(_ connection: StreamConnection) {
         if connection.origin != .made, connections[connection.number] != nil {
             if connection.origin == .acceptedFromStranger { strangers -= 1 }
@@ -193,7 +202,7 @@ final class StreamHub {
         counters.setOpen(connections.count)
     }
 
-    /// Closes connections that have been silent or half a message for too long.
+    /// Closes connections that have been idle, or inside a message, for too long.
     func sweep() {
         let now = NIODeadline.now()
         for connection in Array(connections.values) { connection.sweep(now) }
@@ -205,7 +214,7 @@ final class StreamHub {
 }
 
 extension PeerAddress {
-    /// What one host may have at will: an IPv4 address, the 64 bits of an IPv6 network.
+    /// The addresses that one host can use at will: an IPv4 address, or an IPv6 network of 64 bits.
     fileprivate var network: PeerAddress { isIPv6 ? PeerAddress(ipv6High: high, low: 0, port: 0) : with(port: 0) }
 }
 
@@ -215,7 +224,7 @@ enum StreamRefusal: Error {
 }
 
 extension SocketAddress {
-    /// Writes an address for the event loop.
+    /// Makes an address for the event loop.
     init(_ address: PeerAddress) throws {
         try self.init(ipAddress: address.bareHostText, port: Int(address.port))
     }

@@ -3,24 +3,26 @@
 package import SIPCore
 import Synchronization
 
-/// What streams hand to a worker.
+/// A message or an event of the streams for a worker.
 package enum StreamArrival: Sendable {
-    /// A message, which may share its room with others.
+    /// A message. It may share its storage with others.
     case message(ArraySlice<UInt8>, Flow)
     /// A message sent with this token was not delivered.
     case sendFailed(token: DeliveryToken)
 
-    /// What it counts for in an inbox.
+    /// Its size in an inbox.
     var bytes: Int { if case .message(let bytes, _) = self { bytes.count } else { 0 } }
 }
 
-/// The queue from the threads of streams to one worker, bounded; the worker is woken when it is no longer empty.
+/// The bounded queue from the event loop of the streams to one worker.
 ///
-/// Its lock is held for an append or a swap, by either side.
+/// The first element wakes the worker.
+///
+/// Either side holds its lock for an append or a swap only.
 package final class StreamInbox: Sendable {
     private struct State {
         var arrivals: [StreamArrival] = []
-        /// Of these, and of those the worker has taken and is not done with.
+        /// Bytes of these messages, and of taken ones that are not yet released.
         var bytes = 0
     }
 
@@ -29,14 +31,16 @@ package final class StreamInbox: Sendable {
     private let mostBytes: Int
 
     /// - Parameters:
-    ///   - mostBytes: what may wait; a connection whose messages do not fit is not read until they do.
+    ///   - mostBytes: limit of waiting bytes. A connection whose messages do not fit is not read until they do.
     ///   - wake: wakes the worker; any thread.
     package init(mostBytes: Int = 16 << 20, wake: @escaping @Sendable () -> Void) {
         self.mostBytes = mostBytes
         self.wake = wake
     }
 
-    /// Adds messages that came together, all or none; false when there is no room for them now.
+    /// Adds messages that arrived together, all or none.
+    ///
+    /// False if they do not fit.
     func offer(_ messages: [StreamArrival]) -> Bool {
         let bytes = messages.reduce(0) { $0 + $1.bytes }
         let taken: (isTaken: Bool, wasEmpty: Bool) = state.withLock { state in
@@ -50,7 +54,9 @@ package final class StreamInbox: Sendable {
         return taken.isTaken
     }
 
-    /// Adds the news of a message that was not delivered; always taken.
+    /// Adds the report of an undelivered message.
+    ///
+    /// Always accepted.
     func reportFailure(token: DeliveryToken) {
         guard token != .none else { return }
         let wasEmpty = state.withLock { state in
@@ -60,16 +66,18 @@ package final class StreamInbox: Sendable {
         if wasEmpty { wake() }
     }
 
-    /// Gives everything for an empty list, whose room is used for the next; the worker's thread.
+    /// Swaps the queue for an empty list, whose storage is reused.
     ///
-    /// It counts as waiting until it is released.
+    /// Called on the worker's thread.
+    ///
+    /// Its bytes count as waiting until `release`.
     package func exchange(for list: inout [StreamArrival]) {
         state.withLock { swap(&$0.arrivals, &list) }
     }
 
-    /// Hears that the worker is done with so many bytes of what it took.
+    /// Releases bytes that the worker has handled.
     package func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
 
-    /// Bytes of messages that wait, taken or not.
+    /// Bytes of waiting messages, taken or not.
     var waitingBytes: Int { state.withLock { $0.bytes } }
 }

@@ -3,31 +3,37 @@
 import NIOCore
 import Synchronization
 
-/// What peers on TCP and TLS can make the gateway hold, and for how long.
+/// Limits of connections, memory and time for TCP and TLS.
 package struct StreamLimits: Sendable {
     /// Connections in all, both directions.
     package var connections = 10_000
-    /// A tenth of them: as many strangers may hold, and as many are left for connections the gateway makes itself.
+    /// A tenth of them: the limit for unknown peers, and the reserve for the gateway's outgoing connections.
     var reserved: Int { min(max(1, connections / 10), connections - 1) }
     /// Connections accepted from one IPv4 address or one IPv6 network of 64 bits.
     package var connectionsPerSource = 200
-    /// After so long without a byte a connection is closed.
+    /// Idle time before a connection is closed.
     package var idle = Duration.seconds(600)
-    /// A message that has begun must be complete after so long, a TLS handshake too.
+    /// Longest time for one message, and for a TLS handshake.
     package var unfinished = Duration.seconds(10)
     package var connect = Duration.seconds(4)
-    /// Bytes that may wait to be written to one connection; above, it is closed.
+    /// Limit of bytes that wait to be written to one connection.
+    ///
+    /// Above it, the connection is closed.
     package var waiting = 1 << 20
-    /// Bytes that may wait for a connection to come about, its TLS handshake included; what is above is not delivered.
+    /// Limit of bytes that wait until a connection is usable, after its TLS handshake.
+    ///
+    /// Further bytes are not delivered.
     package var early = 16 << 20
     package var largestMessage = 65_535
 
     package init() {}
 }
 
-/// What happens on streams, for metrics; any thread.
+/// Counters of stream events, for metrics.
+///
+/// Any thread.
 package final class StreamCounters: Sendable {
-    /// What is counted.
+    /// The counted events.
     package enum Event: Int, CaseIterable, Sendable {
         case accepted, refused, connected, connectFailed, closedIdle, closedUnfinished, closedBroken, closedFull
         case handshakesFailed
@@ -45,15 +51,15 @@ package final class StreamCounters: Sendable {
     func add(_ event: Event) { counts[event.rawValue].value.add(1, ordering: .relaxed) }
     func setOpen(_ count: Int) { open.store(count, ordering: .relaxed) }
 
-    /// How often something happened since the start.
+    /// Returns the count of an event since the start.
     package func count(_ event: Event) -> UInt64 { counts[event.rawValue].value.load(ordering: .relaxed) }
 
-    /// Connections that are open.
+    /// Open connections.
     package var openConnections: Int { open.load(ordering: .relaxed) }
 }
 
 extension Duration {
-    /// The duration as event loops take it.
+    /// The duration in the event loops' type.
     var timeAmount: TimeAmount {
         .nanoseconds(components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000)
     }

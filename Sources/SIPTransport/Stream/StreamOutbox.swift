@@ -3,11 +3,15 @@
 import SIPCore
 import Synchronization
 
-/// The queue from workers to the event loop of streams; its lock is held for an append or a swap.
+/// The queue from the workers to the event loop of the streams.
+///
+/// Its lock is held for an append or a swap only.
 final class StreamOutbox: Sendable {
     private let messages = Mutex<[OutgoingMessage]>([])
 
-    /// Adds messages; true when there were none, so that the event loop must be told.
+    /// Adds messages.
+    ///
+    /// True if the queue was empty, so that the event loop must be woken.
     func append(_ more: [OutgoingMessage]) -> Bool {
         messages.withLock { messages in
             messages += more
@@ -15,7 +19,7 @@ final class StreamOutbox: Sendable {
         }
     }
 
-    /// Takes everything.
+    /// Takes all messages.
     func drain() -> [OutgoingMessage] {
         messages.withLock { messages in
             defer { messages = [] }

@@ -2,14 +2,16 @@
 
 package import SIPCore
 
-/// Whom the streams know, by address.
+/// The known peers of the streams, by address.
 package struct StreamPeers: Sendable {
-    /// The names that certificates of TLS targets must carry.
+    /// The required certificate names of TLS targets.
     package let serverNames: [PeerAddress: String]
-    /// True where a peer may come from; the port does not count.
+    /// True for the address of a peer.
+    ///
+    /// The port is ignored.
     package let isPeer: @Sendable (PeerAddress) -> Bool
 
-    /// - Parameter isPeer: everyone is one by default.
+    /// - Parameter isPeer: true for every address by default.
     package init(
         serverNames: [PeerAddress: String] = [:], isPeer: @escaping @Sendable (PeerAddress) -> Bool = { _ in true }
     ) {

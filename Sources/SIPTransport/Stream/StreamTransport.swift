@@ -19,7 +19,7 @@ package struct StreamListener: Sendable {
     }
 }
 
-/// SIP over TCP and TLS (RFC 3261 §18): accepts, connects, frames, and hands whole messages to the workers.
+/// SIP over TCP and TLS (RFC 3261 §18): accepts, connects, frames, and forwards whole messages to the workers.
 ///
 /// One event loop carries all connections; `send` may be called from any thread and never waits.
 package final class StreamTransport: Sendable {
@@ -31,11 +31,14 @@ package final class StreamTransport: Sendable {
     private let outbox: StreamOutbox
     private let sweepInterval: TimeAmount
 
-    /// Prepares the streams; nothing is opened before `start`.
+    /// Prepares the streams.
+    ///
+    /// Sockets are opened by `start`.
     ///
     /// - Parameters:
-    ///   - inboxes: one a worker.
-    ///   - onTrouble: hears of connections with peers that do not come about, on the event loop, which must not wait.
+    ///   - inboxes: one for each worker.
+    ///   - onTrouble: called for connections with peers that could not be established. It runs on the event loop and
+    ///     must not block.
     package init(
         listeners: [StreamListener], inboxes: [StreamInbox], limits: StreamLimits = .init(),
         onTrouble: @escaping @Sendable (StreamTrouble) -> Void = { _ in }
@@ -57,8 +60,8 @@ package final class StreamTransport: Sendable {
 
     /// Listens on every address.
     ///
-    /// - Returns: the addresses bound, with the ports the kernel chose where 0 was asked for.
-    /// - Throws: `StreamListenError` for the first that cannot be bound; nothing stays open then.
+    /// - Returns: the bound addresses. A port 0 is replaced by the kernel's choice.
+    /// - Throws: `StreamListenError` for the first address that cannot be bound. No socket stays open then.
     package func start() async throws -> [Int: PeerAddress] {
         var bound: [Int: PeerAddress] = [:]
         for listener in listeners {
@@ -71,7 +74,7 @@ package final class StreamTransport: Sendable {
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try hub.value.accept(channel, on: listener) }
                 }
-            // As by UDP, an IPv6 address takes no IPv4: 0.0.0.0 and [::] may both have a port, and a peer has one address.
+            // As for UDP, an IPv6 socket takes no IPv4: 0.0.0.0 and [::] can share a port, and a peer has one address.
             if listener.address.isIPv6 {
                 _ = bootstrap.serverChannelOption(
                     ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only), value: 1)
@@ -91,15 +94,17 @@ package final class StreamTransport: Sendable {
 
     /// Sends messages; any thread, never waits.
     ///
-    /// Each by the connection it names while that is open, else by one that leads there, else by a new one (RFC 3261
-    /// §18.1.1, §18.2.2). One that cannot be delivered is reported to the inbox of a worker with its token.
+    /// Each by its named connection while that is open, else by one to its destination, else by a new one (RFC 3261
+    /// §18.1.1, §18.2.2). An undelivered message is reported to a worker's inbox with its token.
     package func send(_ messages: [OutgoingMessage]) {
         guard outbox.append(messages) else { return }
         let (hub, outbox) = (hub, outbox)
         loop.execute { hub.value.send(outbox.drain()) }
     }
 
-    /// Sets who is known, for connections that begin from now on; any thread.
+    /// Sets the known peers for new connections.
+    ///
+    /// Any thread.
     package func setPeers(_ peers: StreamPeers) {
         let hub = hub
         loop.execute { hub.value.setPeers(peers) }
@@ -107,12 +112,12 @@ package final class StreamTransport: Sendable {
 
     /// Reads the certificate files of every TLS address again.
     ///
-    /// - Throws: `TLSIdentityError` for the first that cannot be used; that one goes on with what it had.
+    /// - Throws: `TLSIdentityError` for the first unusable one. That address keeps its earlier files.
     package func reloadIdentities() throws(TLSIdentityError) {
         for listener in listeners { try listener.identity?.reload() }
     }
 
-    /// Closes everything.
+    /// Closes all sockets.
     package func stop() async {
         let hub = hub
         try? await loop.submit { hub.value.closeAll() }.get()
@@ -120,7 +125,9 @@ package final class StreamTransport: Sendable {
     }
 }
 
-/// Why a TCP or TLS address could not be opened; the program ends with this message before any call is touched.
+/// A TCP or TLS address could not be opened.
+///
+/// The program ends with this message before the first call.
 package struct StreamListenError: Error, CustomStringConvertible {
     package let description: String
 

@@ -5,11 +5,13 @@ import NIOCore
 package import SIPCore
 import TLSReasons
 
-/// A connection that did not come about, in words for an operator.
+/// A connection that could not be established, with a text for the operator.
 package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
-    /// The far end; of a connection it began itself without the port, which is another one each time.
+    /// The far end.
+    ///
+    /// The port of an incoming connection is left out, because it changes each time.
     package let remote: PeerAddress
-    /// True where the gateway made the connection.
+    /// True if the gateway opened the connection.
     package let isMade: Bool
     package let reason: String
 
@@ -17,7 +19,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
         isMade ? "no connection to \(remote): \(reason)" : "no TLS connection from \(remote.bareHostText): \(reason)"
     }
 
-    /// Why it could not be made or secured.
+    /// Describes why it could not be opened or secured.
     init(_ connection: StreamConnection, _ error: any Error, _ limits: StreamLimits) {
         self.init(connection, Self.reason(error, isMade: connection.origin == .made, limits))
     }
@@ -37,11 +39,11 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     private static func reason(_ error: any Error, isMade: Bool, _ limits: StreamLimits) -> String {
         if let reason = TLSReason(error) { return text(reason, isMade: isMade) }
         if let error = error as? IOError { return SystemReason.text(error.errnoCode) }
-        if case .connectTimeout? = error as? ChannelError { return "nobody answered within \(limits.connect)" }
+        if case .connectTimeout? = error as? ChannelError { return "no response within \(limits.connect)" }
         return "it ended at once"
     }
 
-    /// Why a certificate with these names does not count for the name asked for.
+    /// Describes why a certificate with these names does not match the required name.
     static func otherName(_ names: [String]) -> String {
         let isWildcard = names.contains { $0.hasPrefix("*.") }
         return "its certificate is for another name"
@@ -62,24 +64,26 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Which troubles have been told: each once until a connection with that far end comes about, and at most one a second.
+/// Limits the reports: each failure once until a connection with that far end succeeds, and at most one a second.
 struct ToldTroubles {
     private struct Way: Hashable {
         let remote: PeerAddress
         let isMade: Bool
     }
 
-    /// Far ends that are remembered; past it they are told again.
+    /// Limit of remembered far ends.
+    ///
+    /// Beyond it failures are reported again.
     private static let most = 256
 
     private var told: [Way: String] = [:]
     private var lastTime: NIODeadline?
 
-    /// True for one that is to be told now.
+    /// True if the failure must be reported now.
     mutating func isNews(_ trouble: StreamTrouble, _ now: NIODeadline = .now()) -> Bool {
         let way = Way(remote: trouble.remote, isMade: trouble.isMade)
         guard told[way] != trouble.reason else { return false }
-        // Left for the next time it happens: a far end that comes and goes must not fill a log.
+        // Left for the next failure: an unstable far end must not fill the log.
         if let lastTime, now - lastTime < .seconds(1) { return false }
         lastTime = now
         if told.count >= Self.most { told.removeAll() }
@@ -87,7 +91,7 @@ struct ToldTroubles {
         return true
     }
 
-    /// Notes that a connection came about.
+    /// Records a successful connection.
     mutating func over(_ remote: PeerAddress, isMade: Bool) {
         guard !told.isEmpty else { return }
         told[Way(remote: isMade ? remote : remote.with(port: 0), isMade: isMade)] = nil

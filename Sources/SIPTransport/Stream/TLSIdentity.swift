@@ -5,19 +5,19 @@ import NIOSSL
 import SIPCore
 import Synchronization
 
-/// Certificate, key and roots of one TLS address, read from files and read again when they are renewed.
+/// Certificate, key and roots of one TLS address, read from files and reloaded after a renewal.
 package final class TLSIdentity: Sendable {
-    /// Where the files are, and what is asked of peers.
+    /// The files, and the requirements on peers.
     package struct Files: Hashable, Sendable {
         /// The certificate chain, PEM.
         package var certificate: String
         /// Its private key, PEM, without a pass phrase.
         package var key: String
-        /// Certificates whose holders are believed, PEM; nil for those of the system.
+        /// Trust anchors, PEM; nil for those of the system.
         package var roots: String?
-        /// True refuses connections without a certificate that the roots vouch for (mutual TLS).
+        /// True requires a certificate under the roots from every client (mutual TLS).
         package var asksForCertificate = false
-        /// Which cipher suites of TLS 1.2 are offered and taken.
+        /// The offered and accepted cipher suites of TLS 1.2.
         package var suites = CipherSuites.modern
 
         package init(
@@ -32,19 +32,25 @@ package final class TLSIdentity: Sendable {
         }
     }
 
-    /// Cipher suites of TLS 1.2; those of TLS 1.3 are all good.
+    /// Cipher suites of TLS 1.2.
+    ///
+    /// TLS 1.3 uses all of its suites.
     package enum CipherSuites: Hashable, Sendable {
         /// Forward secrecy and authenticated encryption alone (RFC 9325 §4.2).
         case modern
-        /// Also RSA key exchange and CBC with SHA-1, for peers that know no more than RFC 3261 §26.2.1 asks for.
+        /// Also RSA key exchange and CBC with SHA-1, for peers with only the suites of RFC 3261 §26.2.1.
         case compatible
     }
 
     private struct Contexts: Sendable {
         let server: NIOSSLContext
-        /// For targets known by address, which the library compares with the certificate.
+        /// For targets configured by address.
+        ///
+        /// The library compares it with the certificate.
         let client: NIOSSLContext
-        /// For targets known by name, which `PeerCertificate.proves` compares.
+        /// For targets configured by name.
+        ///
+        /// `PeerCertificate.proves` compares it with the certificate.
         let namedClient: NIOSSLContext
         let standing: CertificateStanding?
     }
@@ -54,15 +60,15 @@ package final class TLSIdentity: Sendable {
 
     /// Reads the files.
     ///
-    /// - Throws: `TLSIdentityError` with the file and what is wrong with it.
+    /// - Throws: `TLSIdentityError` with the file and the cause.
     package init(_ files: Files) throws(TLSIdentityError) {
         self.files = files
         contexts = Mutex(try Self.read(files))
     }
 
-    /// Reads the files again: new connections use what is in them now.
+    /// Reads the files again, for new connections.
     ///
-    /// - Throws: `TLSIdentityError`; what was read before stays in use.
+    /// - Throws: `TLSIdentityError`. The earlier content stays in use.
     package func reload() throws(TLSIdentityError) {
         let next = try Self.read(files)
         contexts.withLock { $0 = next }
@@ -71,7 +77,7 @@ package final class TLSIdentity: Sendable {
     var server: NIOSSLContext { contexts.withLock { $0.server } }
     var client: NIOSSLContext { contexts.withLock { $0.client } }
     var namedClient: NIOSSLContext { contexts.withLock { $0.namedClient } }
-    /// Names and validity of the certificate in use; nil where it cannot be taken apart.
+    /// Names and validity of the certificate in use; nil if it is unreadable.
     package var standing: CertificateStanding? { contexts.withLock { $0.standing } }
 
     private static let modernSuites: [NIOTLSCipher] = [
@@ -100,14 +106,14 @@ package final class TLSIdentity: Sendable {
         let sources = chain.map { NIOSSLCertificateSource.certificate($0) }
         var server = TLSConfiguration.makeServerConfiguration(certificateChain: sources, privateKey: key)
         server.trustRoots = roots
-        // A carrier is known by its certificate's names, which are compared with the trunk's, not by where it calls from.
+        // A carrier is identified by its certificate's names, compared with the trunk's, not by its address.
         server.certificateVerification = files.asksForCertificate ? .noHostnameVerification : .none
         var client = TLSConfiguration.makeClientConfiguration()
         client.trustRoots = roots
         client.certificateChain = sources
         client.privateKey = key
         var namedClient = client
-        // The library takes wildcards, and no SIP URIs (RFC 5922 §7).
+        // The library accepts wildcards and ignores SIP URIs (RFC 5922 §7).
         namedClient.certificateVerification = .noHostnameVerification
         do {
             return Contexts(
@@ -127,7 +133,7 @@ package final class TLSIdentity: Sendable {
     }
 
     private static func privateKey(_ path: String) throws(TLSIdentityError) -> NIOSSLPrivateKeySource {
-        // Both ways of PEM to say so: PKCS #8, and the older header.
+        // Both marks of encryption in PEM: PKCS #8, and the older header.
         let isEncrypted = (try? String(contentsOfFile: path, encoding: .utf8)).map {
             $0.contains("BEGIN ENCRYPTED PRIVATE KEY") || $0.contains("Proc-Type: 4,ENCRYPTED")
         }
@@ -145,7 +151,9 @@ package final class TLSIdentity: Sendable {
     }
 }
 
-/// Why a TLS address cannot be used as configured; never says anything of a key.
+/// An unusable TLS configuration.
+///
+/// The text contains nothing of a key.
 package struct TLSIdentityError: Error, Hashable, CustomStringConvertible {
     package let file: String
     package let problem: String
