@@ -108,7 +108,7 @@ let package = Package(
             swiftSettings: strict),
 
         .executableTarget(
-            name: "herald-scale-logo", dependencies: ["LogoScaling", "Branding", arguments],
+            name: "herald-scale-logo", dependencies: ["LogoScaling", "Branding", arguments], exclude: ["README.md"],
             swiftSettings: strict),
 
         // Edges: sockets, SQLite, HTTP, YAML. No two of them import each other.
@@ -117,6 +117,7 @@ let package = Package(
             dependencies: [
                 "SIPCore", "HostSystem", "TLSReasons", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1,
             ],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .target(
             name: "GatewayStore",
@@ -128,6 +129,7 @@ let package = Package(
                 "Gateway", "Branding", "BrandingAPI", "HostSystem", "TLSReasons", "CLinux", httpClient, nio, nioPosix,
                 nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle, log,
             ],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
@@ -135,6 +137,7 @@ let package = Package(
                 "Gateway", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
                 lifecycle, log,
             ],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .target(
             name: "Directory",
@@ -154,14 +157,14 @@ let package = Package(
         .target(name: "SIPCore", dependencies: ["COsip2", "CVector"], swiftSettings: strict),
         .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
         // Errors and limits of the operating system, and steps of its clock; for every edge and both programs.
-        .target(name: "HostSystem", swiftSettings: strict),
+        .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
         // Why TLS failed; for the two edges with TLS.
-        .target(name: "TLSReasons", dependencies: [nioSSL], swiftSettings: strict),
+        .target(name: "TLSReasons", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         // Log lines for people and for the journal; for both programs.
-        .target(name: "LogText", dependencies: [log], swiftSettings: strict),
+        .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
         // Pictures made square; for herald-scale-logo alone, so that no other program maps libgd.
         .target(
-            name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"],
+            name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], exclude: ["README.md"],
             swiftSettings: strict),
 
         // Doors to C and C++.
@@ -169,14 +172,14 @@ let package = Package(
         // Without pkg-config, whose flags of gdlib SwiftPM refuses; header and library stand where every compiler looks.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
         // System calls of Linux that Swift's C library module lacks.
-        .target(name: "CLinux"),
+        .target(name: "CLinux", exclude: ["README.md"]),
         // Apart from CLinux: SIPCore imports it, and must not see sockets or threads.
         .systemLibrary(name: "CVector"),
-        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CResolver", linkerSettings: [.linkedLibrary("resolv")]),
+        .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(
-            name: "CPhoneNumber",
+            name: "CPhoneNumber", exclude: ["README.md"],
             linkerSettings: [.linkedLibrary("phonenumber")]),
 
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "RepeatableChance"], swiftSettings: strict),
