@@ -13,6 +13,8 @@ let strict: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
+    // A newer release of a dependency that deprecates a symbol must not stop anybody's build.
+    .treatWarning("DeprecatedDeclaration", as: .warning),
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
@@ -39,43 +41,53 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
 let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
 
 let package = Package(
     name: "herald",
     products: [
         .executable(name: "herald", targets: ["herald"]),
         .executable(name: "herald-directory", targets: ["herald-directory"]),
+        .executable(name: "herald-scale-logo", targets: ["herald-scale-logo"]),
     ],
+    // The lower bounds are the versions that were tested (Deploy/versions).
     dependencies: [
-        .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/apple/swift-atomics", from: "1.2.0"),
-        .package(url: "https://github.com/apple/swift-crypto", "3.0.0"..<"5.0.0"),
-        .package(url: "https://github.com/apple/swift-nio", from: "2.80.0"),
-        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.24.0"),
-        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.30.0"),
-        .package(url: "https://github.com/apple/swift-certificates", from: "1.6.0"),
-        .package(url: "https://github.com/apple/swift-asn1", from: "1.3.0"),
-        .package(url: "https://github.com/apple/swift-http-types", from: "1.3.0"),
-        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.6.0"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.24.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.10.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.5.0"),
-        .package(url: "https://github.com/jpsim/Yams", from: "6.0.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
+        .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
+        .package(url: "https://github.com/apple/swift-certificates", from: "1.21.1"),
+        .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
+        // Of its traits none: they bring Foundation.
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
         // Programs: build the parts and run them. They alone see everything, and hold no logic.
         .executableTarget(
             name: "herald",
-            dependencies: ["GatewayApp", "ConfigurationFiles", "Branding", "LogoScaling", arguments],
+            dependencies: ["GatewayApp", "ConfigurationFiles", "Branding", arguments],
             swiftSettings: strict),
         .executableTarget(
             name: "herald-directory",
             dependencies: [
                 "Branding", "BrandingAPI", "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "HostSystem",
-                "LogText", "CSQLite", log,
-                lifecycle, signals, arguments,
+                "LogText", "CSQLite", log, lifecycle, signals, arguments,
             ],
+            swiftSettings: strict),
+
+        .executableTarget(
+            name: "herald-scale-logo", dependencies: ["LogoScaling", "Branding", arguments], exclude: ["README.md"],
             swiftSettings: strict),
 
         // The gateway put together: settings, start and stop, status. It alone sees every edge.
@@ -84,8 +96,7 @@ let package = Package(
             dependencies: [
                 "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting", "GatewayStore",
                 "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", "CSQLite", log,
-                lifecycle,
-                signals,
+                lifecycle, signals,
             ],
             swiftSettings: strict),
 
@@ -95,6 +106,7 @@ let package = Package(
             dependencies: [
                 "SIPCore", "HostSystem", "TLSReasons", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1,
             ],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .target(
             name: "GatewayStore",
@@ -103,9 +115,11 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "Branding", "BrandingAPI", "HostSystem", "TLSReasons", "CLinux",
-                httpClient, nio, nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, lifecycle, log,
+                "CallAccounting", "Branding", "BrandingAPI", "HostSystem", "TLSReasons", "CLinux", httpClient, nio,
+                nioPosix,
+                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle, log,
             ],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
@@ -113,6 +127,7 @@ let package = Package(
                 "CallAccounting", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
                 lifecycle, log,
             ],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .target(
             name: "DirectoryServer",
@@ -125,7 +140,9 @@ let package = Package(
         .target(
             name: "DirectoryStore",
             dependencies: ["Branding", "BrandingAPI", "HostSystem", grdb, crypto], swiftSettings: strict),
-        .target(name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], swiftSettings: strict),
+        .target(
+            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], exclude: ["README.md"],
+            swiftSettings: strict),
 
         // The way of one message: dispatch, identity, decision, decoration, forwarding.
         .target(
@@ -133,36 +150,38 @@ let package = Package(
             swiftSettings: strict),
         // Outcomes of calls, without a SIP type, and the roles the edges play for the gateway.
         .target(name: "CallAccounting", dependencies: ["Branding", "Hashing", atomics], swiftSettings: strict),
-        .target(name: "BrandingAPI", dependencies: ["Branding"], swiftSettings: strict),
+        .target(name: "BrandingAPI", dependencies: ["Branding"], exclude: ["README.md"], swiftSettings: strict),
 
         // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
         .target(name: "SIPCore", dependencies: ["Hashing", "Timers", "COsip2", "CVector"], swiftSettings: strict),
-        .target(name: "Branding", dependencies: ["CPhoneNumber"], swiftSettings: strict),
+        .target(name: "Branding", dependencies: ["CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict),
         // Errors and limits of the operating system, and steps of its clock; for every edge and both programs.
-        .target(name: "HostSystem", swiftSettings: strict),
+        .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
         // Keyed hashes and their digits; timers by deadline. No SIP, no clock.
         .target(name: "Hashing", swiftSettings: strict),
         .target(name: "Timers", swiftSettings: strict),
-        // Why TLS failed, for the two edges that speak it.
-        .target(name: "TLSReasons", dependencies: [nioSSL], swiftSettings: strict),
+        // Why TLS failed; for the two edges with TLS.
+        .target(name: "TLSReasons", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         // Log lines for people and for the journal; for both programs.
-        .target(name: "LogText", dependencies: [log], swiftSettings: strict),
-        // Pictures made square; runs in a short-lived process of its own, never in the gateway's.
-        .target(name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], swiftSettings: strict),
+        .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
+        // Pictures made square; for herald-scale-logo alone, so that no other program maps libgd.
+        .target(
+            name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], exclude: ["README.md"],
+            swiftSettings: strict),
 
         // Doors to C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
         // Without pkg-config, whose flags of gdlib SwiftPM refuses; header and library stand where every compiler looks.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
         // System calls of Linux that Swift's C library module lacks.
-        .target(name: "CLinux"),
+        .target(name: "CLinux", exclude: ["README.md"]),
         // Apart from CLinux: SIPCore imports it, and must not see sockets or threads.
         .systemLibrary(name: "CVector"),
-        .target(name: "CSQLite", linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CResolver", linkerSettings: [.linkedLibrary("resolv")]),
+        .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(
-            name: "CPhoneNumber",
+            name: "CPhoneNumber", exclude: ["README.md"],
             linkerSettings: [.linkedLibrary("phonenumber")]),
 
         .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
@@ -196,8 +215,9 @@ let package = Package(
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "CallAccounting", "Branding", "BrandingAPI", "CLinux",
+                "GatewaySync", "GatewayStore", "CallAccounting", "Branding", "BrandingAPI",
                 "DirectoryServer", "DirectoryStore",
+                subprocess, system,
                 httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),
@@ -241,7 +261,7 @@ let package = Package(
 // What calls cost piece by piece, for `Deploy/bench parts`: a target only where it is asked for, so that nobody else fetches
 // the package that measures it. Of its traits none: they replace malloc.
 if Context.environment["HERALD_BENCHMARKS"] != nil {
-    package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", from: "1.38.0", traits: []))
+    package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []))
     package.targets.append(
         .executableTarget(
             name: "CallParts",

@@ -104,3 +104,11 @@ build() {
     (cd "$ROOT" && swift build --explicit-target-dependency-import-check error "$@") \
         || fail "the build failed; see above"
 }
+
+# Lines "identity version" of the packages of the last resolution.
+resolved_versions() {
+    [ -f "$ROOT/Package.resolved" ] || fail "there is no Package.resolved; run 'swift package resolve' first"
+    python3 -c 'import json, sys
+for pin in json.load(sys.stdin)["pins"]:
+    print(pin["identity"], pin["state"].get("version", pin["state"]["revision"]))' <"$ROOT/Package.resolved" | sort
+}

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// mallopt: Swift's C library module does not offer it.
+// mallopt and memfd_create: Swift's C library module does not offer them.
+#define _GNU_SOURCE
 #include "herald_memory.h"
 
 #include <malloc.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 void herald_return_large_blocks(void) {
 #ifdef __GLIBC__
@@ -24,3 +26,5 @@ void herald_preallocate_heap(void) {
     for (int i = BLOCKS - 1; i >= 0; i--) free(blocks[i]);
 #endif
 }
+
+int herald_memory_file(const char *name) { return memfd_create(name, MFD_CLOEXEC); }

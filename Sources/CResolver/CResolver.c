@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small door to the C library's resolver: its server list, its question builder and its answer parser.
+// DNS queries with the C library's resolver: its server list, its query builder and its response parser.
 #define _GNU_SOURCE
 #include "CResolver.h"
 #include "DNSParts.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-/* The largest datagram asked for: no fragments on any usual path. */
+/* Announced datagram size: no fragments on any usual path. */
 enum { DATAGRAM_BYTES = 1232 };
 
 union server_address {
@@ -43,7 +43,7 @@ static int given_servers(const struct herald_name_server *servers, int count,
     return count;
 }
 
-/* The servers of /etc/resolv.conf; the C library keeps IPv6 ones in a list of their own. */
+/* Reads the servers of /etc/resolv.conf. The C library keeps IPv6 servers in a list of their own. */
 static int system_servers(const struct __res_state *state, union server_address addresses[HERALD_NAME_SERVERS]) {
     int count = 0;
     for (int i = 0; i < state->nscount && i < MAXNS && count < HERALD_NAME_SERVERS; i++) {
@@ -56,7 +56,7 @@ static int system_servers(const struct __res_state *state, union server_address 
     return count;
 }
 
-/* Writes the question with an OPT record behind it (RFC 6891 section 6.1.2), which allows larger datagrams. */
+/* Writes the query with an OPT record (RFC 6891 section 6.1.2), which permits larger datagrams. */
 static int write_question(struct __res_state *state, const char *name, int type, struct dns_question *question) {
     static const uint8_t opt[] = {0, 0, ns_t_opt, DATAGRAM_BYTES >> 8, DATAGRAM_BYTES & 255, 0, 0, 0, 0, 0, 0};
     uint8_t *bytes = question->bytes;
@@ -71,52 +71,53 @@ static int write_question(struct __res_state *state, const char *name, int type,
     return 0;
 }
 
-/* Gives a question a number nobody can guess; the C library's own comes from the clock. */
+/* Gives a query an unpredictable id. The C library's id comes from the clock. */
 static int renew_number(struct dns_question *question) {
     return getrandom(question->bytes, 2, 0) == 2 ? 0 : HERALD_RESOLVE_OTHER;
 }
 
-/* Asks one server, and again without OPT when the server cannot read it. */
-static int ask(const union server_address *server, struct dns_question *question, uint8_t *answer, int room,
+/* Queries one server, and again without OPT if the server cannot read it. */
+static int ask(const union server_address *server, struct dns_question *question, uint8_t *response, int capacity,
                int64_t deadline) {
     int failure = renew_number(question);
     if (failure != 0) return failure;
-    int length = dns_exchange(&server->any, address_length(server), question, answer, room, deadline);
+    int length = dns_exchange(&server->any, address_length(server), question, response, capacity, deadline);
     if (length < 0) return length;
-    int code = answer[3] & 0x0f;
+    int code = response[3] & 0x0f;
     if (code != ns_r_formerr && code != ns_r_notimpl) return length;
     struct dns_question plain = *question;
     plain.length = plain.plain_length;
     plain.bytes[11] = 0;
     failure = renew_number(&plain);
     if (failure != 0) return failure;
-    return dns_exchange(&server->any, address_length(server), &plain, answer, room, deadline);
+    return dns_exchange(&server->any, address_length(server), &plain, response, capacity, deadline);
 }
 
-/* Asks all servers until one knows. The last failure that says more than silence is the one told. */
+/* Queries all servers until one has a definite result. Otherwise returns the last failure, and a timeout only if all
+ * queries timed out. */
 static int ask_all(const union server_address *servers, int server_count, const char *name, int type,
                    struct dns_question *question, int timeout_ms, int attempts, struct herald_name_record *records,
-                   int room) {
-    uint8_t *answer = malloc(NS_MAXMSG);
-    if (!answer) return HERALD_RESOLVE_OTHER;
-    int told = HERALD_RESOLVE_TIMEOUT;
+                   int capacity) {
+    uint8_t *response = malloc(NS_MAXMSG);
+    if (!response) return HERALD_RESOLVE_OTHER;
+    int result = HERALD_RESOLVE_TIMEOUT;
     for (int i = 0; i < attempts * server_count; i++) {
         int outcome =
-            ask(&servers[i % server_count], question, answer, NS_MAXMSG, dns_now() + timeout_ms);
-        if (outcome > 0) outcome = dns_read_answer(answer, outcome, name, type, records, room);
+            ask(&servers[i % server_count], question, response, NS_MAXMSG, dns_now() + timeout_ms);
+        if (outcome > 0) outcome = dns_read_response(response, outcome, name, type, records, capacity);
         int is_known = outcome > 0 || outcome == HERALD_RESOLVE_NOT_FOUND || outcome == HERALD_RESOLVE_NO_DATA;
-        if (is_known || outcome != HERALD_RESOLVE_TIMEOUT) told = outcome;
+        if (is_known || outcome != HERALD_RESOLVE_TIMEOUT) result = outcome;
         if (is_known) break;
     }
-    free(answer);
-    return told;
+    free(response);
+    return result;
 }
 
 int herald_resolve(const char *name, int type, const struct herald_name_server *servers, int server_count,
-                   int timeout_ms, int attempts, struct herald_name_record *records, int room) {
+                   int timeout_ms, int attempts, struct herald_name_record *records, int capacity) {
     if (!dns_is_name(name)) return HERALD_RESOLVE_BAD_NAME;
-    if (room > HERALD_RECORDS) room = HERALD_RECORDS;
-    if (room < 1) return HERALD_RESOLVE_OTHER;
+    if (capacity > HERALD_RECORDS) capacity = HERALD_RECORDS;
+    if (capacity < 1) return HERALD_RESOLVE_OTHER;
     if (timeout_ms < 1) timeout_ms = 1;
     if (attempts < 1) attempts = 1;
     if (attempts > 8) attempts = 8;
@@ -131,5 +132,5 @@ int herald_resolve(const char *name, int type, const struct herald_name_server *
     res_nclose(&state);
     if (failure != 0) return failure;
     if (count == 0) return HERALD_RESOLVE_UNREACHABLE;
-    return ask_all(addresses, count, name, type, &question, timeout_ms, attempts, records, room);
+    return ask_all(addresses, count, name, type, &question, timeout_ms, attempts, records, capacity);
 }

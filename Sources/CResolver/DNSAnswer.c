@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads answers with the C library's parser; every length and name in them is somebody else's word.
+// Reads responses with the C library's parser. Every length and name in them is foreign.
 #include "CResolver.h"
 #include "DNSParts.h"
 
@@ -8,11 +8,11 @@
 #include <string.h>
 #include <strings.h>
 
-/* No honest answer has more records, or more aliases in a row. */
+/* No valid response has more records, or a longer chain of aliases. */
 enum { RECORDS_READ = 256, ALIASES = 8 };
 
 int dns_is_name(const char *name) {
-    size_t length = strnlen(name, HERALD_NAME_ROOM);
+    size_t length = strnlen(name, HERALD_NAME_BYTES);
     size_t label = 0;
     if (length == 0 || length > 253) return 0;
     for (size_t i = 0; i < length; i++) {
@@ -29,13 +29,13 @@ int dns_is_name(const char *name) {
 }
 
 static uint32_t smaller_ttl(uint32_t ttl, const ns_rr *record) {
-    // RFC 2181 section 8: a value with the highest bit set is to be taken as zero.
+    // RFC 2181 section 8: a value with the highest bit set counts as zero.
     uint32_t own = ns_rr_ttl(*record) > INT32_MAX ? 0 : ns_rr_ttl(*record);
     return own < ttl ? own : ttl;
 }
 
-/* Reads a name that must end where the record data ends: 1, 0 when it is no host name, -1 when broken. */
-static int read_target(ns_msg *message, const uint8_t *data, const uint8_t *end, char target[HERALD_NAME_ROOM]) {
+/* Reads a name that must end with the record data. Returns 1, 0 for an invalid host name, -1 for broken data. */
+static int read_target(ns_msg *message, const uint8_t *data, const uint8_t *end, char target[HERALD_NAME_BYTES]) {
     char text[NS_MAXDNAME];
     int used = ns_name_uncompress(ns_msg_base(*message), ns_msg_end(*message), data, text, sizeof text);
     if (used < 0 || data + used != end) return -1;
@@ -44,11 +44,11 @@ static int read_target(ns_msg *message, const uint8_t *data, const uint8_t *end,
     return 1;
 }
 
-/* Reads a character string into a text of room bytes; returns what follows it, or NULL. */
-static const uint8_t *read_text(const uint8_t *data, const uint8_t *end, char *text, size_t room) {
+/* Reads a character string into a text of capacity bytes. Returns the position after it, or NULL. */
+static const uint8_t *read_text(const uint8_t *data, const uint8_t *end, char *text, size_t capacity) {
     if (data >= end || (size_t)(end - data) < 1u + data[0]) return NULL;
     size_t length = data[0];
-    if (text && length < room) memcpy(text, data + 1, length);
+    if (text && length < capacity) memcpy(text, data + 1, length);
     return data + 1 + length;
 }
 
@@ -70,7 +70,7 @@ static int read_pointer(ns_msg *message, const uint8_t *data, const uint8_t *end
     return data ? read_target(message, data, end, out->target) : -1;
 }
 
-/* Reads the data of one record: 1, 0 when it is not to be used, -1 when broken. */
+/* Reads the data of one record. Returns 1, 0 for an unusable record, -1 for broken data. */
 static int read_record(ns_msg *message, const ns_rr *record, struct herald_name_record *out) {
     const uint8_t *data = ns_rr_rdata(*record);
     const uint8_t *end = data + ns_rr_rdlen(*record);
@@ -88,12 +88,12 @@ static int read_record(ns_msg *message, const ns_rr *record, struct herald_name_
     }
 }
 
-/* The records of a type that the owner itself has, their number, or HERALD_RESOLVE_MALFORMED. */
+/* Reads the owner's records of a type. Returns their number, or HERALD_RESOLVE_MALFORMED. */
 static int read_owned(ns_msg *message, const char *owner, int type, uint32_t ttl, struct herald_name_record *records,
-                      int room) {
+                      int capacity) {
     int count = 0, unusable = 0;
     int total = ns_msg_count(*message, ns_s_an);
-    for (int i = 0; i < total && i < RECORDS_READ && count < room; i++) {
+    for (int i = 0; i < total && i < RECORDS_READ && count < capacity; i++) {
         ns_rr record;
         if (ns_parserr(message, ns_s_an, i, &record) != 0) return HERALD_RESOLVE_MALFORMED;
         if (ns_rr_class(record) != ns_c_in || (int)ns_rr_type(record) != type) continue;
@@ -110,8 +110,8 @@ static int read_owned(ns_msg *message, const char *owner, int type, uint32_t ttl
     return count == 0 && unusable > 0 ? HERALD_RESOLVE_MALFORMED : count;
 }
 
-/* Goes from an owner to what it is an alias of: 1, 0 when it is none, or HERALD_RESOLVE_MALFORMED. */
-static int follow_alias(ns_msg *message, char owner[HERALD_NAME_ROOM], uint32_t *ttl) {
+/* Replaces an alias by its target. Returns 1, 0 if the owner is no alias, or HERALD_RESOLVE_MALFORMED. */
+static int follow_alias(ns_msg *message, char owner[HERALD_NAME_BYTES], uint32_t *ttl) {
     int total = ns_msg_count(*message, ns_s_an);
     for (int i = 0; i < total && i < RECORDS_READ; i++) {
         ns_rr record;
@@ -126,23 +126,23 @@ static int follow_alias(ns_msg *message, char owner[HERALD_NAME_ROOM], uint32_t 
     return 0;
 }
 
-int dns_read_answer(const uint8_t *answer, int length, const char *name, int type, struct herald_name_record *records,
-                    int room) {
+int dns_read_response(const uint8_t *response, int length, const char *name, int type,
+                      struct herald_name_record *records, int capacity) {
     if (length < NS_HFIXEDSZ) return HERALD_RESOLVE_MALFORMED;
-    // The code stands before the parse: an error's body is nobody's concern.
-    int code = answer[3] & 0x0f;
+    // The code is checked before the parse: the body of an error does not matter.
+    int code = response[3] & 0x0f;
     if (code == ns_r_nxdomain) return HERALD_RESOLVE_NOT_FOUND;
     if (code != ns_r_noerror) return HERALD_RESOLVE_SERVER_FAILURE;
 
     ns_msg message;
-    if (ns_initparse(answer, length, &message) != 0) return HERALD_RESOLVE_MALFORMED;
-    char owner[HERALD_NAME_ROOM];
+    if (ns_initparse(response, length, &message) != 0) return HERALD_RESOLVE_MALFORMED;
+    char owner[HERALD_NAME_BYTES];
     size_t name_length = strlen(name);
     if (name_length >= sizeof owner) return HERALD_RESOLVE_BAD_NAME;
     memcpy(owner, name, name_length + 1);
     uint32_t ttl = INT32_MAX;
     for (int step = 0; step <= ALIASES; step++) {
-        int count = read_owned(&message, owner, type, ttl, records, room);
+        int count = read_owned(&message, owner, type, ttl, records, capacity);
         if (count != 0) return count;
         int outcome = follow_alias(&message, owner, &ttl);
         if (outcome != 1) return outcome == 0 ? HERALD_RESOLVE_NO_DATA : outcome;

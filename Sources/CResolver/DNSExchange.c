@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question to one server. The C library's own exchange counts in whole seconds and waits without end over TCP, so
-// a server that accepts and says nothing would hold a thread for ever.
+// One query to one server. The C library's exchange has timeouts in whole seconds and none over TCP: a server that
+// accepts a connection and sends nothing would block a thread for ever.
 #define _GNU_SOURCE
 #include "CResolver.h"
 #include "DNSParts.h"
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Foreign datagrams read before a server is given up. */
-enum { FOREIGN_ANSWERS = 64 };
+/* Foreign datagrams before a server is given up. */
+enum { FOREIGN_RESPONSES = 64 };
 
 int64_t dns_now(void) {
     struct timespec time;
@@ -21,7 +21,7 @@ int64_t dns_now(void) {
     return (int64_t)time.tv_sec * 1000 + time.tv_nsec / 1000000;
 }
 
-/* Waits until a descriptor is ready: 0, or a herald_resolve_failure. */
+/* Waits until a descriptor is ready. Returns 0, or a herald_resolve_failure. */
 static int wait_for(int descriptor, short events, int64_t deadline) {
     for (;;) {
         int64_t left = deadline - dns_now();
@@ -33,32 +33,33 @@ static int wait_for(int descriptor, short events, int64_t deadline) {
     }
 }
 
-/* True when an answer carries the question's number and the question itself, in either case of letters. */
-static int is_answer(const uint8_t *answer, ssize_t length, const struct dns_question *question) {
+/* True if a response repeats the query's id and question, in either case of letters. */
+static int repeats_query(const uint8_t *response, ssize_t length, const struct dns_question *question) {
     if (length < NS_HFIXEDSZ) return 0;
-    int is_response = (answer[2] & 0x80) != 0 && (answer[2] & 0x78) == 0;
-    if (!is_response || answer[0] != question->bytes[0] || answer[1] != question->bytes[1]) return 0;
-    int questions = answer[4] << 8 | answer[5], code = answer[3] & 0x0f;
-    // A server that could not read the question, or will not answer, may leave it away.
+    int is_response = (response[2] & 0x80) != 0 && (response[2] & 0x78) == 0;
+    if (!is_response || response[0] != question->bytes[0] || response[1] != question->bytes[1]) return 0;
+    int questions = response[4] << 8 | response[5], code = response[3] & 0x0f;
+    // A server that cannot read the query, or refuses it, may omit the question.
     if (questions == 0) return code != ns_r_noerror && code != ns_r_nxdomain;
     if (questions != 1 || length < question->plain_length) return 0;
     for (int i = NS_HFIXEDSZ; i < question->plain_length; i++) {
-        if (tolower(answer[i]) != tolower(question->bytes[i])) return 0;
+        if (tolower(response[i]) != tolower(question->bytes[i])) return 0;
     }
     return 1;
 }
 
-static int exchange_datagrams(int descriptor, const struct dns_question *question, uint8_t *answer, int room,
+static int exchange_datagrams(int descriptor, const struct dns_question *question, uint8_t *response, int capacity,
                               int64_t deadline) {
-    if (send(descriptor, question->bytes, (size_t)question->length, MSG_NOSIGNAL) < 0) return HERALD_RESOLVE_UNREACHABLE;
-    for (int foreign = 0; foreign < FOREIGN_ANSWERS;) {
+    if (send(descriptor, question->bytes, (size_t)question->length, MSG_NOSIGNAL) < 0)
+        return HERALD_RESOLVE_UNREACHABLE;
+    for (int foreign = 0; foreign < FOREIGN_RESPONSES;) {
         int failure = wait_for(descriptor, POLLIN, deadline);
         if (failure == HERALD_RESOLVE_TIMEOUT && foreign > 0) return HERALD_RESOLVE_MALFORMED;
         if (failure != 0) return failure;
-        ssize_t length = recv(descriptor, answer, (size_t)room, 0);
+        ssize_t length = recv(descriptor, response, (size_t)capacity, 0);
         if (length < 0 && (errno == EAGAIN || errno == EINTR)) continue;
         if (length < 0) return HERALD_RESOLVE_UNREACHABLE;
-        if (is_answer(answer, length, question)) return (int)length;
+        if (repeats_query(response, length, question)) return (int)length;
         foreign++;
     }
     return HERALD_RESOLVE_MALFORMED;
@@ -91,23 +92,24 @@ static int receive_all(int descriptor, uint8_t *bytes, size_t length, int64_t de
     return 0;
 }
 
-/* RFC 1035 section 4.2.2: each message after its length in two bytes. */
-static int exchange_stream(int descriptor, const struct dns_question *question, uint8_t *answer, int room,
+/* RFC 1035 section 4.2.2: two bytes of length before each message. */
+static int exchange_stream(int descriptor, const struct dns_question *question, uint8_t *response, int capacity,
                            int64_t deadline) {
     const uint8_t prefix[2] = {(uint8_t)(question->length >> 8), (uint8_t)question->length};
-    uint8_t answer_prefix[2];
+    uint8_t response_prefix[2];
     int failure = send_all(descriptor, prefix, sizeof prefix, deadline);
     if (failure == 0) failure = send_all(descriptor, question->bytes, (size_t)question->length, deadline);
-    if (failure == 0) failure = receive_all(descriptor, answer_prefix, sizeof answer_prefix, deadline);
+    if (failure == 0) failure = receive_all(descriptor, response_prefix, sizeof response_prefix, deadline);
     if (failure != 0) return failure;
-    int length = answer_prefix[0] << 8 | answer_prefix[1];
-    if (length > room) return HERALD_RESOLVE_MALFORMED;
-    failure = receive_all(descriptor, answer, (size_t)length, deadline);
+    int length = response_prefix[0] << 8 | response_prefix[1];
+    if (length > capacity) return HERALD_RESOLVE_MALFORMED;
+    failure = receive_all(descriptor, response, (size_t)length, deadline);
     if (failure != 0) return failure;
-    return is_answer(answer, length, question) ? length : HERALD_RESOLVE_MALFORMED;
+    return repeats_query(response, length, question) ? length : HERALD_RESOLVE_MALFORMED;
 }
 
-/* A connected socket, so that the kernel lets nobody else's datagrams in, or a herald_resolve_failure. */
+/* Opens a connected socket, so that the kernel drops datagrams of other hosts.
+ * Returns it, or a herald_resolve_failure. */
 static int open_connected(const struct sockaddr *server, socklen_t server_length, int kind, int64_t deadline) {
     int descriptor = socket(server->sa_family, kind | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (descriptor < 0) return errno == EAFNOSUPPORT ? HERALD_RESOLVE_UNREACHABLE : HERALD_RESOLVE_OTHER;
@@ -124,16 +126,16 @@ static int open_connected(const struct sockaddr *server, socklen_t server_length
 }
 
 int dns_exchange(const struct sockaddr *server, socklen_t server_length, const struct dns_question *question,
-                 uint8_t *answer, int room, int64_t deadline) {
+                 uint8_t *response, int capacity, int64_t deadline) {
     int descriptor = open_connected(server, server_length, SOCK_DGRAM, deadline);
     if (descriptor < 0) return descriptor;
-    int length = exchange_datagrams(descriptor, question, answer, room, deadline);
+    int length = exchange_datagrams(descriptor, question, response, capacity, deadline);
     close(descriptor);
-    int is_truncated = length > 0 && (answer[2] & 0x02) != 0;
+    int is_truncated = length > 0 && (response[2] & 0x02) != 0;
     if (!is_truncated) return length;
     descriptor = open_connected(server, server_length, SOCK_STREAM, deadline);
     if (descriptor < 0) return descriptor;
-    length = exchange_stream(descriptor, question, answer, room, deadline);
+    length = exchange_stream(descriptor, question, response, capacity, deadline);
     close(descriptor);
     return length;
 }

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the parts of the door know of each other.
+// Internal functions of this target.
 #ifndef HERALD_DNSPARTS_H
 #define HERALD_DNSPARTS_H
 
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* A question as it goes out. */
+/* A query. */
 struct dns_question {
     uint8_t bytes[512];
-    int length;       /* with what follows the question section */
+    int length;       /* with the OPT record */
     int plain_length; /* header and question section */
 };
 
-/* True for letters, digits, '-' and '_' in labels of 1 to 63, 253 in all, without a dot at the end. */
+/* True for a name of letters, digits, '-' and '_': labels of 1 to 63 bytes, 253 bytes in all, no final dot. */
 int dns_is_name(const char *name);
 
-/* Milliseconds of the monotonic clock. */
+/* Returns milliseconds of the monotonic clock. */
 int64_t dns_now(void);
 
-/* Sends a question to one server, over TCP when the answer did not fit a datagram, and waits for its answer until the
- * deadline. Returns the answer's length, at most room, or a herald_resolve_failure. */
+/* Sends a query to one server and waits for its response until the deadline. A truncated response is requested again
+ * over TCP. Returns the response's length, at most capacity, or a herald_resolve_failure. */
 int dns_exchange(const struct sockaddr *server, socklen_t server_length, const struct dns_question *question,
-                 uint8_t *answer, int room, int64_t deadline);
+                 uint8_t *response, int capacity, int64_t deadline);
 
 struct herald_name_record;
 
-/* Reads the records of a type that a name has, through aliases, out of an answer.
- * Returns how many were written, or a herald_resolve_failure. */
-int dns_read_answer(const uint8_t *answer, int length, const char *name, int type, struct herald_name_record *records,
-                    int room);
+/* Reads a name's records of a type out of a response, through aliases.
+ * Returns the number of written records, or a herald_resolve_failure. */
+int dns_read_response(const uint8_t *response, int length, const char *name, int type,
+                      struct herald_name_record *records, int capacity);
 
 #endif

@@ -2,9 +2,11 @@
 
 import Foundation
 
-/// An address that could not be listened on, with what an operator can do; the program ends with this message.
+/// A listening address could not be bound.
+///
+/// The program ends with this message, which has the remedy.
 package struct ListenRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-    /// What would have been spoken there.
+    /// The transport of the address.
     package enum Wire: String, Sendable {
         case udp = "UDP"
         case tcp = "TCP"
@@ -18,7 +20,7 @@ package struct ListenRefusal: Error, Hashable, Sendable, CustomStringConvertible
     /// - Parameters:
     ///   - address: with its port.
     ///   - code: the system's error number.
-    ///   - key: where the configuration names the address, such as `admin.listen`.
+    ///   - key: the configuration key of the address, such as `admin.listen`.
     package init(_ wire: Wire, _ address: String, code: Int32, key: String) {
         self.wire = wire
         self.address = address
@@ -26,7 +28,7 @@ package struct ListenRefusal: Error, Hashable, Sendable, CustomStringConvertible
         self.key = key
     }
 
-    /// The same for a host and a port, IPv6 without brackets.
+    /// Takes a host and a port, IPv6 without brackets.
     package init(_ wire: Wire, host: String, port: Int, code: Int32, key: String) {
         self.init(wire, host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)", code: code, key: key)
     }

@@ -3,9 +3,9 @@
 import Foundation
 import Glibc
 
-/// How much memory the process may use: what the machine has, or what its control groups allow where that is less.
+/// The memory that the process may use: the machine's, or the lower limit of its control groups.
 ///
-/// Reads `memory.max` and `memory.high` of cgroup v2, and `memory.limit_in_bytes` of v1, of the process's group and of all
+/// Reads `memory.max` and `memory.high` of cgroup v2 and `memory.limit_in_bytes` of v1, for the process's group and all
 /// groups above it (cgroups(7)).
 package struct MemoryLimit: Hashable, Sendable {
     package let bytes: UInt64
@@ -17,9 +17,9 @@ package struct MemoryLimit: Hashable, Sendable {
         self.source = source
     }
 
-    /// The limit of this process now.
+    /// Returns the present limit of this process.
     ///
-    /// - Parameter root: the folder that holds `proc` and `sys`; another one in tests.
+    /// - Parameter root: the folder with `proc` and `sys`; another one in tests.
     package static func current(root: String = "", ram: UInt64 = physicalMemory) -> MemoryLimit {
         let groups = text(root + "/proc/self/cgroup") ?? ""
         var lowest = MemoryLimit(bytes: ram, source: "RAM")
@@ -30,13 +30,13 @@ package struct MemoryLimit: Hashable, Sendable {
         return lowest
     }
 
-    /// What the machine has, in bytes.
+    /// The machine's memory in bytes.
     package static var physicalMemory: UInt64 {
         let (pages, size) = (sysconf(Int32(_SC_PHYS_PAGES)), sysconf(Int32(_SC_PAGESIZE)))
         return pages > 0 && size > 0 ? UInt64(pages) * UInt64(size) : 1 << 30
     }
 
-    /// The files that may name a limit for what `/proc/self/cgroup` shows.
+    /// Returns the possible limit files for a content of `/proc/self/cgroup`.
     static func files(ofGroups text: String) -> [String] {
         text.split(separator: "\n").flatMap { line -> [String] in
             // hierarchy-ID:controllers:path
@@ -50,14 +50,18 @@ package struct MemoryLimit: Hashable, Sendable {
         }
     }
 
-    /// A group's path and those above it, the root as an empty one; a path that leads out of its namespace is the root.
+    /// Returns a group's path and the paths above it, with an empty path for the root.
+    ///
+    /// A path out of its namespace counts as the root.
     private static func foldersUpwards(from path: Substring) -> [String] {
         var steps = path.split(separator: "/")
         if steps.contains("..") { steps = [] }
         return (0...steps.count).reversed().map { steps.prefix($0).map { "/\($0)" }.joined() }
     }
 
-    /// Bytes out of a limit's file; nil for `max` and for the huge number that means no limit in v1.
+    /// Reads the bytes of a limit file.
+    ///
+    /// Nil for `max`, and for the huge number that means no limit in v1.
     static func read(_ text: String) -> UInt64? {
         guard let bytes = UInt64(text.trimmingCharacters(in: .whitespacesAndNewlines)), bytes < 1 << 60 else {
             return nil
@@ -67,7 +71,7 @@ package struct MemoryLimit: Hashable, Sendable {
 
     private static func text(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
 
-    /// Bytes in a unit that is easy to read: `512 MiB`, `7.7 GiB`.
+    /// Returns bytes in a readable unit: `512 MiB`, `7.7 GiB`.
     package static func readable(_ bytes: UInt64) -> String {
         let mebibytes = bytes >> 20
         guard mebibytes >= 1024 else { return "\(mebibytes) MiB" }

@@ -2,17 +2,17 @@
 
 import Foundation
 
-/// How many files and sockets the process may have open, next to how many it can come to need.
+/// The limit of open files and sockets of the process, with the number that it may need.
 ///
-/// Shells and systemd start a program with 1,024, for old programs that cannot count further, and leave it to the program
-/// to take more, up to the hard limit (systemd.exec(5), LimitNOFILE=).
+/// Shells and systemd start programs with a soft limit of 1,024. A program may raise it up to the hard limit
+/// (systemd.exec(5), LimitNOFILE=).
 package struct OpenFiles: Hashable, Sendable {
-    /// What connections of clients and peers can need.
+    /// Descriptors that connections of clients and peers may need.
     package let connections: Int
-    /// What the process may have open in all.
+    /// The limit of all descriptors.
     package let allowed: Int
 
-    /// What a program needs besides connections of its clients and peers: databases, logs, sockets of its own.
+    /// Descriptors beside those connections: databases, logs, sockets of its own.
     static let others = 1024
 
     package init(connections: Int, allowed: Int) {
@@ -20,7 +20,9 @@ package struct OpenFiles: Hashable, Sendable {
         self.allowed = allowed
     }
 
-    /// Raises the limit of this process to what it can need, as far as the hard limit goes; never lowers it.
+    /// Raises the limit of this process to its need, at most to the hard limit.
+    ///
+    /// Never lowers it.
     package static func allow(connections: Int) -> OpenFiles {
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return OpenFiles(connections: connections, allowed: .max) }
@@ -33,10 +35,10 @@ package struct OpenFiles: Hashable, Sendable {
         return OpenFiles(connections: connections, allowed: Int(clamping: limit.rlim_cur))
     }
 
-    /// Connections that leave room for everything else, at most as many as were asked for.
+    /// Connections that leave enough descriptors for the rest, at most the requested number.
     package var connectionsWithRoom: Int { min(connections, max(allowed - Self.others, allowed / 2)) }
 
-    /// What an operator should know; nil when there is room for all.
+    /// Describes a shortage for the operator; nil without one.
     package var shortage: String? {
         guard connectionsWithRoom < connections else { return nil }
         return """

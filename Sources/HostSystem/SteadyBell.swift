@@ -4,8 +4,8 @@ import Glibc
 
 /// Wakes one waiting thread, or ends its wait after a time on the monotonic clock.
 ///
-/// `DispatchSemaphore` waits on Linux for an absolute time of day: a clock set back by an hour holds the thread for an hour.
-/// A ring while nobody waits is kept. Any thread rings, one thread waits.
+/// `DispatchSemaphore` on Linux waits for an absolute time of day: a clock set back by an hour blocks the thread for an
+/// hour. A ring without a waiting thread is kept. Any thread rings, one thread waits.
 package final class SteadyBell: Sendable {
     private struct State {
         var mutex = pthread_mutex_t()
@@ -13,7 +13,9 @@ package final class SteadyBell: Sendable {
         var isRung = false
     }
 
-    /// At one address for its life, as the pthread functions demand; `isRung` belongs to who holds the mutex.
+    /// At one address for its lifetime, as the pthread functions require.
+    ///
+    /// The mutex guards `isRung`.
     private nonisolated(unsafe) let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
     package init() {
@@ -42,7 +44,7 @@ package final class SteadyBell: Sendable {
 
     /// Waits for a ring, at most `time`.
     ///
-    /// - Returns: false where the time ended first.
+    /// - Returns: false if the time ended first.
     package func wait(_ time: Duration) -> Bool {
         var end = timespec()
         clock_gettime(CLOCK_MONOTONIC, &end)
@@ -60,9 +62,9 @@ package final class SteadyBell: Sendable {
     }
 }
 
-/// A clock that nobody sets: for ages and waits inside one process.
+/// The monotonic clock, unaffected by clock steps: for ages and waits inside one process.
 package enum SteadyClock {
-    /// Microseconds of `CLOCK_MONOTONIC`; the machine's sleep is left out.
+    /// Microseconds of `CLOCK_MONOTONIC`, without the machine's sleep.
     package static var microseconds: Int64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)

@@ -2,12 +2,12 @@
 
 import Foundation
 
-/// Why the operating system refused something, in its own words: `Permission denied`, not the parts of an error.
+/// Texts of the operating system's errors: `Permission denied`, not the parts of an error value.
 package enum SystemReason {
-    /// The words for an error number.
+    /// Returns the text of an error number.
     package static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 
-    /// The words for what Foundation throws; nil when no error number is in it.
+    /// Returns the text of an error of Foundation; nil if it has no error number.
     package static func text(_ error: any Error) -> String? {
         var next: (any Error)? = error
         while let current = next {
@@ -17,7 +17,7 @@ package enum SystemReason {
         return nil
     }
 
-    /// The words for a file or folder that could not be read; asked of the system again.
+    /// Returns the text for an unreadable file or folder, by another try to read it.
     package static func ofReading(_ path: String) -> String {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return text(errno) }

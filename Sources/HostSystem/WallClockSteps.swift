@@ -2,53 +2,57 @@
 
 import Glibc
 
-/// Tells when the wall clock was set: by how much, against one that only runs.
+/// Detects steps of the wall clock, and their size, by comparison with a steady clock.
 ///
-/// Machines start with a clock that is hours off and have it set while calls ring. Durations would be as wrong, and calls in
-/// progress be taken for overdue. A clock that is slewed, as time servers do below half a second, is none that was set.
-/// One thread.
+/// A machine may start with a clock that is hours wrong and is set while calls ring. Durations would be wrong by the
+/// same amount, and calls in progress would count as overdue. A slewed clock (time servers do that below half a second)
+/// has no step. One thread.
 package struct WallClockSteps: Sendable {
-    /// Microseconds; less is a slew, or two readings with a pause between them.
+    /// Smallest step in microseconds.
+    ///
+    /// Smaller differences are slews, or pauses between two readings.
     static let least: Int64 = 1_000_000
 
     private let steady: @Sendable () -> Int64
     private var offset: Int64?
-    /// The steady clock when the wall clock was read first, or was last found set.
+    /// Steady time of the first reading, or of the last step.
     private var unsetSince: Int64?
 
-    /// - Parameter steady: microseconds of a clock that nobody sets.
+    /// - Parameter steady: microseconds of a steady clock.
     package init(steady: @escaping @Sendable () -> Int64 = Self.sinceBoot) { self.steady = steady }
 
-    /// One look at the wall clock.
+    /// One reading of the wall clock.
     package struct Reading: Hashable, Sendable {
-        /// Microseconds since 1970, as the wall clock gave them.
+        /// Microseconds since 1970 by the wall clock.
         package let time: Int64
-        /// By how many microseconds the clock was set since the last reading; nil where it was not, and at the first.
+        /// Step in microseconds since the last reading; nil without a step, and at the first reading.
         package let step: Int64?
     }
 
-    /// Reads the wall clock once; nil where the reading took so long that it shows nothing.
+    /// Reads the wall clock once.
     ///
-    /// What goes by the clock goes by the time of the reading: the clock may be set right after it.
+    /// Nil if the reading took too long to be useful.
+    ///
+    /// Use the time of the reading for everything that depends on the clock: the clock may be set right after it.
     package mutating func read(_ wall: () -> Int64) -> Reading? {
         let before = steady()
         let time = wall()
         // The thread lost its core between the two clocks.
         guard steady() - before < Self.least / 4 else { return nil }
         let present = time - before
-        // Followed reading by reading: what is slewed adds up over days.
+        // Compared with the last reading only: slews add up over days.
         defer { offset = present }
         if let offset, abs(present - offset) < Self.least { return Reading(time: time, step: nil) }
         unsetSince = before
         return Reading(time: time, step: offset.map { present - $0 })
     }
 
-    /// By how many microseconds the clock was set since the last reading; nil where it was not, and at the first.
+    /// Step in microseconds since the last reading; nil without a step, and at the first reading.
     package mutating func step(of wall: () -> Int64) -> Int64? { read(wall)?.step }
 
-    /// True where the clock has been read for so long without being found set.
+    /// True if the clock had no step for this time.
     ///
-    /// What goes by its age is deleted only then: a machine that starts in the wrong year is put right within minutes.
+    /// Old data is deleted only then: the clock of a machine that starts in the wrong year is set within minutes.
     package func hasStood(for time: Duration) -> Bool {
         unsetSince.map { .microseconds(steady() - $0) >= time } ?? false
     }

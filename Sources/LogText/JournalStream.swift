@@ -3,14 +3,14 @@
 import Foundation
 package import Logging
 
-/// Whether a program's standard error goes to the journal of systemd, and how a line tells it its priority.
+/// Detects if standard error leads to the journal of systemd, and writes the priority of a line for it.
 ///
 /// Source: systemd.exec(5), `JOURNAL_STREAM`; sd-daemon(3), prefixes of log levels.
 package enum JournalStream {
-    /// True where standard error is the stream that systemd names.
+    /// True if standard error is the stream that systemd names.
     package static let isStandardError = isJournal(ProcessInfo.processInfo.environment["JOURNAL_STREAM"], 2)
 
-    /// Whether a descriptor is the one of that device and inode: `9:12345`.
+    /// True if the descriptor has this device and inode, such as `9:12345`.
     static func isJournal(_ named: String?, _ descriptor: Int32) -> Bool {
         let parts = (named ?? "").split(separator: ":").map { UInt64($0) }
         var status = stat()
@@ -20,7 +20,7 @@ package enum JournalStream {
         return UInt64(status.st_dev) == device && UInt64(status.st_ino) == inode
     }
 
-    /// `<4>` for a warning, as syslog numbers priorities.
+    /// Returns the priority by syslog's numbers, such as `<4>` for a warning.
     package static func prefix(_ level: Logger.Level) -> String {
         switch level {
         case .trace, .debug: "<7>"

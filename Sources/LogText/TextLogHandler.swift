@@ -3,23 +3,19 @@
 import Foundation
 package import Logging
 
-/// Writes log lines for people: time, level, message, then the metadata in the order of their names and the label.
+/// Writes log lines for people: time, level, message, metadata in the order of their names, label.
 ///
-/// The journal has a time and a priority of its own: there the time is left out and the priority written as `<N>`, which the
-/// journal takes off. Control characters are escaped, so nothing that is logged can end a line or steer a terminal. Safe from
-/// any thread if `write` is.
-package struct TextLogHandler: LogHandler {
-    package var logLevel: Logger.Level
-    package var metadata: Logger.Metadata = [:]
-    package var metadataProvider: Logger.MetadataProvider?
-
-    private let label: String
+/// The journal has a time and a priority of its own. A line for the journal has no time, and its priority as `<N>` in front,
+/// which the journal removes. Control characters are escaped, so no logged text can end a line or control a terminal. Safe
+/// from any thread if `write` is.
+package struct TextLogHandler: LineLogHandler {
+    package var context: LogLineContext
     private let isForJournal: Bool
     private let now: @Sendable () -> String
     private let write: @Sendable (String) -> Void
 
     /// - Parameters:
-    ///   - isForJournal: standard error is the journal's.
+    ///   - isForJournal: true if standard error leads to the journal.
     ///   - now: the time as a line shows it.
     ///   - write: takes one line with its end, in one piece.
     package init(
@@ -29,31 +25,22 @@ package struct TextLogHandler: LogHandler {
             try? FileHandle.standardError.write(contentsOf: Data($0.utf8))
         }
     ) {
-        self.label = label
-        logLevel = level
+        context = LogLineContext(label: label, level: level)
         self.isForJournal = isForJournal
         self.now = now
         self.write = write
     }
 
-    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    package func log(event: LogEvent) {
-        var all = metadata
-        if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
-        if let given = event.metadata { all.merge(given) { $1 } }
-        var line = isForJournal ? JournalStream.prefix(event.level) : "\(now()) \(event.level.rawValue) "
-        line += Self.visible(event.message.description)
-        for (name, value) in all.sorted(by: { $0.key < $1.key }) {
-            line += " \(name)=\(Self.value(value.description))"
+    package func write(line: LogLine) {
+        var text = isForJournal ? JournalStream.prefix(line.level) : "\(now()) \(line.level.rawValue) "
+        text += Self.visible(line.message)
+        for (name, value) in line.metadata.sorted(by: { $0.key < $1.key }) {
+            text += " \(name)=\(Self.value(value))"
         }
-        write(line + " [\(label)]\n")
+        write(text + " [\(line.label)]\n")
     }
 
-    /// In quotation marks where it would be read as two values otherwise.
+    /// Puts a value in quotation marks if it would read as two values otherwise.
     private static func value(_ text: String) -> String {
         let text = visible(text)
         guard text.isEmpty || text.contains(where: { " =\"".contains($0) }) else { return text }

@@ -4,16 +4,16 @@ package import Branding
 import CLinux
 import Glibc
 
-/// The work of the short-lived process: a picture from standard input, a square to standard output.
+/// The work of the short-lived process: reads a picture from standard input and writes a square to standard output.
 package enum ConfinedScaling {
-    /// Bytes of memory beside what the program itself takes: source, square, and what the decoders want.
+    /// Bytes of memory beyond the program itself: for source, square and decoders.
     private static let memory: UInt = 256 << 20
-    /// Seconds of computing.
+    /// Seconds of CPU time.
     private static let patience: CUnsignedInt = 5
     /// Longest result in bytes.
     private static let output: UInt = 8 << 20
 
-    /// Reads at most `maxFile` bytes, gives up every right, then decodes; ends the process.
+    /// Reads at most `maxFile` bytes, confines the process, decodes, and ends the process.
     package static func run(size: Int, format: LogoPicture.Format, maxPixels: Int, maxFile: Int) -> Never {
         let bytes = readAll(limit: maxFile)
         guard herald_confine(memory, patience, output) == 0 else { _exit(LogoScalingError.notConfined.rawValue) }

@@ -3,20 +3,21 @@
 package import Branding
 import CGD
 
-/// Makes a picture square in the size and format a phone takes, with libgd.
+/// Scales a picture to a square in a size and format for phones, with libgd.
 ///
-/// Decoding a stranger's bytes in C is the one dangerous step of the program: it runs in a process of its own, see
-/// `ConfinedScaling`.
+/// Decoding foreign bytes in C is the one dangerous step. It runs in a process of its own, see `ConfinedScaling`.
 package enum LogoScaling {
-    /// Decodes, fits the whole picture into a square and encodes again; nothing else of the original survives.
+    /// Decodes a picture, fits it into a square and encodes it again.
     ///
-    /// What the picture leaves free is transparent in PNG and white elsewhere. Scaled up as well as down, because
-    /// RFC 9796 wants the size that the file's name says.
+    /// No other byte of the original remains.
+    ///
+    /// The rest of the square is transparent in PNG and white in other formats. Small pictures are enlarged: RFC 9796
+    /// requires the size in the file's name.
     ///
     /// - Parameters:
     ///   - bytes: a PNG or JPEG.
     ///   - size: width and height of the result in pixels, 16 to 1024.
-    ///   - maxPixels: more are refused before anything is decoded.
+    ///   - maxPixels: larger pictures are refused before they are decoded.
     package static func square(
         _ bytes: [UInt8], size: Int, format: LogoPicture.Format, maxPixels: Int
     ) throws(LogoScalingError) -> [UInt8] {
@@ -25,7 +26,7 @@ package enum LogoScaling {
         herald_gd_silence()
         guard let source = decode(bytes, picture.format) else { throw .undecodable }
         defer { gdImageDestroy(source) }
-        // What the decoder found counts, not what the header said.
+        // The decoder's size counts, not the header's.
         let (width, height) = (Int(source.pointee.sx), Int(source.pointee.sy))
         guard width > 0, height > 0, width * height <= maxPixels else { throw .refused }
         guard let square = gdImageCreateTrueColor(CInt(size), CInt(size)) else { throw .outOfMemory }
@@ -78,13 +79,15 @@ package enum LogoScaling {
     }
 }
 
-/// Why no picture came out; the raw value is the exit code of the process that tried.
+/// Why a picture could not be scaled.
+///
+/// The raw value is the exit code of the process.
 package enum LogoScalingError: Int32, Error, Hashable, Sendable {
     case badSize = 64
     /// No PNG or JPEG, or too many pixels.
     case refused = 65
     case undecodable = 66
     case outOfMemory = 67
-    /// The process could not give up its rights, and so did nothing.
+    /// The process could not be confined, and so decoded nothing.
     case notConfined = 68
 }

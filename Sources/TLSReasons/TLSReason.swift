@@ -2,20 +2,25 @@
 
 import NIOSSL
 
-/// Why TLS with a far end came to nothing, as the library's errors tell it; each edge puts it into its own words.
+/// Why a TLS handshake failed, read from the library's errors.
+///
+/// Each user writes its own text.
 package enum TLSReason: Hashable, Sendable {
-    /// No trusted root vouches for its certificate, or it has expired.
+    /// The certificate is not under a trusted root, or has expired.
     case untrusted
-    /// Its certificate is for another name than the one asked for.
+    /// The certificate is for another name than the requested one.
     case otherName
-    /// What answers there speaks no TLS.
+    /// The server does not speak TLS.
     case noTLS
-    /// The handshake failed otherwise: the library's name of the error, as `TLSV1_ALERT_UNKNOWN_CA`, where it has one.
+    /// Another failure of the handshake, with the library's name of the error, if any, such as
+    /// `TLSV1_ALERT_UNKNOWN_CA`.
     case failed(String?)
-    /// The connection was cut without the end TLS has.
+    /// The connection ended without the end of TLS.
     case ended
 
-    /// Reads an error of the library; nil for any other.
+    /// Reads an error of the library.
+    ///
+    /// Nil for any other error.
     package init?(_ error: any Error) {
         switch error {
         case is NIOSSLExtraError: self = .otherName
@@ -26,7 +31,7 @@ package enum TLSReason: Hashable, Sendable {
         }
     }
 
-    /// The library says which errors it met in its description alone, the cause of the last one first.
+    /// Only the description names the library's errors, the last cause first.
     private init(causes: String) {
         let words = causes.split { !($0.isLetter || $0.isNumber || $0 == "_") }
         let names = words.filter { $0.contains("_") && $0.allSatisfy { !$0.isLowercase } }

@@ -8,17 +8,12 @@ import Glibc
 /// The entry point of the program.
 @main
 enum HeraldProgram {
-    /// Runs the command; `scale-logo` on the main thread alone, all others in a task.
-    ///
-    /// `scale-logo` gives up its rights for all threads. If the system denies a call to a thread that is just being set up,
-    /// libdispatch ends the process. So the command starts before any other thread exists.
+    /// Runs the command in a task of its own.
     static func main() {
         // libdispatch asks for a niceness below 0 for its timer thread and logs a refusal to syslog. Nothing depends on it.
         // An operator who sets the variable gets the lines.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        let words = CommandLine.arguments.dropFirst()
-        if words.first == ScaleLogoCommand.configuration.commandName { ScaleLogoCommand.main(Array(words.dropFirst())) }
-        // A task of the main thread would be "user initiated", and its threads would go before ordinary programs.
+        // Otherwise a task of the main thread is "user initiated", and its threads go before ordinary programs.
         Task(priority: .medium) {
             await Herald.main()
             Herald.exit()
@@ -40,6 +35,6 @@ struct Herald: AsyncParsableCommand {
         version: HeraldVersion.current,
         subcommands: [
             RunCommand.self, CheckConfigCommand.self, LookupCommand.self, CallsCommand.self, EventsCommand.self,
-            LogosCommand.self, SyncCommand.self, ScaleLogoCommand.self,
+            LogosCommand.self, SyncCommand.self,
         ])
 }

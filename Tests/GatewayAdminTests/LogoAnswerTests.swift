@@ -25,8 +25,8 @@ struct LogoAnswerTests {
         (answer("https://u:p@x/{a}", nil), "none, its URL may not stand in a header: https://u:p@x/{a}"),
         (answer(url, own, copy: .init(problem: nil)), "\(own) (copy of \(url))"),
         (
-            answer(url, url, copy: .init(problem: "the server answered 404")),
-            "\(url) (no copy yet: the server answered 404)"
+            answer(url, url, copy: .init(problem: "the server returned 404")),
+            "\(url) (no copy yet: the server returned 404)"
         ),
         (
             answer(url, nil, copy: .init(problem: nil)),

@@ -36,6 +36,19 @@ struct TextLogHandlerTests {
         #expect(line(level, "ready for calls", isForJournal: true) == "\(prefix)ready for calls [herald.test]\n")
     }
 
+    @Test func `the metadata of an event goes before that of the provider, and that before the logger's own`() {
+        let written = Mutex("")
+        var logger = Logger(label: "herald.test") { label in
+            TextLogHandler(
+                label: label, level: .info, isForJournal: true, write: { line in written.withLock { $0 += line } })
+        }
+        for key in ["a", "b", "c"] { logger[metadataKey: key] = "logger" }
+        logger.handler.metadataProvider = .init { ["b": "provider", "c": "provider"] }
+        logger.info("set", metadata: ["c": "event"])
+        #expect(written.withLock { $0 } == "<6>set a=logger b=provider c=event [herald.test]\n")
+        #expect(logger[metadataKey: "a"] == "logger" && logger.metadataProvider != nil)
+    }
+
     @Test func `what is below the level is not written`() { #expect(line(.debug, "detail") == "") }
 
     @Test(arguments: ["a\nb", "a\u{1B}[31mb", "a\u{202E}b", "a\r<3>b", "a\u{0}b"])

@@ -22,7 +22,7 @@ struct ConnectionReasonTests {
                 NIOSSLExtraError.failedToValidateHostname,
                 "its certificate is for another name than the one in directory.url"
             ),
-            (HTTPParserError.invalidVersion, "what answers there speaks no HTTP"),
+            (HTTPParserError.invalidVersion, "the server does not speak HTTP"),
         ] as [(any Error, String)]) func `errors of the libraries are told without their names`(
             error: any Error, text: String
         )

@@ -110,7 +110,7 @@ struct DirectoryClientTests {
 
     @Test(arguments: [
         (404, noResponse("404")), (400, noResponse("400")), (403, noResponse("403")),
-        (502, "the directory is not available: it answered 502"),
+        (502, "the directory is not available: it returned 502"),
         (
             401,
             """

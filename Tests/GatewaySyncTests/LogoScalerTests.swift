@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
-import CLinux
 import Foundation
-import GatewaySync
 import Glibc
+import Subprocess
+import SystemPackage
 import Testing
 
-/// Runs the built `herald` beside the test bundle, as the gateway runs itself.
+@testable import GatewaySync
+
+/// Runs the built `herald-scale-logo` beside the test bundle.
 @Suite("Logo scaler", .timeLimit(.minutes(8)))
 struct LogoScalerTests {
     private static let program =
-        URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/herald"
+        URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent().path + "/herald-scale-logo"
 
     private var scaler: LogoScaler {
         var scaler = LogoScaler(maxPixels: 1_000_000, maxFile: 65_536)
@@ -71,26 +73,45 @@ struct LogoScalerTests {
         var ends: [CInt] = [-1, -1]
         try #require(pipe(&ends) == 0)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        let output = open("/dev/null", O_WRONLY | O_CLOEXEC)
-        var decoder = pid_t()
-        let words = "scale-logo --size 64 --format png --max-pixels 1 --max-file 99".split(separator: " ")
-        var arguments = ([Self.program] + words.map(String.init)).map { strdup($0) } + [nil]
-        try #require(herald_spawn(Self.program, &arguments, ends[0], output, &decoder) == 0)
-        arguments.forEach { free($0) }
-        close(output)
-        var (byte, unread, status) = (UInt8(0), CInt(1), CInt(0))
-        try #require(write(ends[1], &byte, 1) == 1)
-        func isRunning() -> Bool { waitpid(decoder, &status, WNOHANG) == 0 }
-        // Its end shows too: of a pipe that nobody reads any more, FIONREAD still counts what is in it.
-        while unread > 0, isRunning() {
-            try #require(ioctl(ends[1], UInt(FIONREAD), &unread) == 0)
-            try await Task.sleep(for: .milliseconds(10))
+        defer { close(ends[0]) }
+        let (input, feed) = (FileDescriptor(rawValue: ends[0]), ends[1])
+        let end = try await Subprocess.run(
+            .path(FilePath(Self.program)),
+            arguments: ["--size", "64", "--format", "png", "--max-pixels", "1", "--max-file", "99"],
+            input: .fileDescriptor(input, closeAfterSpawningProcess: false), output: .discarded, error: .discarded
+        ) { decoder in
+            var (byte, unread) = (UInt8(0), CInt(1))
+            try #require(write(feed, &byte, 1) == 1)
+            for _ in 0..<3000 where unread > 0 {
+                try #require(ioctl(feed, UInt(FIONREAD), &unread) == 0)
+                try await Task.sleep(for: .milliseconds(10))
+            }
+            try #require(unread == 0, "it reads its input")
+            let tasks = "/proc/\(decoder.processIdentifier.value)/task"
+            let threads = try FileManager.default.contentsOfDirectory(atPath: tasks)
+            close(feed)
+            return threads.count
         }
-        let threads = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(decoder)/task")
-        #expect(threads.count == 1)
-        ends.forEach { close($0) }
-        while isRunning() { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(status == 65 << 8, "it saw the end of what was written, and is alone at it")
+        #expect(end.closureResult == 1)
+        #expect(end.terminationStatus == .exited(65), "it saw the end of what was written, and is alone at it")
+    }
+
+    @Test func `the program beside the running one is taken, else the one in libexec`() throws {
+        let root = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        for folder in ["bin", "libexec"] {
+            try FileManager.default.createDirectory(atPath: "\(root)/\(folder)", withIntermediateDirectories: true)
+        }
+        func install(_ folder: String) {
+            let path = "\(root)/\(folder)/herald-scale-logo"
+            #expect(FileManager.default.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o755]))
+        }
+        let own = "\(root)/bin/herald"
+        #expect(LogoScaler.installed(beside: own) == "\(root)/bin/herald-scale-logo", "where to install it")
+        install("libexec")
+        #expect(LogoScaler.installed(beside: own) == "\(root)/libexec/herald-scale-logo")
+        install("bin")
+        #expect(LogoScaler.installed(beside: own) == "\(root)/bin/herald-scale-logo")
     }
 
     @Test func `a program that is not there is an error`() async {

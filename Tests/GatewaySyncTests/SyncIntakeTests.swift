@@ -66,15 +66,15 @@ struct SyncIntakeTests {
     }
 
     @Test(arguments: [
-        ("", "broken or incomplete JSON"), ("{", "broken or incomplete JSON"), ("[]", "no JSON object"),
-        ("null", "no JSON object"), ("{}", "branding is missing"), ("{},", "no JSON object"),
+        ("", "broken or incomplete JSON"), ("{", "broken or incomplete JSON"), ("[]", "not a JSON object"),
+        ("null", "not a JSON object"), ("{}", "branding is missing"), ("{},", "not a JSON object"),
         (start + #""branding":[]"#, "incomplete"), (start + #""branding":[{}"#, "incomplete"),
-        (start + #""branding":[],}"#, "no JSON object"), (start + #""branding":[,]}"#, "no JSON object"),
-        (start + #""branding":[{},]}"#, "no JSON object"), (start + #""branding":[{}{}]}"#, "broken JSON"),
-        (start + #""branding":{}}"#, "branding is missing"), (start + #""branding":[]}x"#, "no JSON object"),
+        (start + #""branding":[],}"#, "not a JSON object"), (start + #""branding":[,]}"#, "not a JSON object"),
+        (start + #""branding":[{},]}"#, "not a JSON object"), (start + #""branding":[{}{}]}"#, "broken JSON"),
+        (start + #""branding":{}}"#, "branding is missing"), (start + #""branding":[]}x"#, "not a JSON object"),
         (start + #""branding":[],"branding":[]}"#, "twice"), (start + #""success":true,"branding":[]}"#, "twice"),
         (start + #""branding":[{"phone_number_e164":"+61412000001" "brand_name":"x"}]}"#, "broken JSON"),
-        (start + #""branding":[}]}"#, "no JSON object"),
+        (start + #""branding":[}]}"#, "not a JSON object"),
         (#"{"success":"False","synced_at":"c","branding":[]}"#, "success: false"),
         (#"{"success":false,"synced_at":"c","branding":[]}"#, "success: false"),
         (#"{"success":true,"synced_at":"","branding":[]}"#, "synced_at"),

@@ -65,7 +65,7 @@ struct SourceFileTests {
         // Of a folder of many entries it copies 256 bytes of the last name, wherever that ends (address sanitizer, Swift 6.3).
         for path in Repository.paths(under: "", endingWith: [".swift"]) {
             let text = try Repository.text(path)
-            #expect(!text.contains("Proc" + "ess()"), "\(path): use herald_spawn, or ChildProgram in tests")
+            #expect(!text.contains("Proc" + "ess()"), "\(path): use Subprocess, or ChildProgram in tests")
         }
     }
 

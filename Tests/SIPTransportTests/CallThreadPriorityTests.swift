@@ -13,16 +13,16 @@ struct CallThreadPriorityTests {
     private static let (ordinary, realTime) = (Int(SCHED_OTHER), Int(SCHED_RR))
 
     @Test(arguments: [
-        (wasFirst: true, work: 0.1, share: 0.5, goesFirst: true), (true, 0.49, 0.5, true), (true, 0.5, 0.5, false),
+        (wasRealTime: true, work: 0.1, share: 0.5, isRealTime: true), (true, 0.49, 0.5, true), (true, 0.5, 0.5, false),
         (false, 0.49, 0.5, false), (false, 0.4, 0.5, false), (false, 0.39, 0.5, true),
         // Four workers on two cores.
         (true, 0.3, 0.25, false), (false, 0.1, 0.25, true),
         (true, 0, 0, false), (false, 0, 0, false),
     ])
     func `a thread that is at work below its share of the time goes first, and again a fifth below`(
-        wasFirst: Bool, work: Double, share: Double, goesFirst: Bool
+        wasRealTime: Bool, work: Double, share: Double, isRealTime: Bool
     ) {
-        #expect(CallThreadPriority.goesFirst(wasFirst, work: work, share: share) == goesFirst)
+        #expect(CallThreadPriority.isRealTime(wasRealTime, work: work, share: share) == isRealTime)
     }
 
     @Test func `the thread has the name, the niceness and the kind the system grants`() async throws {

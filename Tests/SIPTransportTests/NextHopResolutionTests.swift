@@ -184,12 +184,15 @@ struct NextHopResolutionTests {
 
     static let failures: [([String: NameLookupError], String)] = [
         // A failing server has not said that there are no SRV records.
-        (["_sip._udp.pbx.example SRV": NameLookupError.timedOut], "_sip._udp.pbx.example SRV: no name server answered"),
-        (["_sip._udp.pbx.example SRV": .serverFailure], "_sip._udp.pbx.example SRV: the name server answered with an"),
+        (
+            ["_sip._udp.pbx.example SRV": NameLookupError.timedOut],
+            "_sip._udp.pbx.example SRV: no name server responded"
+        ),
+        (["_sip._udp.pbx.example SRV": .serverFailure], "_sip._udp.pbx.example SRV: the name server returned an"),
         // No name at all.
         ([:], "pbx.example A: the name does not exist"),
         // What may pass is told before what is certain.
-        (["pbx.example A": .noData, "pbx.example AAAA": .timedOut], "pbx.example AAAA: no name server answered"),
+        (["pbx.example A": .noData, "pbx.example AAAA": .timedOut], "pbx.example AAAA: no name server responded"),
     ]
 
     @Test(arguments: failures)
@@ -213,7 +216,7 @@ struct NextHopResolutionTests {
         let answer = try await NextHopResolution().answer(for: name, using: lookup)
         #expect(answer.hops.map(\.text) == ["192.0.2.1:5060"])
         #expect(answer.gaps.count == 1)
-        #expect(answer.gaps.first?.hasPrefix("pbx.example AAAA: no name server answered in time") == true)
+        #expect(answer.gaps.first?.hasPrefix("pbx.example AAAA: no name server responded in time") == true)
     }
 
     @Test func `two spellings of one name are one name`() {

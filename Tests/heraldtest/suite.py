@@ -37,6 +37,7 @@ STEPS = (
     # Test targets are built too, so that the import check sees them and the unit tests compile nothing.
     Step("build", 1500, ("swift", "build", "--build-tests", "--explicit-target-dependency-import-check", "error"),
          required=True),
+    Step("versions", 60, ("Deploy/check-versions",)),
     Step("unit", 1500, ("swift", "test", "--skip-build", "--disable-xctest", "--xunit-output", "{work}/unit.xml"),
          counts=True),
     Step("crashers", 900, ("Deploy/fuzz", "--replay"), counts=True),

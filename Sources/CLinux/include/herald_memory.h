@@ -9,4 +9,7 @@ void herald_return_large_blocks(void);
  * threads are busy. Takes some microseconds. */
 void herald_preallocate_heap(void);
 
+/* Opens a file in memory, closed on exec. Returns -1 with errno on failure. Close it with close(2). */
+int herald_memory_file(const char *name);
+
 #endif

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of text as comma-separated values (RFC 4180), for spreadsheets and scripts.
+/// Writes rows as comma-separated values (RFC 4180), for spreadsheets and scripts.
 package enum CSVText {
-    /// One row with its line end; a missing cell is empty.
+    /// Returns one row with its line end.
     ///
-    /// Control characters become visible escapes, because some cells come from the wire, and a cell a spreadsheet would
-    /// take for a formula gets an apostrophe in front; a telephone number with its plus sign is none.
+    /// A missing cell is empty.
+    ///
+    /// Control characters become visible escapes, because some cells come from the wire. A cell that a spreadsheet
+    /// would read as a formula gets a leading apostrophe. A telephone number with its plus sign does not.
     package static func row(_ cells: [String?]) -> String {
         cells.map { cell($0 ?? "") }.joined(separator: ",") + "\r\n"
     }
 
-    /// By code points: to a reader of bytes a comma is one, whatever mark is set on it.
+    /// By code points: a reader of bytes sees a comma even with a combining mark on it.
     private static func cell(_ text: String) -> String {
         var visible = Array(TerminalText.visible(text).unicodeScalars)
         if let first = visible.first, "=+-@".unicodeScalars.contains(first),

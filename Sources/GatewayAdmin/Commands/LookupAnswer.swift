@@ -2,27 +2,29 @@
 
 package import Branding
 
-/// What a call of a number would get right now, and why; the same decision a call gets, made for the operator.
+/// The branding decision for a call of a number at this moment, for the operator.
+///
+/// It is the same decision as for a call.
 package struct LookupAnswer: Hashable, Sendable {
-    /// The number in E.164; nil when it is not certain which one is meant.
+    /// The number in E.164; nil if it is ambiguous.
     package let number: E164Number?
-    /// `matched` or the word of a `PassThroughReason`.
+    /// `matched` or the text of a `PassThroughReason`.
     package let decision: String
-    /// Nil when no brand would be shown.
+    /// Nil if no brand would be shown.
     package let brand: Brand?
 
-    /// What a phone would get.
+    /// The name and headers for the phone.
     package struct Brand: Hashable, Sendable {
         package let name: String
         package let brandID: String
         package let logoURL: String?
-        /// The header lines, without line ends; From only where the name is the brand's, Call-Info where there is one.
+        /// The header lines without line ends: From if the name is the brand's, Call-Info if there is one.
         package let headers: [String]
     }
 
-    /// The trunk a call would come by, as far as it bears on the answer.
+    /// The properties of the call's trunk that influence the decision.
     package struct Question: Sendable {
-        /// As it would stand in the user part of the caller's URI.
+        /// The number in the user part of the caller's URI.
         package var number: String
         package var normaliser: NumberNormaliser
         package var trunkTrusted: Bool
@@ -30,9 +32,9 @@ package struct LookupAnswer: Hashable, Sendable {
         package var policy: BrandingPolicy
         /// The host of the caller's URI, as the trunk would write it.
         package var host: String
-        /// False where the gateway writes names only.
+        /// False if the gateway writes names only.
         package var writesCallInfo: Bool
-        /// The carrier's name stays whatever the brand's is (`carrier_name: keep`).
+        /// True if the carrier's name stays (`carrier_name: keep`).
         package var keepsCarrierName: Bool
 
         package init(
@@ -50,12 +52,12 @@ package struct LookupAnswer: Hashable, Sendable {
         }
     }
 
-    /// Decides about an initial INVITE that asks for no privacy and brings no name.
+    /// Decides on an initial INVITE without privacy and without a name.
     package init(_ question: Question, gates: BrandingGates, index: BrandIndex) {
         number = question.normaliser.normalise(question.number.utf8)
         let evidence = CallEvidence(
             number: number, trunkTrusted: question.trunkTrusted,
-            // What an untrusted trunk says of its numbers is not read.
+            // The verification of an untrusted trunk is ignored.
             verification: question.trunkTrusted ? question.verification : .none)
         switch decide(evidence, policy: question.policy, gates: gates, index: index) {
         case .passThrough(let reason):
@@ -63,7 +65,7 @@ package struct LookupAnswer: Hashable, Sendable {
             brand = nil
         case .show(let entry):
             let shown = Brand(entry, of: index, number: number, question)
-            // Where the carrier's name stays and there is neither logo nor reason, nothing is shown at all.
+            // If the carrier's name stays and there is neither logo nor reason, nothing is shown.
             brand = shown.headers.isEmpty ? nil : shown
             decision = shown.headers.isEmpty ? PassThroughReason.policy.description : "matched"
         }

@@ -1,22 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Rows of text in columns, for terminals and pipes alike.
+/// Aligns rows of text in columns, for terminals and pipes.
 ///
-/// Cells are made visible first, because some of them come from the wire.
+/// Control characters become visible escapes, because some cells come from the wire.
 package struct TextTable {
     private var rows: [[String]]
 
-    /// Starts a table with its titles; without any there is no line for them.
+    /// Starts a table with its titles.
+    ///
+    /// Without titles there is no title line.
     package init(_ titles: [String]) {
         rows = titles.isEmpty ? [] : [titles]
     }
 
-    /// Adds a row; an empty or missing cell becomes a dash.
+    /// Adds a row.
+    ///
+    /// An empty or missing cell becomes a dash.
     package mutating func add(_ cells: [String?]) {
         rows.append(cells.map { cell in cell.flatMap { $0.isEmpty ? nil : TerminalText.visible($0) } ?? "-" })
     }
 
-    /// The table, every line with its end, no blanks at the end of a line.
+    /// The table.
+    ///
+    /// Every line has its end and no trailing blanks.
     package var text: String {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
@@ -33,11 +39,12 @@ package struct TextTable {
     }
 }
 
-/// Text as a terminal may see it.
+/// Makes text safe for a terminal.
 package enum TerminalText {
-    /// The text with control characters, line breaks, direction marks and other invisible things as escapes.
+    /// Returns the text with control characters, line breaks, direction marks and other invisible characters as
+    /// escapes.
     ///
-    /// Whoever calls chooses the Call-ID; it must not be able to move a cursor or paint over a line.
+    /// The caller chooses the Call-ID. It must not move a cursor or overwrite a line.
     package static func visible(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { out, scalar in
             if isInvisible(scalar) {
@@ -48,7 +55,9 @@ package enum TerminalText {
         }
     }
 
-    /// Columns a text takes; East Asian wide characters and emoji take two.
+    /// Returns the columns of a text.
+    ///
+    /// East Asian wide characters and emoji take two.
     static func width(_ text: String) -> Int {
         text.reduce(0) { sum, character in
             guard let scalar = character.unicodeScalars.first else { return sum }

@@ -4,25 +4,27 @@ package import CallAccounting
 import Foundation
 import HostSystem
 
-/// Why a command did not reach a gateway, with the remedy.
+/// A command could not reach a gateway.
+///
+/// The text has cause and remedy.
 package struct ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
     package let description: String
 
     init(_ description: String) { self.description = description }
 }
 
-/// Sends an operator's command to the gateway that runs on a runtime folder.
+/// Sends an operator's command to the gateway of a runtime folder.
 ///
-/// Blocks the calling thread until the gateway has responded, so it belongs into a command and nowhere else.
+/// Blocks the calling thread until the gateway has responded. Use it in commands only.
 package struct ControlClient: Sendable {
     private let path: String
 
     /// - Parameter folder: `gateway.runtime`.
     package init(folder: String) { path = folder + "/" + ControlServer.socketName }
 
-    /// Has the gateway sync at once.
+    /// Requests a sync at once.
     ///
-    /// - Throws: `ControlFailure` where no gateway takes the command.
+    /// - Throws: `ControlFailure` if no gateway accepts the command.
     package func sync(full: Bool) throws(ControlFailure) -> ControlledSync {
         let body = try post("/v1/sync" + (full ? "?full=true" : ""))
         do {
@@ -94,7 +96,7 @@ package struct ControlClient: Sendable {
         }
     }
 
-    /// Whose gateway it is: the owner of the socket, or of its folder where that may not be entered.
+    /// The gateway's user: the owner of the socket, or of its folder if that cannot be entered.
     private var owner: String? {
         var status = stat()
         let folder = String(path.dropLast(ControlServer.socketName.utf8.count + 1))

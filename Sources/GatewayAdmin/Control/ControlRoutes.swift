@@ -4,7 +4,7 @@ import CallAccounting
 import Foundation
 import Hummingbird
 
-/// The commands a running gateway takes on its control socket.
+/// The commands of the control socket.
 ///
 /// | request | does |
 /// |---|---|

@@ -11,14 +11,14 @@ import ServiceLifecycle
 
 /// Serves an operator's commands on a Unix-domain socket in the runtime folder.
 ///
-/// HTTP, as on the admin port, but never over the network: whoever may write to the socket may command the gateway, which
-/// is the gateway's user and its group (0660). A socket that cannot be opened is logged and stops no call.
+/// HTTP, as on the admin port, but never over the network. The gateway's user and group may write to the socket (0660)
+/// and so command the gateway. If the socket cannot be opened, a warning is logged; calls are not affected.
 package struct ControlServer: Service {
     /// The name of the socket in `gateway.runtime`.
     package static let socketName = "control.sock"
-    /// At once: commands of a few operators.
+    /// Concurrent connections: commands of a few operators.
     private static let connections = 16
-    /// Without a request, before a connection is closed.
+    /// Idle time before a connection is closed.
     private static let idle = TimeAmount.seconds(75)
 
     private let path: String
@@ -26,11 +26,13 @@ package struct ControlServer: Service {
     private let onListening: @Sendable () -> Void
     private let logger: Logger
 
-    /// Prepares a server; nothing is opened before `run`.
+    /// Prepares a server.
+    ///
+    /// The socket is opened by `run`.
     ///
     /// - Parameters:
-    ///   - folder: `gateway.runtime`, which belongs to this gateway alone: a socket left in it by an earlier one is removed.
-    ///   - onListening: called once the socket takes commands.
+    ///   - folder: `gateway.runtime`, used by this gateway alone. A socket of an earlier run is removed.
+    ///   - onListening: called once the socket accepts commands.
     package init(
         folder: String, control: any GatewayControl, logger: Logger, onListening: @escaping @Sendable () -> Void = {}
     ) {

@@ -1,58 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
 
 package import Foundation
-import LogText
+package import LogText
 package import Logging
 
 /// Writes each log line as one JSON object: `level`, `message`, `label`, `time`, and the metadata as strings.
 ///
-/// JSON escapes control characters, so nothing that is logged can end a line or steer a terminal. Safe from any thread
-/// if `write` is.
-package struct JSONLogHandler: LogHandler {
-    package var logLevel: Logger.Level
-    package var metadata: Logger.Metadata = [:]
-    package var metadataProvider: Logger.MetadataProvider?
-
-    private let label: String
+/// JSON escapes control characters, so no logged text can end a line or control a terminal. Safe from any thread if
+/// `write` is.
+package struct JSONLogHandler: LineLogHandler {
+    package var context: LogLineContext
     private let prefixes: Bool
     private let now: @Sendable () -> Date
     private let write: @Sendable (Data) -> Void
 
     /// - Parameters:
-    ///   - prefixes: the journal reads it, which takes the priority from in front of the line.
+    ///   - prefixes: true if the journal reads the lines. It takes the priority from the front of each line.
     ///   - write: takes one line with its end, in one piece.
     package init(
         label: String, level: Logger.Level, prefixes: Bool = false, now: @escaping @Sendable () -> Date = { Date() },
         write: @escaping @Sendable (Data) -> Void = { try? FileHandle.standardError.write(contentsOf: $0) }
     ) {
-        self.label = label
-        logLevel = level
+        context = LogLineContext(label: label, level: level)
         self.prefixes = prefixes
         self.now = now
         self.write = write
     }
 
-    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-        get { metadata[key] }
-        set { metadata[key] = newValue }
-    }
-
-    package func log(event: LogEvent) {
-        var all = metadata
-        if let provided = metadataProvider?.get() { all.merge(provided) { $1 } }
-        if let given = event.metadata { all.merge(given) { $1 } }
-        let line = Line(
-            level: event.level.rawValue, message: event.message.description, label: label,
+    package func write(line: LogLine) {
+        let object = Object(
+            level: line.level.rawValue, message: line.message, label: line.label,
             time: now().formatted(Date.ISO8601FormatStyle(includingFractionalSeconds: true)),
-            metadata: all.isEmpty ? nil : all.mapValues(\.description))
+            metadata: line.metadata.isEmpty ? nil : line.metadata)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard var data = try? encoder.encode(line) else { return }
+        guard var data = try? encoder.encode(object) else { return }
         data.append(UInt8(ascii: "\n"))
-        write(prefixes ? Data(JournalStream.prefix(event.level).utf8) + data : data)
+        write(prefixes ? Data(JournalStream.prefix(line.level).utf8) + data : data)
     }
 
-    private struct Line: Encodable {
+    private struct Object: Encodable {
         let level: String
         let message: String
         let label: String

@@ -3,7 +3,9 @@
 package import Logging
 import Synchronization
 
-/// The last lines of the log in memory, for a debug upload; bounded in lines and characters, control characters escaped.
+/// Keeps the last lines of the log in memory, for a debug upload.
+///
+/// Lines and characters are bounded, control characters are escaped.
 package final class RecentLog: Sendable {
     private struct State {
         var lines: [String] = []
@@ -38,7 +40,7 @@ package final class RecentLog: Sendable {
     }
 }
 
-/// Passes every line on to another handler and keeps it in a `RecentLog`.
+/// Forwards every line to another handler and keeps it in a `RecentLog`.
 package struct RecentLogHandler: LogHandler {
     private var handler: any LogHandler
     private let label: String

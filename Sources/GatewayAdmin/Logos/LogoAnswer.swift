@@ -1,26 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What `herald lookup` says of a brand's logo: where the phone fetches it, or why there is none and what to change.
+/// A brand's logo as `herald lookup` shows it: the URL for the phone, or the cause of its absence and the remedy.
 package struct LogoAnswer: Hashable, Sendable {
-    /// The gateway's own copy of a logo, where it keeps copies.
+    /// The gateway's copy of a logo, if it keeps copies.
     package struct Copy: Hashable, Sendable {
-        /// What went wrong with the last fetch; nil where it went well or has not happened.
+        /// The failure of the last fetch; nil after a success or before the first.
         package var problem: String?
 
         package init(problem: String?) { self.problem = problem }
     }
 
-    /// The URL in the brand's record; nil where it names none.
+    /// The URL in the brand's record, if any.
     package var named: String?
-    /// The URL in Call-Info; nil where there is no icon.
+    /// The URL in Call-Info; nil without an icon.
     package var shown: String?
-    /// True where the brands are those of a local file, of which the shown logos alone are known.
+    /// True for brands of a local file.
+    ///
+    /// Only their shown logos are known.
     package var isOfFile: Bool
-    /// False where the gateway writes names only.
+    /// False if the gateway writes names only.
     package var writesCallInfo: Bool
-    /// True where `http` logos may be shown.
+    /// True if `http` logos may be shown.
     package var allowsInsecure: Bool
-    /// Nil where the gateway keeps no copies.
+    /// Nil if the gateway keeps no copies.
     package var copy: Copy?
 
     package init(
@@ -34,7 +36,7 @@ package struct LogoAnswer: Hashable, Sendable {
         self.copy = copy
     }
 
-    /// Why no phone gets a logo; nil where one does.
+    /// The cause of a missing logo; nil if phones get one.
     package var obstacle: String? {
         guard let named else {
             return isOfFile
@@ -50,7 +52,7 @@ package struct LogoAnswer: Hashable, Sendable {
         return "its URL may not stand in a header: \(named)"
     }
 
-    /// One line.
+    /// The result as one line.
     package var text: String {
         if let obstacle { return "none, \(obstacle)" }
         guard let shown, copy != nil else { return shown ?? "" }

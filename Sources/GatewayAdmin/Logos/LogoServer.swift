@@ -8,10 +8,10 @@ package import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// Serves logos to phones: `GET` and `HEAD` of `/logos/HASH-HxW.ext`, and nothing else.
+/// Serves logos to phones: only `GET` and `HEAD` of `/logos/HASH-HxW.ext`.
 ///
-/// On a port of its own, so that the operator's page stays where phones cannot reach it. Connections are bounded in
-/// number and in length of life; bodies of requests are not read. It shares nothing with the call path.
+/// It has a port of its own, so that phones cannot reach the admin page. Connections are bounded in number and
+/// lifetime. Request bodies are not read. It shares nothing with the call path.
 package struct LogoServer: Service {
     private let listener: HTTPListener
     private let cache: any LogoCache
@@ -19,17 +19,21 @@ package struct LogoServer: Service {
     private let limits: Limits
     private let logger: Logger
 
-    /// What phones can make the server hold.
+    /// Limits of the connections of phones.
     package struct Limits: Sendable {
-        /// Connections at a time; more wait until the system refuses them.
+        /// Concurrent connections.
+        ///
+        /// More wait until the system refuses them.
         package var connections = 256
-        /// A connection is closed after this, whatever it does.
+        /// Time after which every connection is closed.
         package var lifetime: Duration = .seconds(30)
 
         package init() {}
     }
 
-    /// Prepares a server; nothing is opened before `run`.
+    /// Prepares a server.
+    ///
+    /// The socket is opened by `run`.
     package init(
         _ listener: HTTPListener, cache: any LogoCache, traffic: LogoTraffic, limits: Limits = Limits(), logger: Logger
     ) {
@@ -60,7 +64,7 @@ package struct LogoServer: Service {
     }
 }
 
-/// What a phone gets for which path.
+/// Maps paths to responses.
 struct LogoRoute: HTTPResponder {
     let cache: any LogoCache
     let traffic: LogoTraffic
@@ -73,7 +77,7 @@ struct LogoRoute: HTTPResponder {
         let path = request.uri.path
         guard path.hasPrefix(prefix) else { return answer(.notFound) }
         let name = String(path.dropFirst(prefix.count))
-        // A small file the system has in memory; read here, because the call path has threads of its own.
+        // A small file in the system's cache. Reading it here blocks no call: the call path has threads of its own.
         guard let bytes = cache.read(name), let type = Self.contentType(name) else { return answer(.notFound) }
         let tag = "\"\(name)\""
         var headers: HTTPFields = [.eTag: tag, .cacheControl: "public, max-age=31536000, immutable"]
@@ -107,7 +111,7 @@ struct LogoRoute: HTTPResponder {
 
 /// Lists of entity tags (RFC 9110 §13.1.2).
 enum EntityTags {
-    /// True when the list has the tag, weak or strong, or is `*`.
+    /// True if the list has the tag, weak or strong, or is `*`.
     static func list(_ list: String, holds tag: String) -> Bool {
         list.split(separator: ",").contains { entry in
             let entry = entry.trimmingPrefix { $0 == " " }
@@ -118,7 +122,7 @@ enum EntityTags {
     }
 }
 
-/// Closes a connection after a time, so that a peer that never reads, or never asks, holds it no longer.
+/// Closes a connection after a time, so that an idle peer does not hold it longer.
 private final class ConnectionLifetime: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = Never
 

@@ -4,9 +4,9 @@ import CallAccounting
 
 /// Writes samples in the Prometheus text format, version 0.0.4.
 ///
-/// Written here, because the counters are relaxed atomics of the call path. swift-prometheus would look up a handler for each
-/// count.
-/// Source: prometheus.io/docs/instrumenting/exposition_formats.
+/// swift-server/swift-prometheus is the maintained Swift library. Its counters are objects behind a lookup by name. The
+/// call path has relaxed atomic counters of its own, and this type only writes them as text. Source:
+/// prometheus.io/docs/instrumenting/exposition_formats.
 struct MetricsText {
     /// The `Content-Type` of the text.
     static let contentType = "text/plain; version=0.0.4; charset=utf-8"
@@ -26,7 +26,7 @@ struct MetricsText {
         for sample in gauges { add(sample.name, sample.help, "gauge", sample.labels, Self.number(sample.value)) }
     }
 
-    /// All families one after the other, each with its HELP and TYPE line in front and its series together.
+    /// All families, each with its HELP and TYPE line before its series.
     var text: String {
         var out = ""
         for family in families {
@@ -36,7 +36,9 @@ struct MetricsText {
         return out
     }
 
-    /// A name that is a counter and a gauge, or comes with another help text, keeps what it came with first.
+    /// Adds a sample.
+    ///
+    /// The first type and help text of a name win.
     private mutating func add(_ name: String, _ help: String, _ type: String, _ labels: [MetricLabel], _ value: String)
     {
         let name = Self.metricName(name)
@@ -78,7 +80,7 @@ struct MetricsText {
 
     private static func escapedValue(_ text: String) -> String { escapedHelp(text).replacing("\"", with: "\\\"") }
 
-    /// Whole numbers without a fraction; `+Inf`, `-Inf` and `NaN` as the format spells them.
+    /// Returns whole numbers without a fraction, and `+Inf`, `-Inf` and `NaN` in the spelling of the format.
     private static func number(_ value: Double) -> String {
         if value.isNaN { return "NaN" }
         if value.isInfinite { return value < 0 ? "-Inf" : "+Inf" }

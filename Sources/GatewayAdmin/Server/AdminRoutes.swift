@@ -4,7 +4,7 @@ import CallAccounting
 import Foundation
 import Hummingbird
 
-/// What the operator's page answers to which path.
+/// Maps the paths of the admin port to responses.
 struct AdminRoutes: Sendable {
     let source: any GatewayStatusSource
     let shares: ConnectionShares
@@ -19,7 +19,7 @@ struct AdminRoutes: Sendable {
         return router
     }
 
-    /// 200 when calls may be sent here, else 503 with the reason.
+    /// Returns 200 if calls may be sent here, else 503 with the reason.
     private func readiness() async -> Response {
         guard let obstacle = await source.status().obstacle else { return Self.text(.ok, "ready\n") }
         return Self.text(.serviceUnavailable, "not ready: \(obstacle)\n")
@@ -40,7 +40,7 @@ struct AdminRoutes: Sendable {
     fileprivate static func text(
         _ status: HTTPResponse.Status, _ text: String, type: String = "text/plain; charset=utf-8"
     ) -> Response {
-        // Answers speak of this instant; a proxy in between must not keep them.
+        // Responses describe this instant. A proxy must not cache them.
         let headers: HTTPFields = [.contentType: type, .cacheControl: "no-store"]
         return Response(status: status, headers: headers, body: .init(byteBuffer: ByteBuffer(string: text)))
     }
@@ -57,7 +57,7 @@ struct AdminContext: RequestContext {
     }
 }
 
-/// Holds connections above their client's share to `/healthz` and `/readyz`.
+/// Restricts connections above their client's share to `/healthz` and `/readyz`.
 private struct HealthFirst: RouterMiddleware {
     typealias Context = AdminContext
 

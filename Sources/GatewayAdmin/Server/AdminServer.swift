@@ -7,12 +7,12 @@ package import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// The operator's HTTP page: `/healthz`, `/readyz`, `/metrics` and `/status`, all read-only.
+/// Serves the admin port: `/healthz`, `/readyz`, `/metrics` and `/status`, all read-only.
 ///
-/// It has no login, so it listens on loopback unless the operator says otherwise. It shows counts and states, never a
-/// telephone number, a name or a key. It shares nothing with the call path but the counters it reads.
+/// It has no login, so it listens on loopback by default. It shows counts and states, never a telephone number, a name
+/// or a key. It shares only its counters with the call path.
 package struct AdminServer: Service {
-    /// Without a request, before a connection is closed.
+    /// Idle time before a connection is closed.
     private static let idle = TimeAmount.seconds(75)
 
     private let listener: HTTPListener
@@ -20,7 +20,9 @@ package struct AdminServer: Service {
     private let logger: Logger
     private let limits = ConnectionShares.Limits()
 
-    /// Prepares a server; nothing is opened before `run`.
+    /// Prepares a server.
+    ///
+    /// The socket is opened by `run`.
     package init(_ listener: HTTPListener, source: any GatewayStatusSource, logger: Logger) {
         self.listener = listener
         self.source = source
@@ -31,7 +33,7 @@ package struct AdminServer: Service {
     ///
     /// - Throws: `ListenRefusal` if the address cannot be bound.
     package func run() async throws {
-        // Few: what asks here are some monitors, and a file descriptor taken here is missing elsewhere.
+        // Few connections: the clients are some monitors, and file descriptors are limited.
         let shares = ConnectionShares(limits, key: "admin.listen", logger: logger)
         try await listener.serve(logger: logger) { configuration, onRunning, quiet in
             var configuration = configuration

@@ -5,33 +5,35 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Shares a server's connections among its clients, so that one client that holds many leaves the others theirs.
+/// Limits the connections of each client, so that one client cannot take those of the others.
 ///
-/// A client is an IPv4 address or an IPv6 network of 64 bits. Above its share, or with all in use, it still gets a few
-/// short connections for `/healthz` and `/readyz`: a monitor must not take a busy page for a dead gateway. Any thread.
+/// A client is an IPv4 address or an IPv6 network of 64 bits. Beyond the limits it still gets a few short connections
+/// for `/healthz` and `/readyz`. A monitor must not take a busy port for a dead gateway. Any thread.
 final class ConnectionShares: Sendable {
-    /// How many connections there are, and for how long.
+    /// Limits of number and lifetime.
     struct Limits: Sendable {
-        /// Of all clients.
+        /// Connections of all clients.
         var all = 64
-        /// Of one client.
+        /// Connections of one client.
         var client = 16
-        /// Short ones beside these, of all clients and of one.
+        /// Short connections beside these, of all clients and of one.
         var reserve = 16
         var clientReserve = 4
-        /// The life of a short one.
+        /// Lifetime of a short connection.
         var reserveLife = TimeAmount.seconds(5)
 
-        /// More than are ever open at once; those without a share are closed as they come.
+        /// More than are ever open at once.
+        ///
+        /// Connections without a share are closed at once.
         var most: Int { all + reserve + 16 }
     }
 
-    /// What a connection may be used for.
+    /// The permitted use of a connection.
     enum Share: Hashable {
         case whole
         /// `/healthz` and `/readyz`, for a short time.
         case health
-        /// Nothing.
+        /// No request at all.
         case none
     }
 
@@ -40,7 +42,7 @@ final class ConnectionShares: Sendable {
         var health: [[UInt8]: Int] = [:]
         var wholeCount = 0
         var healthCount = 0
-        /// The connections with a share for health alone.
+        /// The connections restricted to health checks.
         var restricted: Set<ObjectIdentifier> = []
         var loggedAt: NIODeadline?
         var refused = 0
@@ -51,14 +53,16 @@ final class ConnectionShares: Sendable {
     private let logger: Logger
     private let state = Mutex(State())
 
-    /// - Parameter key: where the configuration names the server, such as `admin.listen`.
+    /// - Parameter key: the configuration key of the server, such as `admin.listen`.
     init(_ limits: Limits = Limits(), key: String, logger: Logger) {
         self.limits = limits
         self.key = key
         self.logger = logger
     }
 
-    /// The share of a new connection, which `leave` gives back.
+    /// Returns the share of a new connection.
+    ///
+    /// `leave` releases it.
     ///
     /// - Parameter connection: the channel of the connection.
     func enter(_ client: [UInt8], _ connection: ObjectIdentifier) -> Share {
@@ -95,12 +99,12 @@ final class ConnectionShares: Sendable {
         }
     }
 
-    /// True where a connection may ask for `/healthz` and `/readyz` alone.
+    /// True if a connection may request only `/healthz` and `/readyz`.
     func isForHealthAlone(_ connection: ObjectIdentifier) -> Bool {
         state.withLock { $0.restricted.contains(connection) }
     }
 
-    /// Logs a connection that got less than a whole share, at most once a minute.
+    /// Logs a restricted or refused connection, at most once a minute.
     func noteShortage(_ address: SocketAddress?, now: NIODeadline = .now()) {
         let count: Int? = state.withLock { state in
             state.refused += 1
@@ -120,7 +124,7 @@ final class ConnectionShares: Sendable {
             ])
     }
 
-    /// The client behind an address.
+    /// Returns the client of an address.
     static func client(_ address: SocketAddress?) -> [UInt8] {
         switch address {
         case .v4(let address): withUnsafeBytes(of: address.address.sin_addr) { Array($0) }
@@ -130,7 +134,7 @@ final class ConnectionShares: Sendable {
     }
 }
 
-/// Holds one connection to its share.
+/// Enforces the share of one connection.
 final class ConnectionShare: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 

@@ -5,7 +5,7 @@ import Hummingbird
 import Logging
 import NIOCore
 
-/// Where one of the gateway's HTTP servers listens, and who is told when it does.
+/// The address of one of the gateway's HTTP servers, and the callback after it listens.
 package struct HTTPListener: Sendable {
     private let host: String
     private let port: Int
@@ -14,9 +14,9 @@ package struct HTTPListener: Sendable {
 
     /// - Parameters:
     ///   - host: the literal address to listen on, IPv6 without brackets.
-    ///   - port: 0 lets the system choose.
-    ///   - key: where the configuration names the address, such as `admin.listen`.
-    ///   - onListening: told the port once the socket is open; requests are answered a moment later.
+    ///   - port: 0 for a port of the system's choice.
+    ///   - key: the configuration key of the address, such as `admin.listen`.
+    ///   - onListening: called with the port once the socket is open. The server accepts requests a moment later.
     package init(
         host: String, port: Int, key: String, onListening: @escaping @Sendable (_ port: Int) -> Void = { _ in }
     ) {
@@ -28,7 +28,7 @@ package struct HTTPListener: Sendable {
 
     /// Serves until the service group shuts down.
     ///
-    /// - Parameter application: the server with the configuration, the call when it listens and the log it is given.
+    /// - Parameter application: makes the server from its configuration, the callback and the log.
     /// - Throws: `ListenRefusal` if the address cannot be bound.
     func serve(
         logger: Logger,
@@ -37,7 +37,7 @@ package struct HTTPListener: Sendable {
         ) -> some ApplicationProtocol
     ) async throws {
         var quiet = logger
-        // The framework speaks of itself at `info`; what it says is not the operator's business.
+        // The framework logs its own state at `info`. It does not concern the operator.
         quiet.logLevel = max(logger.logLevel, .notice)
         let configuration = ApplicationConfiguration(address: .hostname(host, port: port), serverName: "herald")
         do {

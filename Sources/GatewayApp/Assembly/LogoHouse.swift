@@ -26,12 +26,14 @@ struct LogoHouse: Sendable {
     /// - Parameter publish: rebuilds the index and hands it to the call path.
     func keeper(_ current: CurrentBranding, publish: @escaping @Sendable () async throws -> Void) -> LogoService {
         let scaler = LogoScaler(maxPixels: configuration.maxPixels, maxFile: configuration.maxFile)
+        let logger = Logger(label: "herald.logos")
+        if configuration.scales { scaler.reportIfMissing(to: logger) }
         return LogoService(
             configuration.fetchSettings, cache: store, traffic: traffic, current: current,
             shape: { bytes, size, format throws(LogoProblem) in
                 try await scaler.square(bytes, size: size, format: format)
             },
-            publish: publish, logger: Logger(label: "herald.logos"))
+            publish: publish, logger: logger)
     }
 
     /// The server of the copies, and the service that fetches them where there is one.

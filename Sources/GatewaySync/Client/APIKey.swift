@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The customer's key for the directory; prints as `<redacted>` wherever it ends up.
+/// The customer's key for the directory.
+///
+/// Prints as `<redacted>` in every text and log.
 package struct APIKey: Hashable, Sendable, CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The value for the `X-API-Key` header; nothing else may read it.
+    /// The value of the `X-API-Key` header.
+    ///
+    /// No other code may read it.
     let value: String
 
-    /// Takes a key of 1 to 1024 visible ASCII characters; blanks around it are removed.
+    /// Reads a key of 1 to 1024 visible ASCII characters, without surrounding blanks.
     ///
-    /// - Returns: nil for anything that cannot be a header value.
+    /// - Returns: nil if the text cannot be a header value.
     package init?(_ text: some StringProtocol) {
         let blanks: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
         let bytes = text.utf8.drop { blanks.contains($0) }.reversed().drop { blanks.contains($0) }.reversed()
@@ -19,7 +23,7 @@ package struct APIKey: Hashable, Sendable, CustomStringConvertible, CustomDebugS
     package var debugDescription: String { "<redacted>" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The text without the key, should a server have echoed it.
+    /// Returns the text without the key, in case a server has echoed it.
     func redacting(_ text: String) -> String {
         text.split(separator: value, omittingEmptySubsequences: false).joined(separator: "<redacted>")
     }

@@ -4,15 +4,14 @@ import BrandingAPI
 import Foundation
 import Logging
 
-/// The tokens of a client that signs in instead of showing its API key each time.
+/// Holds the tokens of a client that signs in instead of sending its API key with each request.
 ///
-/// Signing in and refreshing happen once for all requests that wait. What the seed calls logout is `signedOut` here: the
-/// tokens go, every request fails at once as unauthorised, and the next start signs in anew. A refresh that fails for
-/// any other reason than the directory's own 401 is no logout, because tomorrow the same token may be good. Tokens of another key or another
-/// directory are not used.
-/// Source: api-client-networking, "401 Handling".
+/// One sign-in or refresh serves all waiting requests. A 401 of the directory to a refresh ends the session
+/// (`signedOut`): the tokens are removed, every request fails at once as unauthorised, and the next start signs in
+/// anew. Any other failure of a refresh keeps the tokens, because they may be valid later. Tokens of another key or
+/// another directory are not used. Source: api-client-networking, "401 Handling".
 actor BearerSession {
-    /// Asks the directory for tokens.
+    /// Requests tokens from the directory.
     typealias Source = @Sendable () async throws(DirectoryError) -> TokenResponse
 
     private enum State {
@@ -23,7 +22,7 @@ actor BearerSession {
 
     private struct Tokens: Codable {
         var device: String
-        /// Which directory gave them, for which key.
+        /// Directory and key that the tokens belong to.
         var account: String
         var access: String
         var refresh: String?
@@ -52,7 +51,7 @@ actor BearerSession {
         }
     }
 
-    /// The access token, after signing in if there is none.
+    /// Returns the access token, after a sign-in if there is none.
     ///
     /// - Throws: also `unauthorised` while signed out.
     func token(_ signIn: @escaping Source) async throws(DirectoryError) -> String {
@@ -63,7 +62,9 @@ actor BearerSession {
         }
     }
 
-    /// A token in place of one that has expired; one request for all who ask with the same.
+    /// Returns a token that replaces an expired one.
+    ///
+    /// All callers with the same expired token share one request.
     func token(
         after expired: String,
         _ refresh: @escaping @Sendable (_ token: String) async throws(DirectoryError) -> TokenResponse
@@ -82,7 +83,9 @@ actor BearerSession {
         }
     }
 
-    /// Forgets the tokens; every request fails from now on until the next start.
+    /// Removes the tokens.
+    ///
+    /// Every later request fails until the next start.
     func signOut(_ message: ServerMessage) async {
         if case .signedOut = state { return }
         var message = message
@@ -95,7 +98,7 @@ actor BearerSession {
     }
 
     private func shared(_ source: @escaping Source) async throws(DirectoryError) -> String {
-        // In a task of its own: one caller that is cancelled must not take the token away from the others.
+        // A task of its own: the cancellation of one caller must not affect the others.
         let task = inFlight ?? Task { await self.take(source) }
         inFlight = task
         return try await task.value.get()
@@ -106,11 +109,11 @@ actor BearerSession {
         let wasSignedIn = if case .signedIn = state { true } else { false }
         do throws(DirectoryError) {
             let answer = try await source()
-            guard answer.success else { throw .badAnswer(reason: "it says success: false") }
+            guard answer.success else { throw .badAnswer(reason: "its success is false") }
             guard Self.isToken(answer.accessToken), answer.refreshToken.map(Self.isToken) ?? true else {
                 throw .badAnswer(reason: "it holds no token that can be sent")
             }
-            // Signed out meanwhile: a token that comes late does not open the door again.
+            // Signed out meanwhile: a late token does not start the session again.
             if case .signedOut(let message) = state { throw .unauthorised(status: 401, message: message) }
             keep(answer)
             return .success(answer.accessToken)
@@ -125,7 +128,7 @@ actor BearerSession {
         }
     }
 
-    /// A refresh refused by other words than 401, as a proxy or a firewall may do: the token may be good later.
+    /// Maps a refusal without a 401 of the directory, such as a proxy's: the token may be valid later.
     private static func passing(_ error: DirectoryError) -> DirectoryError {
         guard error.message != nil else { return error }
         return .unavailable(reason: "the token could not be refreshed: \(error)", retryAfter: nil)
@@ -143,15 +146,29 @@ actor BearerSession {
         }
     }
 
-    /// What can be a header value.
+    /// True if the token can be a header value.
     private static func isToken(_ text: String) -> Bool {
         (1...8192).contains(text.utf8.count) && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
 
-/// Requests as the session's owner makes them.
+/// How a client signs in.
+package struct BearerSettings: Sendable {
+    package var device: DeviceIdentity
+    /// File that keeps the tokens between starts, readable for this user only.
+    package var tokenFile: String
+    /// Called once when the directory has ended the session.
+    package var onSignedOut: @Sendable () async -> Void = {}
+
+    package init(device: DeviceIdentity, tokenFile: String) {
+        self.device = device
+        self.tokenFile = tokenFile
+    }
+}
+
+/// Requests on behalf of the session.
 extension DirectoryClient {
-    /// One attempt on behalf of the session, or with the API key where there is none.
+    /// Makes one attempt with the session's token, or with the API key without a session.
     func authorised<Answer: Sendable>(
         _ request: DirectoryRequest, _ reading: @escaping DirectoryExchange.Reading<Answer>
     ) async throws(DirectoryExchange.Failure) -> Answer {
@@ -196,7 +213,9 @@ extension DirectoryClient {
         }
     }
 
-    /// First tokens; a device the directory does not know is registered and tries once more.
+    /// Requests the first tokens.
+    ///
+    /// A device unknown to the directory is registered and tries once more.
     private func signIn() async throws(DirectoryError) -> TokenResponse {
         guard let bearer = settings.bearer else { throw .badAnswer(reason: "no session is configured") }
         let request = TokenRequest(deviceID: bearer.device.id)

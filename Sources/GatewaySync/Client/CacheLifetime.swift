@@ -3,11 +3,12 @@
 import Branding
 import ServiceLifecycle
 
-/// Stops showing brands that no successful sync has confirmed for too long; they stay stored, and the next success shows
-/// them again.
+/// Stops branding when the last successful sync is too old.
 ///
-/// The operator's own lifetime decides, zero for none; where he gave none, the directory's `cache_ttl_hours`; where
-/// neither is given, records never age. Calls that would have been branded pass with the reason `stale`.
+/// The records stay stored, and the next successful sync resumes branding.
+///
+/// Precedence: the operator's lifetime (zero for no limit), then the directory's `cache_ttl_hours`, then no limit.
+/// Calls of stale brands pass unbranded with the reason `stale`.
 package final class CacheLifetime: Service, Sendable {
     private let publisher: BrandingPublisher
     private let word: DirectoryWord
@@ -16,8 +17,8 @@ package final class CacheLifetime: Service, Sendable {
     private let time: Timekeeper
 
     /// - Parameters:
-    ///   - own: what the operator configured; zero for no end, nil for nothing.
-    ///   - lastSuccess: seconds since 1970 of the last successful sync, of an earlier run too; nil before the first.
+    ///   - own: the operator's lifetime; zero for no limit, nil if not configured.
+    ///   - lastSuccess: seconds since 1970 of the last successful sync, also of an earlier run; nil before the first.
     package init(
         publisher: BrandingPublisher, word: DirectoryWord, own: Duration?, time: Timekeeper = .system,
         lastSuccess: @escaping @Sendable () async -> Int64?
@@ -48,7 +49,7 @@ package final class CacheLifetime: Service, Sendable {
         var isStale = false
         if let lifetime, let last = await lastSuccess() {
             let age = time.now() - last
-            // A clock that was set back says nothing of the age.
+            // A clock that was set back gives no age.
             isStale = age > lifetime.components.seconds
         }
         let now = isStale
@@ -58,7 +59,7 @@ package final class CacheLifetime: Service, Sendable {
             gates.isStale = now
             return gates
         }
-        // A clock that jumped forward ages records at once, and the next sync may be half an hour away.
+        // A clock step forward makes records stale at once, and the next sync may be half an hour away.
         if isStale { publisher.wantsSync.ring() }
     }
 }

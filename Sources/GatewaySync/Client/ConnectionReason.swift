@@ -8,9 +8,9 @@ import NIOHTTP1
 import NIOPosix
 import TLSReasons
 
-/// Why a connection to the directory failed, in words for an operator instead of the libraries' own errors.
+/// Describes a failed connection to the directory for an operator, without the libraries' own error texts.
 enum ConnectionReason {
-    /// Nil for what is no failure of a connection.
+    /// Returns nil if the error is no failure of a connection.
     static func text(_ error: any Error) -> String? {
         switch error {
         case is CancellationError: "stopped"
@@ -19,7 +19,7 @@ enum ConnectionReason {
         case let error as NIOConnectionError: text(error)
         case let error as ChannelError: text(error)
         case let error as DirectoryIdentityError: error.description
-        case is HTTPParserError: "what answers there speaks no HTTP"
+        case is HTTPParserError: "the server does not speak HTTP"
         default: TLSReason(error).map(text)
         }
     }
@@ -38,7 +38,7 @@ enum ConnectionReason {
         switch reason {
         case .untrusted: "no trusted root vouches for its certificate, or it has expired; see directory.tls.roots"
         case .otherName: "its certificate is for another name than the one in directory.url"
-        case .noTLS: "what answers there speaks no TLS; see directory.url"
+        case .noTLS: "the server does not speak TLS; see directory.url"
         case .failed(let name): "the TLS handshake failed" + (name.map { " (\($0))" } ?? "")
         case .ended: "the TLS connection ended"
         }

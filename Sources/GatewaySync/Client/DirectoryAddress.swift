@@ -2,11 +2,11 @@
 
 import Foundation
 
-/// Where the directory is: scheme, host, port and perhaps a path, without the `/api` of its mount.
+/// The directory's URL: scheme, host, port and an optional path, without the `/api` of its mount.
 ///
 /// Both `https://host` and `https://host/api` name the same directory. Source: securenode-ios-sdk, "API Endpoints".
 package struct DirectoryAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The two places the API may be mounted at, in the order they are tried.
+    /// The two possible mount points of the API, in the order of the attempts.
     enum Mount: String, CaseIterable, Sendable {
         case api = "/api/"
         case root = "/"
@@ -45,18 +45,20 @@ package struct DirectoryAddress: Hashable, Sendable, CustomStringConvertible {
         return root[..<(root[start...].firstIndex(of: "/") ?? root.endIndex)]
     }
 
-    /// The value of `Host`: host, and port where it is not the usual one.
+    /// The value of `Host`: the host, and the port unless it is the scheme's default.
     var authority: String { String(origin.drop { $0 != "/" }.dropFirst(2)) }
 
-    /// The path of a request's URL, with its mount and without query.
+    /// Returns the path of a request's URL, with its mount and without query.
     func path(_ path: String, mount: Mount) -> String { root.dropFirst(origin.count) + mount.rawValue + path }
 
-    /// The same request on a plain connection to the TLS port, for connections that bring their own TLS.
+    /// Returns the URL of the same request over plain TCP to the TLS port, for a connection that adds TLS itself.
     func withoutTLS(_ url: String) -> String {
         "http://" + (host.contains(":") ? "[\(host)]" : host) + ":\(port ?? 443)" + url.dropFirst(origin.count)
     }
 
-    /// The full URL of a request; query values are percent-encoded here and nowhere else.
+    /// Returns the full URL of a request.
+    ///
+    /// Query values are percent-encoded here and nowhere else.
     func url(_ path: String, mount: Mount, query: [(name: String, value: String)] = []) -> String {
         var url = root + mount.rawValue + path
         var separator = "?"

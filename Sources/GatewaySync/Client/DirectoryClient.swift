@@ -9,19 +9,19 @@ import NIOHTTPCompression
 import ServiceLifecycle
 import Synchronization
 
-/// Speaks the branding contract over HTTP: headers, timeouts, limits, retries and the two mounts of the API.
+/// Sends the requests of the branding contract over HTTP, with its headers, timeouts, limits, retries and two mounts.
 ///
-/// Redirects are not followed: the key must not travel to another host. Safe from any thread; never used on the call
-/// path. As a service it keeps its connections until graceful shutdown, so it is listed before its users.
-/// Source: securenode-endpoint-contract §2 and §11, api-client-networking "Retry / Backoff".
+/// Redirects are not followed: the key must not reach another host. Safe from any thread; not used on the call path. As
+/// a service it keeps its connections until graceful shutdown, so it is listed before its users. Source:
+/// securenode-endpoint-contract §2 and §11, api-client-networking "Retry / Backoff".
 package final class DirectoryClient: Sendable, Service {
     let settings: DirectorySettings
     let time: Timekeeper
     let logger: Logger
     let pace = RequestPace()
-    /// What the directory said last.
+    /// The last `config` and remote configuration of the directory.
     package let word = DirectoryWord()
-    /// Nil where requests carry the API key.
+    /// Nil if requests carry the API key.
     let session: BearerSession?
     private let http: HTTPClient
     private let mount = Mutex<DirectoryAddress.Mount?>(nil)
@@ -34,11 +34,11 @@ package final class DirectoryClient: Sendable, Service {
         session = settings.bearer.map { BearerSession($0, account: settings.account, logger: logger) }
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
-        // No set of brands unpacks to so many times its size; what one read of the socket unpacks to is held at once.
+        // No set of brands has a larger ratio. The unpacked bytes of one socket read are held in memory.
         configuration.decompression = .enabled(limit: .ratio(200))
         configuration.timeout = .init(
             connect: TimeAmount(settings.connectTimeout), read: TimeAmount(settings.requestTimeout))
-        // Its own retries would hide a refused connection until the deadline; ours are counted and spaced.
+        // The library's retries would hide a refused connection until the deadline. Ours are counted and spaced.
         configuration.connectionPool.retryConnectionEstablishment = false
         if settings.isPinned {
             let trust = settings.trust
@@ -64,7 +64,7 @@ package final class DirectoryClient: Sendable, Service {
 
     /// Closes the connections.
     ///
-    /// Requests after this fail. `run()` and the end of the client's life do the same.
+    /// Later requests fail. `run()` and `deinit` close them too.
     package func shutdown() async {
         let isFirst = isShutDown.withLock { done in
             defer { done = true }
@@ -79,21 +79,21 @@ package final class DirectoryClient: Sendable, Service {
     }
 
     deinit {
-        // An HTTP client that ends with its connections open stops the whole program in debug builds.
+        // In debug builds, an HTTP client that is released with open connections stops the program.
         if isShutDown.withLock({ !$0 }) { http.shutdown { _ in } }
     }
 
-    /// Sends a request until it is answered or its attempts are used up.
+    /// Sends a request until it has a response or its attempts are used up.
     ///
-    /// - Returns: the body of a 2xx answer, complete.
+    /// - Returns: the complete body of a 2xx response.
     func perform(_ request: DirectoryRequest) async throws(DirectoryError) -> Data {
         try await perform(request) { Data(try await $0.body.collect(upTo: request.limit).readableBytesView) }
     }
 
-    /// Sends a request until it is answered or its attempts are used up.
+    /// Sends a request until it has a response or its attempts are used up.
     ///
-    /// - Parameter reading: makes the answer of a 2xx response, or of 304 to a conditional request; runs anew with each
-    ///   attempt, and what it throws is not tried again unless the connection broke.
+    /// - Parameter reading: reads a 2xx response, or a 304 to a conditional request. It runs anew with each attempt.
+    ///   Its errors are not retried unless the connection broke.
     func perform<Answer: Sendable>(
         _ request: DirectoryRequest, reading: @escaping DirectoryExchange.Reading<Answer>
     ) async throws(DirectoryError) -> Answer {
@@ -119,17 +119,17 @@ package final class DirectoryClient: Sendable, Service {
         }
     }
 
-    /// How long to wait before the next attempt, or nil if the server asks for more than an attempt may wait.
+    /// Returns the wait before the next attempt, or nil if the server asks for more than an attempt may wait.
     private func delay(after failures: Int, _ error: DirectoryError) -> Duration? {
         let own = time.spread(settings.backoff.delay(afterFailures: failures), by: 0.2)
         guard let asked = error.retryAfter else { return min(own, settings.backoff.limit) }
         return asked <= settings.backoff.limit ? max(own, asked) : nil
     }
 
-    /// One attempt: the mount that is known to work, or both in turn.
+    /// Makes one attempt: on the mount that is known to work, or on both in turn.
     ///
-    /// The second mount is tried only if the first answers 404 or 405 or does not answer at all; a mount that worked
-    /// is left only when a sync finds nothing there any more, because 404 has other meanings elsewhere.
+    /// The second mount is tried only if the first returns 404 or 405 or does not respond. A mount that worked is given
+    /// up only after a 404 to a sync, because 404 has other meanings elsewhere.
     func attempt<Answer: Sendable>(
         _ request: DirectoryRequest, token: String?, _ reading: @escaping DirectoryExchange.Reading<Answer>
     ) async throws(DirectoryExchange.Failure) -> Answer {

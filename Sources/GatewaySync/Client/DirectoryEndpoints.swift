@@ -5,20 +5,22 @@ import Foundation
 
 /// The contract's requests, one function each.
 extension DirectoryClient {
-    /// Tells the directory that a sync was stored; an optional legacy of the contract.
+    /// Acknowledges a stored sync; an optional request of older contracts.
     package func acknowledge(_ acknowledgement: SyncAcknowledgement) async throws(DirectoryError) {
         try await post(APIPath.sync, acknowledgement)
     }
 
-    /// Sends one event once; the outbox repeats it with the same key if it did not arrive.
+    /// Sends one event once.
+    ///
+    /// The outbox repeats it with the same key if it did not arrive.
     package func send(_ event: EventRequest) async throws(DirectoryError) -> EventResponse {
         let answer = try decode(EventResponse.self, await post(APIPath.event, event, attempts: 1))
-        guard answer.success else { throw .badAnswer(reason: "it says success: false") }
+        guard answer.success else { throw .badAnswer(reason: "its success is false") }
         return answer
     }
 
     package func register(_ device: DeviceRegistration) async throws(DirectoryError) {
-        // With the API key even where others carry a token: only a registered device gets one.
+        // With the API key even if other requests carry a token: only a registered device gets one.
         try await post(APIPath.register, device, signsIn: true)
     }
 
@@ -26,12 +28,12 @@ extension DirectoryClient {
         try await post(APIPath.update, device)
     }
 
-    /// The heartbeat; one attempt, because the next one comes anyway.
+    /// Sends the heartbeat with one attempt; the next heartbeat follows anyway.
     package func report(_ presence: Presence) async throws(DirectoryError) {
         try await post(APIPath.presence, presence, attempts: 1)
     }
 
-    /// A small answer to a GET.
+    /// Sends a GET with a small response.
     func get(
         _ path: String, query: [(name: String, value: String)], attempts: Int? = nil
     ) async throws(DirectoryError) -> Data {
@@ -41,7 +43,7 @@ extension DirectoryClient {
                 attempts: attempts ?? settings.attempts))
     }
 
-    /// Asks for tokens, with the API key.
+    /// Requests tokens with the API key.
     func tokens(
         _ path: String, _ request: some Encodable, secret: String? = nil
     ) async throws(DirectoryError) -> TokenResponse {
@@ -54,7 +56,7 @@ extension DirectoryClient {
         secret: String? = nil
     ) async throws(DirectoryError) -> Data {
         let encoder = JSONEncoder()
-        // Sorted, so that a repeated event is the same request to the byte.
+        // Sorted: a repeated event is the same request byte by byte.
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let body: Data
         do {
@@ -74,11 +76,11 @@ extension DirectoryClient {
         } catch let error as DecodingError {
             throw .badAnswer(reason: ServerText.clean(settings.key.redacting(Self.place(of: error))))
         } catch {
-            throw .badAnswer(reason: "it is no JSON")
+            throw .badAnswer(reason: "it is not JSON")
         }
     }
 
-    /// Where the JSON is wrong, without quoting any of it.
+    /// Returns the place of the error in the JSON, without quoting any of it.
     private static func place(of error: DecodingError) -> String {
         func path(_ context: DecodingError.Context) -> String {
             let keys = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }
@@ -89,7 +91,7 @@ extension DirectoryClient {
         case .typeMismatch(_, let context): "a value of the wrong type at \(path(context))"
         case .valueNotFound(_, let context): "null where a value is required at \(path(context))"
         case .dataCorrupted(let context): "broken or incomplete JSON at \(path(context))"
-        @unknown default: "it is no JSON"
+        @unknown default: "it is not JSON"
         }
     }
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a request to the directory did not succeed, by what has to happen next.
+/// Classifies failed requests to the directory by the next step.
 ///
-/// No case changes the dataset: the last one stays readable. Texts never hold the API key; what the server said is
-/// escaped and cut. Source: securenode-endpoint-contract §11.
+/// No case changes the dataset: the last one stays readable. Texts never hold the API key. Text from the server is
+/// escaped and truncated. Source: securenode-endpoint-contract §11.
 package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible {
     /// 401, or 403 with the contract's error body: branding stops until a sync succeeds.
     case unauthorised(status: Int, message: ServerMessage)
     /// Any other 4xx: the same request never succeeds, unless `isOfTheWay`.
     case rejected(status: Int, message: ServerMessage)
-    /// Network failure, 408, 429 or 5xx: later perhaps, not before `retryAfter` if the server said so.
+    /// Network failure, 408, 429 or 5xx: retry later, not before `retryAfter` if the server sent it.
     case unavailable(reason: String, retryAfter: Duration?)
-    /// An answer that is not the contract's: cut short, broken JSON, too large, a redirect.
+    /// A response outside the contract: truncated, broken JSON, too large, a redirect.
     case badAnswer(reason: String)
-    /// The answer was good and could not be stored; the disk may be full.
+    /// A valid response that could not be stored; the disk may be full.
     case notKept(reason: String)
 
     package var description: String {
@@ -31,12 +31,12 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
         case .rejected(let status, let message):
             "the directory rejected the request (\(message.following(status)))"
         case .unavailable(let reason, _): "the directory is not available: \(reason)"
-        case .notKept(let reason): "the directory's answer could not be stored: \(reason)"
-        case .badAnswer(let reason): "the directory's answer cannot be used: \(reason)"
+        case .notKept(let reason): "the directory's response could not be stored: \(reason)"
+        case .badAnswer(let reason): "the directory's response cannot be used: \(reason)"
         }
     }
 
-    /// What the directory said, where it answered with 4xx.
+    /// The directory's message in a 4xx response.
     package var message: ServerMessage? {
         switch self {
         case .unauthorised(_, let message), .rejected(_, let message): message
@@ -44,7 +44,8 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// True where nothing is said of the request itself: the directory is away, refuses this gateway, or is none.
+    /// True if the failure does not concern the request itself: the directory is away, refuses this gateway, or is
+    /// none.
     var isOfWholeDirectory: Bool {
         switch self {
         case .unauthorised, .unavailable, .badAnswer: true
@@ -53,21 +54,21 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
         }
     }
 
-    /// True where a proxy or firewall refused in the directory's place: a 4xx without the contract's error body.
+    /// True if a proxy or firewall refused: a 4xx without the contract's error body.
     ///
-    /// It reports nothing about key, event, cursor or device, whatever its status.
+    /// Such a response does not concern key, event, cursor or device, whatever its status.
     var isOfTheWay: Bool {
         guard case .rejected(_, let message) = self else { return false }
         return !message.isOfContract
     }
 
-    /// True where the path leads to nothing: 404 or 405, whoever sent it.
+    /// True for 404 or 405 from any sender.
     var isNothingThere: Bool {
         guard case .rejected(let status, _) = self else { return false }
         return status == 404 || status == 405
     }
 
-    /// What the server asked to wait, if it did.
+    /// The wait that the server asked for, if any.
     package var retryAfter: Duration? {
         if case .unavailable(_, let wait) = self { return wait }
         return nil

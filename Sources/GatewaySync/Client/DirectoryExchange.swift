@@ -7,7 +7,7 @@ import NIOCore
 import NIOHTTP1
 import NIOHTTPCompression
 
-/// What is asked of the directory, apart from where it is mounted.
+/// A request to the directory, without its mount.
 struct DirectoryRequest: Sendable {
     var path: String
     var query: [(name: String, value: String)] = []
@@ -18,28 +18,32 @@ struct DirectoryRequest: Sendable {
     /// Largest body accepted, in bytes.
     var limit: Int
     var attempts: Int
-    /// Beside those every request has.
+    /// Headers beside those of every request.
     var headers: [(name: String, value: String)] = []
-    /// True if 304 is an answer.
+    /// True if 304 is a valid response.
     var isConditional = false
-    /// True if 404 means that the API is mounted elsewhere, even where it was found before.
+    /// True if 404 means that the API has another mount, even if this mount worked before.
     var findsMount = false
-    /// True for the requests by which a client signs in, which carry the API key or nothing.
+    /// True for sign-in requests.
+    ///
+    /// They carry the API key or no credentials.
     var signsIn = false
-    /// What its body holds and no message may show.
+    /// A secret of the body that no message may show.
     var secret: String?
 }
 
-/// One request on one mount and its complete answer.
+/// One request on one mount and its complete response.
 struct DirectoryExchange {
-    /// Why it failed, with what the client needs to know to go on.
+    /// The error, with the facts that decide the next step.
     struct Failure: Error {
         var error: DirectoryError
-        /// One of the answers or network failures that are worth another attempt.
+        /// True for responses and network failures that are worth another attempt.
         var mayRetry = false
-        /// 404 or 405: perhaps the other mount.
+        /// True for 404 or 405: the other mount may work.
         var isNothingThere = false
-        /// The connection failed: perhaps the other mount; but a slow server is slow on both.
+        /// True if the connection failed: the other mount may work.
+        ///
+        /// A slow server is slow on both.
         var isNetwork = false
 
         var isMiss: Bool { isNothingThere || isNetwork }
@@ -49,10 +53,10 @@ struct DirectoryExchange {
     let settings: DirectorySettings
     let pace: RequestPace
     let time: Timekeeper
-    /// An access token, which takes the place of the API key.
+    /// An access token that replaces the API key.
     var token: String?
 
-    /// Sends the request and reads its answer with `reading`, which gets an answer of 2xx, or 304 to a conditional one.
+    /// Sends the request and reads the response with `reading`, if it is a 2xx, or a 304 to a conditional request.
     func answer<Answer: Sendable>(
         to request: DirectoryRequest, mount: DirectoryAddress.Mount, reading: @escaping Reading<Answer>
     ) async throws(Failure) -> Answer {
@@ -64,7 +68,7 @@ struct DirectoryExchange {
         let result = await withTaskGroup(of: Result<Answer, Failure>?.self) { group in
             group.addTask { await self.outcome(message, request, reading) }
             group.addTask {
-                // The client's own deadline ends with the head of the answer; this one covers the body too.
+                // The library's deadline ends with the head of the response. This one covers the body too.
                 try? await Task.sleep(for: request.timeout)
                 return nil
             }
@@ -72,12 +76,14 @@ struct DirectoryExchange {
             return await group.next() ?? nil
         }
         guard let result else {
-            throw network("no complete answer within \(request.timeout)")
+            throw network("no complete response within \(request.timeout)")
         }
         return try result.get()
     }
 
-    /// Reads the body of an answer; what it throws ends the exchange.
+    /// Reads the body of a response.
+    ///
+    /// An error ends the exchange.
     typealias Reading<Answer> = @Sendable (HTTPClientResponse) async throws -> Answer
 
     private func outcome<Answer: Sendable>(
@@ -135,7 +141,7 @@ struct DirectoryExchange {
         pace.note(response.headers, asked: isGood ? nil : asked, now: time.steady(), wall: time.now())
         guard isGood || (request.isConditional && response.status == .notModified) else {
             let body = try? await response.body.collect(upTo: settings.answerLimit)
-            guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }
+            guard !Task.isCancelled else { throw network("stopped before the response was complete") }
             throw refusal(
                 Int(response.status.code), asked, body.map { Data($0.readableBytesView) } ?? Data(),
                 secret: request.secret)
@@ -144,23 +150,23 @@ struct DirectoryExchange {
         do {
             answer = try await reading(response)
         } catch let error as DirectoryError {
-            // A body that is cancelled ends like a complete one, and then lacks its end.
-            guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }
+            // A cancelled body ends like a complete one.
+            guard !Task.isCancelled else { throw network("stopped before the response was complete") }
             throw Failure(error: error)
         } catch is NIOTooManyBytesError {
             throw Failure(error: .badAnswer(reason: "it is larger than the limit of \(request.limit) bytes"))
         } catch {
             throw failure(whileReading: error)
         }
-        guard !Task.isCancelled else { throw network("stopped before the whole answer was there") }
+        guard !Task.isCancelled else { throw network("stopped before the response was complete") }
         return answer
     }
 
-    /// What broke off a body: the connection, the packing, or what takes it in.
+    /// Maps an error while reading a body: of the connection, the compression, or the reader.
     private func failure(whileReading error: any Error) -> Failure {
         switch error {
         case is HTTPClientError, is HTTPParserError, is ChannelError, is IOError, is CancellationError:
-            network("the answer broke off: \(describe(error))")
+            network("the response broke off: \(describe(error))")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
             Failure(error: .badAnswer(reason: "its compression is broken or unpacks to too much"))
         default:
@@ -168,7 +174,7 @@ struct DirectoryExchange {
         }
     }
 
-    /// Sorts an answer outside 2xx by what has to happen next.
+    /// Classifies a response outside 2xx by the next step.
     private func refusal(_ status: Int, _ wait: Duration?, _ body: Data, secret: String?) -> Failure {
         let message = ServerMessage(body) { text in
             clean(secret.map { text.replacing($0, with: "<redacted>") } ?? text)
@@ -180,10 +186,10 @@ struct DirectoryExchange {
             return Failure(error: .unauthorised(status: status, message: message))
         case 408, 429, 500, 502, 503, 504:
             return Failure(
-                error: .unavailable(reason: "it answered \(message.following(status))", retryAfter: wait),
+                error: .unavailable(reason: "it returned \(message.following(status))", retryAfter: wait),
                 mayRetry: true)
         case 500...:
-            return Failure(error: .unavailable(reason: "it answered \(message.following(status))", retryAfter: nil))
+            return Failure(error: .unavailable(reason: "it returned \(message.following(status))", retryAfter: nil))
         case 400...:
             return Failure(
                 error: .rejected(status: status, message: message), isNothingThere: status == 404 || status == 405)
@@ -208,7 +214,7 @@ struct DirectoryExchange {
         ConnectionReason.text(error) ?? clean("\(error)")
     }
 
-    /// Text of the server without what must not be shown, should it have echoed it.
+    /// Returns the server's text without secrets, in case it has echoed them.
     private func clean(_ text: String) -> String {
         let text = settings.key.redacting(text)
         return ServerText.clean(token.map { text.replacing($0, with: "<redacted>") } ?? text)
@@ -217,7 +223,9 @@ struct DirectoryExchange {
 
 /// The `Retry-After` header: seconds or a date (RFC 9110 §10.2.3).
 enum RetryAfter {
-    /// Longest wait a server can ask for; a wrong clock or a hostile value must not silence the gateway for days.
+    /// Longest wait that a server can ask for.
+    ///
+    /// A wrong clock or a hostile value must not silence the gateway for days.
     static let limit = Duration.seconds(3600)
 
     static func duration(_ value: String, now: Int64) -> Duration? {

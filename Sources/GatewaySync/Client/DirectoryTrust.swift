@@ -6,13 +6,13 @@ import NIOSSL
 import SwiftASN1
 import X509
 
-/// Whom the client takes for the directory on TLS, beyond its name: TLS 1.2 at least, perhaps own roots and pins.
+/// Trust in the directory's certificate beyond its name: TLS 1.2 at least, optional roots and pins.
 ///
 /// Source: api-client-networking, "SSL Pinning".
 package struct DirectoryTrust: Sendable {
-    /// Empty where any certificate that the roots vouch for will do.
+    /// Empty if any certificate under the roots is accepted.
     let pins: [PublicKeyPin]
-    /// What chains end in, for the check of pins; nil for the system's roots.
+    /// Trust anchors for the check of pins; nil for the system's roots.
     let roots: [Certificate]?
     /// For the handshake.
     let configuration: TLSConfiguration
@@ -27,8 +27,8 @@ package struct DirectoryTrust: Sendable {
     /// Reads PEM files.
     ///
     /// - Parameters:
-    ///   - roots: certificates believed instead of the system's roots.
-    ///   - certificate: the client's own chain, shown to a server that asks; `key` belongs to it.
+    ///   - roots: trust anchors that replace the system's roots.
+    ///   - certificate: the client's own chain for a server that requests one; `key` belongs to it.
     /// - Throws: `DirectoryTrustError` with the file that cannot be used.
     package init(
         pins: [PublicKeyPin], roots: String?, certificate: String?, key: String?
@@ -54,7 +54,7 @@ package struct DirectoryTrust: Sendable {
                 throw DirectoryTrustError(file: key, problem: "holds no private key in PEM form that can be read")
             }
         }
-        // The system's own roots need no check, and reading them takes longer than the rest of a start.
+        // The system's roots need no check. Reading them takes longer than the rest of a start.
         if let file = certificate ?? roots {
             do {
                 _ = try NIOSSLContext(configuration: configuration)
@@ -86,7 +86,7 @@ package struct DirectoryTrust: Sendable {
 package struct PublicKeyPin: Hashable, Sendable {
     private let digest: [UInt8]
 
-    /// Reads base64 of 32 bytes, perhaps with `sha256/` in front.
+    /// Reads base64 of 32 bytes, with or without the prefix `sha256/`.
     package init?(_ text: String) {
         let base64 = text.hasPrefix("sha256/") ? String(text.dropFirst(7)) : text
         guard let digest = Data(base64Encoded: base64), digest.count == 32 else { return nil }
@@ -99,7 +99,9 @@ package struct PublicKeyPin: Hashable, Sendable {
     }
 }
 
-/// Why the files of `directory.tls` cannot be used; never says anything of a key.
+/// An unusable file of `directory.tls`.
+///
+/// The text contains nothing of a key.
 package struct DirectoryTrustError: Error, Hashable, CustomStringConvertible {
     package let file: String
     package let problem: String

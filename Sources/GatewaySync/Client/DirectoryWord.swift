@@ -3,9 +3,9 @@
 package import BrandingAPI
 import Synchronization
 
-/// What the directory said last of itself and of how it wants to be used; shared by all who talk to it.
+/// Holds the last `config` and remote configuration of the directory, for all its clients.
 ///
-/// `config` comes with syncs, lookups and events, the remote configuration from its own request. Any thread.
+/// `config` arrives with syncs, lookups and events, the remote configuration with its own request. Any thread.
 package final class DirectoryWord: Sendable {
     private struct State {
         var config = DirectoryConfig()
@@ -17,13 +17,13 @@ package final class DirectoryWord: Sendable {
 
     package init() {}
 
-    /// Every field of `config` that was ever said, each as it was said last.
+    /// Every field of `config` with its last received value.
     package var config: DirectoryConfig { state.withLock { $0.config } }
 
-    /// Nil until it was fetched, and where the directory has none.
+    /// Nil before the first fetch, and if the directory has none.
     package var remote: RemoteConfiguration? { state.withLock { $0.remote } }
 
-    /// Calls `listener` after each word, on whatever thread it came by.
+    /// Calls `listener` after each update, on the thread of the update.
     func onWord(_ listener: @escaping @Sendable () -> Void) {
         state.withLock { $0.listeners.append(listener) }
     }
@@ -56,21 +56,21 @@ package final class DirectoryWord: Sendable {
 
     // MARK: What follows from the remote configuration
 
-    /// Most events in one request; 1 where the directory takes no batches.
+    /// Most events in one request; 1 if the directory takes no batches.
     var eventsInBatch: Int {
         guard let remote, remote.features.eventBatch == true else { return 1 }
         return min(max(remote.settings.maxBatchSize ?? 50, 1), 1000)
     }
 
-    /// Whether it tells what it no longer brands when asked; nil until its remote configuration was fetched.
+    /// True if the directory can list numbers that it no longer brands; nil before the first fetch.
     var tombstones: Bool? { remote.map { $0.features.tombstones == true } }
 
-    /// The interval of syncs the directory asks for, at least a minute and at most a day.
+    /// The directory's sync interval, at least a minute and at most a day.
     package var syncInterval: Duration? {
         remote?.settings.syncIntervalMinutes.map { .seconds(min(max($0, 1), 1440) * 60) }
     }
 
-    /// How long its records may be used without a successful sync, at least an hour.
+    /// Lifetime of records without a successful sync, at least an hour.
     package var cacheLifetime: Duration? {
         remote?.settings.cacheTTLHours.map { .seconds(min(max($0, 1), 8760) * 3600) }
     }

@@ -8,11 +8,11 @@ import SwiftASN1
 import Synchronization
 import X509
 
-/// Puts TLS with pinned keys into a fresh connection, before a request can be written to it.
+/// Adds TLS with pinned keys to a fresh connection, before the first request.
 ///
-/// AsyncHTTPClient has no place for a check of the whole chain, and its TLS shows the leaf only. So it is given a plain
-/// connection to the TLS port, and its connection initialiser adds the TLS handler with our check of the chain; the
-/// connection is handed out when the handshake has ended well, and closed otherwise. NIOSSL compares the host name.
+/// AsyncHTTPClient cannot check the whole chain; its TLS shows the leaf only. It opens a plain connection to the TLS
+/// port, and its connection initialiser adds the TLS handler with our check. The connection is handed out after a
+/// successful handshake, and closed otherwise. NIOSSL compares the host name.
 struct PinnedConnection: Sendable {
     private let context: NIOSSLContext
     private let trust: DirectoryTrust
@@ -27,7 +27,7 @@ struct PinnedConnection: Sendable {
         self.patience = patience
     }
 
-    /// Ends when the channel is encrypted and its peer is the pinned one.
+    /// Completes when the channel is encrypted and its peer has a pinned key.
     func secure(_ channel: any Channel) -> EventLoopFuture<Void> {
         let done = channel.eventLoop.makePromise(of: Void.self)
         let refusal = Refusal()
@@ -58,10 +58,10 @@ struct PinnedConnection: Sendable {
         }
     }
 
-    /// An address instead of a name takes no part in the TLS server name extension (RFC 6066 §3).
+    /// True for an address: the TLS server name extension takes names only (RFC 6066 §3).
     private var isLiteral: Bool { (try? SocketAddress(ipAddress: host, port: 0)) != nil }
 
-    /// Why a peer with these certificates is not the directory; nil when it is.
+    /// Returns the reason to reject a peer with these certificates; nil to accept it.
     private func objection(to chain: [[UInt8]]) async -> String? {
         let certificates = chain.compactMap { try? Certificate(derEncoded: $0) }
         guard let leaf = certificates.first, certificates.count == chain.count else {
@@ -79,14 +79,14 @@ struct PinnedConnection: Sendable {
         }
     }
 
-    /// Why the check failed, told across the TLS library, which only knows that it did.
+    /// Carries the reason of a failed check past the TLS library, which reports only the failure.
     private final class Refusal: Sendable {
         private let text = Mutex<String?>(nil)
         var reason: String? { text.withLock { $0 } }
         func set(_ reason: String) { text.withLock { $0 = reason } }
     }
 
-    /// Waits for the end of the handshake, then goes out of the way.
+    /// Waits for the end of the handshake, then removes itself.
     private final class HandshakeWatcher: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = NIOAny
 
@@ -118,7 +118,7 @@ struct PinnedConnection: Sendable {
     }
 }
 
-/// Why the peer of a TLS connection is not taken for the directory.
+/// The peer of a TLS connection is not the directory, with the reason.
 struct DirectoryIdentityError: Error, CustomStringConvertible {
     let description: String
 

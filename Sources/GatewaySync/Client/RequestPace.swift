@@ -3,21 +3,21 @@
 import NIOHTTP1
 import Synchronization
 
-/// What the directory still allows, shared by all requests of a client, so that they slow down before they are refused.
+/// Limits the requests of a client to the directory's announced rate, so that none is refused.
 ///
-/// Reads `X-RateLimit-Remaining` and `X-RateLimit-Reset` of every answer and `Retry-After` of a refusal. A request that
-/// is let through is taken off what remains, because answers of requests in flight know nothing of each other. Any
-/// thread. Source: mobile-api, "Rate Limits".
+/// Reads `X-RateLimit-Remaining` and `X-RateLimit-Reset` of every response and `Retry-After` of a refusal. Each
+/// admitted request lowers the remaining count, because responses in flight do not count each other. Any thread.
+/// Source: mobile-api, "Rate Limits".
 final class RequestPace: Sendable {
     private struct State {
         var remaining: Int?
-        /// When the window ends, in seconds of a clock that nobody sets.
+        /// End of the window, in seconds of the steady clock.
         var resetsAt: Int64 = 0
-        /// No request before this moment, by the same clock.
+        /// Earliest time of the next request, by the same clock.
         var notBefore: Int64 = 0
 
         mutating func roll(_ now: Int64) {
-            // A new window: the first answer says what it allows.
+            // A new window: its first response carries the limit.
             if now >= resetsAt { remaining = nil }
         }
 
@@ -26,15 +26,15 @@ final class RequestPace: Sendable {
         }
     }
 
-    /// Below this a reset is a number of seconds from now, above it a time since 1970.
+    /// Smaller values of a reset are seconds from now, larger ones seconds since 1970.
     private static let firstTime: Int64 = 100_000_000
-    /// Above this a time is written in milliseconds.
+    /// Larger times are in milliseconds.
     private static let firstMilliseconds: Int64 = 100_000_000_000
     private let state = Mutex(State())
 
-    /// How long no request should be made; zero when one may.
+    /// Returns the pause before the next request; zero for none.
     ///
-    /// - Parameter now: seconds of a clock that nobody sets, here and in `admit` and `note`.
+    /// - Parameter now: seconds of the steady clock, here and in `admit` and `note`.
     func pause(now: Int64) -> Duration {
         state.withLock { state in
             state.roll(now)
@@ -42,9 +42,9 @@ final class RequestPace: Sendable {
         }
     }
 
-    /// Takes one request off what remains.
+    /// Admits one request and lowers the remaining count.
     ///
-    /// - Returns: nil if it may be made now, else how long to wait before asking again.
+    /// - Returns: nil if the request may start now, else the wait before the next call of this function.
     func admit(now: Int64) -> Duration? {
         state.withLock { state in
             state.roll(now)
@@ -55,11 +55,11 @@ final class RequestPace: Sendable {
         }
     }
 
-    /// Learns from the headers of an answer.
+    /// Takes over the limits in the headers of a response.
     ///
     /// - Parameters:
     ///   - asked: its `Retry-After`, if it was a refusal.
-    ///   - wall: seconds since 1970, by which the directory may tell the end of its window.
+    ///   - wall: seconds since 1970. The directory may give the end of its window in this clock.
     func note(_ headers: HTTPHeaders, asked: Duration?, now: Int64, wall: Int64) {
         func number(_ name: String) -> Int64? { headers.first(name: name).flatMap { Int64($0) } }
         state.withLock { state in
@@ -71,7 +71,8 @@ final class RequestPace: Sendable {
             let longest = RetryAfter.limit.components.seconds
             let left = Int(clamping: max(remaining, 0))
             let resetsAt = now + min(reset < Self.firstTime ? max(reset, 0) : max(reset - wall, 0), longest)
-            // Answers of one window come in any order; the smallest number is the newest. Each clock is cut to a second.
+            // Responses of one window arrive in any order. The smallest count is the newest. Each clock has whole
+            // seconds.
             let isSameWindow = state.remaining != nil && abs(resetsAt - state.resetsAt) <= 2
             state.remaining = isSameWindow ? min(left, state.remaining ?? left) : left
             state.resetsAt = isSameWindow ? state.resetsAt : resetsAt

@@ -11,7 +11,7 @@ package struct RequestSigning: Sendable, CustomStringConvertible, CustomDebugStr
     /// The application id, which is no secret.
     let id: String
     private let secret: SymmetricKey
-    /// The secret, to take it out of texts.
+    /// The secret, for its removal from texts.
     let revealed: String
 
     package init(id: String, secret: String) {
@@ -24,11 +24,11 @@ package struct RequestSigning: Sendable, CustomStringConvertible, CustomDebugStr
     package var debugDescription: String { "<redacted>" }
     package var customMirror: Mirror { Mirror(self, children: []) }
 
-    /// The three headers of a request made at `now`, in seconds since 1970.
+    /// Returns the three headers of a request sent at `now`, in seconds since 1970.
     ///
     /// - Parameters:
-    ///   - path: of the URL, with its mount and without query.
-    ///   - body: as it is sent, to the byte.
+    ///   - path: the path of the URL, with its mount and without query.
+    ///   - body: the exact bytes of the body.
     func headers(method: String, path: String, body: Data, now: Int64) -> [(String, String)] {
         let time = String(now)
         let message = RequestSignature.message(id: id, method: method, path: path, body: body, time: time)

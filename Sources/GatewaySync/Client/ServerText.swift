@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Text that came from the directory, made fit for a log line, an error and the operator's terminal.
+/// Makes text of the directory safe for log lines, errors and the operator's terminal.
 enum ServerText {
     /// Longest text kept, in characters.
     static let limit = 200
 
-    /// Escapes control and format characters and cuts at `limit` characters.
+    /// Escapes control and format characters and truncates at `limit` characters.
     static func clean(_ text: some StringProtocol) -> String {
         var out = ""
         var count = 0

@@ -3,18 +3,24 @@
 import Foundation
 import HostSystem
 
-/// Where the sync side takes time, waiting and chance from; a test puts its own in place.
+/// Time, waits and random numbers of the sync services.
+///
+/// Tests inject their own.
 package struct Timekeeper: Sendable {
     /// Wall clock, seconds since 1970.
     package var now: @Sendable () -> Int64
-    /// Seconds of a clock that nobody sets: for ages and waits of this process.
+    /// Steady clock in seconds, unaffected by clock steps: for ages and waits of this process.
     package var steady: @Sendable () -> Int64
-    /// Waits; throws `CancellationError` when the task is cancelled meanwhile.
+    /// Waits.
+    ///
+    /// Throws `CancellationError` when the task is cancelled.
     package var sleep: @Sendable (Duration) async throws -> Void
-    /// Evenly distributed in 0 ..< 1; spreads retries and syncs of many gateways.
+    /// Uniform random numbers in 0 ..< 1.
+    ///
+    /// They spread retries and syncs of many gateways.
     package var chance: @Sendable () -> Double
 
-    /// - Parameter steady: the wall clock where nothing else is given: a test that sets none has one clock.
+    /// - Parameter steady: the wall clock by default, so that a test has one clock.
     package init(
         now: @escaping @Sendable () -> Int64, steady: (@Sendable () -> Int64)? = nil,
         sleep: @escaping @Sendable (Duration) async throws -> Void, chance: @escaping @Sendable () -> Double
@@ -25,14 +31,14 @@ package struct Timekeeper: Sendable {
         self.chance = chance
     }
 
-    /// The machine's clock.
+    /// The machine's clocks.
     package static let system = Timekeeper(
         now: { Int64(Date().timeIntervalSince1970) },
         steady: { WallClockSteps.sinceBoot() / 1_000_000 },
         sleep: { try await Task.sleep(for: $0) },
         chance: { Double.random(in: 0..<1) })
 
-    /// A duration within ± `share` of `duration`, by chance.
+    /// Returns a random duration within ± `share` of `duration`.
     func spread(_ duration: Duration, by share: Double) -> Duration {
         duration * (1 + share * (2 * chance() - 1))
     }
@@ -48,7 +54,7 @@ package struct Backoff: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// The wait after the given number of failures in a row, counted from one.
+    /// Returns the wait after the given number of failures in a row, counted from one.
     package func delay(afterFailures count: Int) -> Duration {
         let doublings = min(max(count - 1, 0), 30)
         return min(first * (1 << doublings), limit)

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A version such as `1.10.0`, ordered number by number; what follows a `-` or `+` does not count.
+/// A version such as `1.10.0`, ordered number by number.
+///
+/// A suffix after `-` or `+` is ignored.
 struct VersionNumber: Comparable {
     private let parts: [Int]
 
-    /// - Returns: nil for anything but one to four numbers with dots between.
+    /// - Returns: nil unless the text has one to four numbers separated by dots.
     init?(_ text: String) {
         let core = text.prefix { $0 != "-" && $0 != "+" }
         let parts = core.split(separator: ".", omittingEmptySubsequences: false).map { Int($0) }

@@ -2,7 +2,9 @@
 
 import Synchronization
 
-/// A bell for one waiting loop: a ring while nobody waits is kept, several rings count as one.
+/// Wakes one waiting task.
+///
+/// A ring without a waiting task is kept; several rings count as one.
 final class WakeSignal: Sendable {
     private struct State {
         var rung = false
@@ -24,7 +26,9 @@ final class WakeSignal: Sendable {
         waiter?.resume()
     }
 
-    /// Waits for a ring, at most `duration`; returns at once when the task is cancelled.
+    /// Waits for a ring, at most `duration`.
+    ///
+    /// Returns at once when the task is cancelled.
     ///
     /// Only one task may wait at a time.
     func wait(_ duration: Duration, time: Timekeeper) async {

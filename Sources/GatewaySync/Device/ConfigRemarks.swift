@@ -4,14 +4,16 @@ import Branding
 import BrandingAPI
 import Logging
 
-/// Logs values of `config` that an operator must know of and that change no gate by themselves.
+/// Logs values of `config` that concern the operator without changing a gate.
 ///
-/// Each change is logged once, and at most once an hour for each field: a directory that alternates between two values
-/// with every response must not fill the log. Not for several threads at once.
+/// Each change is logged once, and at most once an hour for each field. A directory that alternates between two values
+/// must not fill the log. Not thread-safe.
 struct ConfigRemarks {
     /// Seconds.
     private static let spacing: Int64 = 3600
-    /// Different values of `account_status` that are remembered; further ones are not logged.
+    /// Limit of remembered values of `account_status`.
+    ///
+    /// Further values are not logged.
     private static let mostStatuses = 32
 
     private var voipDialer: (isEnabled: Bool, loggedAt: Int64?) = (true, nil)
@@ -30,7 +32,8 @@ struct ConfigRemarks {
 
     private mutating func note(voipDialer isEnabled: Bool, _ obeys: Bool, _ now: Int64) {
         guard isEnabled != voipDialer.isEnabled else { return }
-        // The value is kept for the next comparison only once it is logged: after the hour the one in force is.
+        // The value is kept for the next comparison only after it is logged: after the hour the current value is
+        // logged.
         if let last = voipDialer.loggedAt, (0..<Self.spacing).contains(now - last) { return }
         voipDialer = (isEnabled, now)
         if isEnabled {

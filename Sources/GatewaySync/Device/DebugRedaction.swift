@@ -3,12 +3,12 @@
 import Branding
 import BrandingAPI
 
-/// Takes out of a text what a debug upload must not carry: secrets, and numbers of people who are no brand.
+/// Removes secrets and telephone numbers without a brand from a debug upload.
 struct DebugRedaction {
     let secrets: [String]
-    /// Numbers in the brand index are the directory's own and stay.
+    /// Numbers in this index belong to the directory and are kept.
     let index: BrandIndex
-    /// The shortest run of digits that is taken for a telephone number.
+    /// Shortest run of digits that counts as a telephone number.
     static let shortest = 7
 
     func clean(_ text: String) -> String {
@@ -29,7 +29,9 @@ struct DebugRedaction {
         return String(decoding: out, as: UTF8.self)
     }
 
-    /// The texts in a value; its numbers count and date.
+    /// Cleans the texts in a value.
+    ///
+    /// Its JSON numbers are counts and dates and are kept.
     func clean(_ value: JSONValue) -> JSONValue {
         switch value {
         case .string(let text): .string(clean(text))

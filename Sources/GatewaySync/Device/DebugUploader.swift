@@ -7,18 +7,19 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Sends logs and state to the directory when it asks for them and every gate is open; off unless the operator allows it.
+/// Sends logs and state to the directory on its request, if every gate is open.
 ///
-/// The gates: the operator's own, `enabled`, `request_upload`, `allow_export`, and an end that has not passed. One
-/// request is answered once: the latch is on disk before anything is sent and is released only when the directory was
-/// seen to ask no more, so neither a restart nor a lost answer uploads twice under another nonce.
-/// Source: securenode-endpoint-contract §9.
+/// Off by default.
+///
+/// The gates: the operator's own, `enabled`, `request_upload`, `allow_export`, and an end in the future. Each request
+/// causes one upload. The latch is on disk before the upload. It is released only after the request has ended, so
+/// neither a restart nor a lost response uploads twice under another nonce. Source: securenode-endpoint-contract §9.
 package final class DebugUploader: Service, Sendable {
-    /// What is uploaded.
+    /// The content of an upload.
     package struct Content: Sendable {
         /// The last log lines, oldest first.
         package var logs: @Sendable () -> [String]
-        /// JSON of the status.
+        /// The status as JSON.
         package var state: @Sendable () async -> Data?
 
         package init(logs: @escaping @Sendable () -> [String], state: @escaping @Sendable () async -> Data?) {
@@ -27,7 +28,7 @@ package final class DebugUploader: Service, Sendable {
         }
     }
 
-    /// What is on disk while the directory asks.
+    /// The file that exists while the request lasts.
     private struct Latch: Codable {
         var nonce: String
         var isDone: Bool
@@ -65,9 +66,9 @@ package final class DebugUploader: Service, Sendable {
         }
     }
 
-    /// Looks at the gates and uploads if they say so.
+    /// Checks the gates and uploads if all are open.
     ///
-    /// - Returns: false if an upload is to be tried again.
+    /// - Returns: false if the upload must be retried.
     @discardableResult
     func check() async -> Bool {
         guard let gates = client.word.config.debugUI else { return true }
@@ -89,7 +90,7 @@ package final class DebugUploader: Service, Sendable {
             logger.notice("the debug upload failed", metadata: ["error": "\(error)"])
             switch error {
             case .rejected where error.isOfTheWay: return false
-            case .rejected, .unauthorised: break  // 403, 409, 413: asking again brings the same answer
+            case .rejected, .unauthorised: break  // 403, 409, 413: a retry has the same result
             case .unavailable, .badAnswer, .notKept: return false
             }
         }
@@ -100,7 +101,7 @@ package final class DebugUploader: Service, Sendable {
     private func isOpen(_ gates: DirectoryConfig.DebugUI) -> Bool {
         guard gates.enabled == true, gates.requestUpload == true, gates.allowExport == true else { return false }
         guard let end = gates.expiresAt else { return true }
-        // An end that cannot be read has passed.
+        // An unreadable end counts as passed.
         return Timestamp.seconds(from: end).map { $0 > time.now() } ?? false
     }
 
@@ -119,7 +120,7 @@ package final class DebugUploader: Service, Sendable {
         } else if client.word.remote?.features.chunkedUpload == true {
             upload.logsUploadID = try await client.uploadInChunks(Data(logs.utf8), name: "herald-\(nonce).log")
         } else {
-            // The end of the log tells more than its beginning.
+            // The newest lines are the most useful.
             upload.logs = String(logs.suffix(FieldLimit.debugLogs))
         }
         return ServerText.clean(try await client.upload(upload).id ?? "")
@@ -131,9 +132,9 @@ extension DirectoryClient {
         try decode(DebugUploadResponse.self, await post(APIPath.debugUpload, upload))
     }
 
-    /// Sends a large body piece by piece.
+    /// Sends a large body in chunks.
     ///
-    /// - Returns: the id of the whole.
+    /// - Returns: the id of the upload.
     func uploadInChunks(_ body: Data, name: String) async throws(DirectoryError) -> String {
         let start = UploadStart(filename: name, totalSize: body.count, contentType: "text/plain")
         let session = try decode(UploadSession.self, await post(APIPath.uploadStart, start))

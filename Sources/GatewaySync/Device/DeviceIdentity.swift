@@ -4,11 +4,13 @@ import Branding
 import BrandingAPI
 import Foundation
 
-/// Who this gateway is to the directory: an id made once and kept, and what it runs on.
+/// Identifies this gateway to the directory: a persistent id, platform and versions.
 package struct DeviceIdentity: Hashable, Sendable {
-    /// A lower-case UUID, unless the operator wrote another one into the file.
+    /// A lower-case UUID, unless the operator wrote another id into the file.
     package var id: String
-    /// The contract's `platform`; a directory may refuse words it does not know, which is not fatal.
+    /// The contract's `platform`.
+    ///
+    /// A directory may refuse unknown values; that is not fatal.
     package var platform: String
     /// Name and version of the operating system.
     package var systemVersion: String
@@ -22,13 +24,13 @@ package struct DeviceIdentity: Hashable, Sendable {
         self.version = version
     }
 
-    /// What the directory is told once.
+    /// The body of the registration.
     var registration: DeviceRegistration {
         DeviceRegistration(
             deviceID: id, platform: platform, osVersion: systemVersion, appVersion: version, sdkVersion: version)
     }
 
-    /// Reads `device-id` in the state folder, or makes an id and writes it there.
+    /// Reads `device-id` in the state folder, or creates an id and writes it there.
     ///
     /// - Throws: `DeviceIdentityError` if the file cannot be read or written, or holds no id.
     package static func id(inStateFolder folder: String) throws(DeviceIdentityError) -> String {
@@ -46,7 +48,7 @@ package struct DeviceIdentity: Hashable, Sendable {
         let id = UUID().uuidString.lowercased()
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-            // Half an id, or none after a power cut, would be another device.
+            // A truncated or missing id after a power cut would make another device.
             try FileReplacement.write(Array((id + "\n").utf8), to: path, mode: 0o644)
         } catch let error as FileReplacementError {
             throw DeviceIdentityError(path: path, problem: error.description)
@@ -67,7 +69,9 @@ package struct DeviceIdentity: Hashable, Sendable {
     }
 }
 
-/// Why the device id is not available; says the file and what is wrong with it.
+/// The device id is not available.
+///
+/// The text names the file and the cause.
 package struct DeviceIdentityError: Error, Hashable, CustomStringConvertible {
     package let path: String
     package let problem: String

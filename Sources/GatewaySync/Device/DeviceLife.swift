@@ -5,18 +5,23 @@ import Foundation
 import Logging
 import Synchronization
 
-/// Tells the directory that this gateway exists, what it runs on and that it is alive.
+/// Registers this gateway with the directory, updates its versions and sends heartbeats.
 ///
-/// Nothing here is needed for a call: a refusal is logged when it starts, changes or ends, and tried again with the
-/// next sync. What a sync that failed has said already is not said again. Source: securenode-endpoint-contract §8, securenode-ios-sdk "Presence heartbeats".
+/// No call depends on it. A refusal is logged when it starts, changes or ends, and retried after the next sync. The
+/// failure of a sync is not logged again here. Source: securenode-endpoint-contract §8, securenode-ios-sdk "Presence
+/// heartbeats".
 final class DeviceLife: Sendable {
     private let client: DirectoryClient
     private let device: DeviceIdentity
-    /// Holds the id that was registered; registration happens once per id.
+    /// File with the registered id.
+    ///
+    /// Registration happens once per id.
     private let registeredPath: String
     private let time: Timekeeper
     private let logger: Logger
-    /// The last failure of each request, so that it is logged once.
+    /// The last failure of each request.
+    ///
+    /// It is logged once.
     private let failures = Mutex<[String: String]>([:])
 
     init(
@@ -29,9 +34,11 @@ final class DeviceLife: Sendable {
         self.logger = logger
     }
 
-    /// At start and after each successful sync: registration if it is missing, update, heartbeat.
+    /// Registers if needed, updates, and sends a heartbeat.
     ///
-    /// - Parameter isInSync: false while the last sync failed, or none has ended.
+    /// Called at start and after each successful sync.
+    ///
+    /// - Parameter isInSync: false if the last sync failed, or before the first has ended.
     func report(lastSync: Int64?, isInSync: Bool) async {
         await register(isInSync)
         await update(isInSync)
@@ -61,7 +68,7 @@ final class DeviceLife: Sendable {
             do throws(DirectoryError) {
                 try await self.client.update(update)
             } catch {
-                // The directory does not know the device any more: the next report registers it again.
+                // The directory has lost the device: the next report registers it again.
                 if case .rejected(404, _) = error, !error.isOfTheWay {
                     try? FileManager.default.removeItem(atPath: self.registeredPath)
                 }
@@ -79,11 +86,11 @@ final class DeviceLife: Sendable {
             try Data(device.id.utf8).write(to: URL(fileURLWithPath: registeredPath), options: .atomic)
         } catch {
             logger.warning(
-                "the registration could not be noted and will be repeated", metadata: ["path": "\(registeredPath)"])
+                "the registration could not be stored and will be repeated", metadata: ["path": "\(registeredPath)"])
         }
     }
 
-    /// Runs a request and logs its failure only if it is a new one.
+    /// Runs a request and logs a new failure.
     private func noting(
         _ request: String, _ isInSync: Bool, _ body: () async throws(DirectoryError) -> Void
     ) async {

@@ -6,16 +6,17 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Fetches the remote configuration at start and daily, and says when the directory wants another version of Herald.
+/// Fetches the remote configuration at start and daily, and reports if the directory requires another version of
+/// Herald.
 ///
-/// A directory without one (404) is asked again with the next start and changes nothing; neither a version nor a forced
-/// update ever stops a call. Source: mobile-api, "Mobile Configuration".
+/// A 404 means no remote configuration until the next start. Neither a version nor a forced update stops a call.
+/// Source: mobile-api, "Mobile Configuration".
 package final class RemoteConfigurationService: Service, Sendable {
-    /// How this version stands with the directory.
+    /// The directory's requirements on this version.
     package struct Standing: Hashable, Sendable {
         package var minimumVersion: String?
         package var latestVersion: String?
-        /// True below the minimum version, or when the directory forces an update and this is not the latest.
+        /// True below the minimum version, or if the directory forces an update and this version is not the latest.
         package var isUpdateDue = false
     }
 
@@ -51,7 +52,7 @@ package final class RemoteConfigurationService: Service, Sendable {
         }
     }
 
-    /// - Returns: false if it is worth another try soon.
+    /// - Returns: false if an early retry is useful.
     @discardableResult
     func fetch() async -> Bool {
         do {
@@ -64,7 +65,7 @@ package final class RemoteConfigurationService: Service, Sendable {
                 return state.failure != error.description
             }
             if isNews, !Task.isCancelled {
-                // That the directory is away, or refuses the key, is for the sync to say.
+                // The sync reports an absent directory or a refused key.
                 let level: Logger.Level
                 switch error {
                 case .unauthorised, .unavailable: level = .debug
@@ -77,9 +78,9 @@ package final class RemoteConfigurationService: Service, Sendable {
         }
     }
 
-    /// True where the versions in a response are those of Herald.
+    /// True if the versions in a response are those of Herald.
     ///
-    /// They belong to the platform the response names. A gateway that registers as a phone gets those of a phone's SDK.
+    /// They belong to the platform in the response. A gateway registered as a phone gets the versions of a phone's SDK.
     private static func speaks(of platform: String, _ remote: RemoteConfiguration) -> Bool {
         guard !["ios", "android"].contains(platform.lowercased()) else { return false }
         return remote.platform.map { $0.lowercased() == platform.lowercased() } ?? true
@@ -115,7 +116,9 @@ package final class RemoteConfigurationService: Service, Sendable {
 }
 
 extension DirectoryClient {
-    /// The interval of syncs in force: the operator's, else the directory's, else the usual one.
+    /// Returns the sync interval.
+    ///
+    /// Precedence: the operator's, the directory's, the default.
     func interval(_ schedule: SyncSchedule) -> Duration {
         schedule.intervalIsOpen ? word.syncInterval ?? schedule.interval : schedule.interval
     }

@@ -8,8 +8,8 @@ import NIOHTTP1
 
 /// Sends ended calls to the operator's own system, signed, one JSON object a request.
 ///
-/// `X-Herald-Signature` is `sha256=` and the HMAC-SHA256, in hexadecimal, of `X-Herald-Timestamp`, a dot and the body;
-/// `Idempotency-Key` is the call id, by which a repetition is known. Only a 2xx counts as taken. Redirects are not
+/// `X-Herald-Signature` is `sha256=` and the HMAC-SHA256, in hexadecimal, of `X-Herald-Timestamp`, a dot and the body.
+/// `Idempotency-Key` is the call id; it identifies repetitions. Only a 2xx counts as delivered. Redirects are not
 /// followed. Safe from any thread.
 package final class CallWebhook: Sendable {
     private let url: String
@@ -29,7 +29,7 @@ package final class CallWebhook: Sendable {
     /// Sends one call.
     ///
     /// - Parameter now: seconds since 1970, for the signature.
-    /// - Throws: `CallWebhookError` when it was not taken; the same call may be sent again.
+    /// - Throws: `CallWebhookError` if it was not delivered. The same call may be sent again.
     package func send(_ body: Data, callID: String, now: Int64) async throws(CallWebhookError) {
         var message = HTTPClientRequest(url: url)
         message.method = .POST
@@ -44,10 +44,12 @@ package final class CallWebhook: Sendable {
         } catch {
             throw CallWebhookError(problem: "no answer: \(error)")
         }
-        guard (200..<300).contains(status) else { throw CallWebhookError(problem: "answered with \(status)") }
+        guard (200..<300).contains(status) else { throw CallWebhookError(problem: "returned \(status)") }
     }
 
-    /// Closes the connections; nothing can be sent afterwards.
+    /// Closes the connections.
+    ///
+    /// No call can be sent afterwards.
     package func shutdown() async { try? await http.shutdown() }
 
     private func signature(of body: Data, at now: Int64) -> String {
@@ -60,7 +62,7 @@ package final class CallWebhook: Sendable {
     }
 }
 
-/// Why a call was not taken by the webhook.
+/// The webhook did not accept a call.
 package struct CallWebhookError: Error, Hashable, CustomStringConvertible {
     package let problem: String
 

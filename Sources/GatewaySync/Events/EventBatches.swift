@@ -4,15 +4,17 @@ import BrandingAPI
 import CallAccounting
 import Logging
 
-/// Several events in one request, where the remote configuration offers it.
+/// Sends several events in one request, if the remote configuration offers batches.
 ///
-/// A batch is only a way to travel: each event has its own result, and what a batch cannot do is done singly. A server
-/// that finds a batch too large gets smaller ones, one that has no such route (404, 405) or whose answer cannot be read
-/// none, for an hour. Source: mobile-api, "Batch Operations".
+/// Each event of a batch has its own result. If a batch is too large (413), the next ones are smaller. A server without
+/// the route (404, 405) or with an unreadable response gets single events for an hour. Source: mobile-api, "Batch
+/// Operations".
 extension EventSender {
-    /// Sends events in batches of the size the directory takes; for a size of 1 nothing is done here.
+    /// Sends events in batches of the size that the directory accepts.
     ///
-    /// - Returns: false if they are to be sent singly.
+    /// Does nothing for a size of 1.
+    ///
+    /// - Returns: false if the events must be sent singly.
     func sendTogether(_ events: [PendingEvent]) async -> Bool {
         guard events.count > 1, batchSize > 1 else { return false }
         var rest = events[...]
@@ -45,7 +47,7 @@ extension EventSender {
             guard answer.results.count == sent.count else {
                 throw .badAnswer(reason: "it has \(answer.results.count) results for \(sent.count) operations")
             }
-            // In the order of the events, which are then settled in none: a cap reached by the last one stays reached.
+            // In the order of the events: a cap that the last event reached stays reached. Settling has no order.
             for result in answer.results where result.isSuccess {
                 if let config = result.data?.config { await obey(config, askedAfter: closings) }
             }
@@ -55,10 +57,10 @@ extension EventSender {
         }
     }
 
-    /// Deals with a batch that was not taken as a whole.
+    /// Handles a batch that was refused as a whole.
     private func settle(_ sent: [PendingEvent], _ error: DirectoryError) async {
         switch error {
-        // Only its path and its size may be a batch's own; anything else a proxy would send to each event too.
+        // Only path and size are specific to a batch. A proxy would refuse each single event for any other reason too.
         case .rejected(let status, _) where error.isOfTheWay && ![404, 405, 413].contains(status):
             await together(sent) { await self.postpone($0, error) }
         case .rejected(let status, _):
@@ -69,7 +71,7 @@ extension EventSender {
             await publisher.doubtKey()
             await together(sent) { await self.postpone($0, error) }
         case .badAnswer:
-            // It says nothing of any event, and would again; sent singly, each is told of by itself.
+            // The response has no result for any event. Single events have results of their own.
             limitBatches(1)
             await together(sent) { await self.postpone($0, error) }
         case .unavailable, .notKept:
@@ -77,7 +79,9 @@ extension EventSender {
         }
     }
 
-    /// Does the same to all at once: the outbox stores together what comes together.
+    /// Applies the same step to all events at once.
+    ///
+    /// The outbox commits them together.
     private func together<Element: Sendable>(
         _ elements: [Element], _ work: @escaping @Sendable (Element) async -> Void
     ) async {
@@ -86,7 +90,7 @@ extension EventSender {
         }
     }
 
-    /// Deals with one operation of a batch as with a request of its own.
+    /// Handles the result of one event like a response of its own.
     private func settle(_ pending: PendingEvent, _ result: BatchResponse.Result) async {
         if result.isSuccess {
             var answer = result.data ?? EventResponse(success: true)
@@ -96,7 +100,7 @@ extension EventSender {
         let message =
             result.error.map { ServerMessage($0) { ServerText.clean(client.settings.key.redacting($0)) } } ?? ""
         switch result.statusCode {
-        // No word of what it means: as a request of its own it has a status.
+        // No meaning defined: a request of its own gets a status.
         case ..<400: await send(pending)
         case 401,
             403 where result.error?.isOfContract == true:
@@ -110,7 +114,9 @@ extension EventSender {
 }
 
 extension DirectoryClient {
-    /// Sends several events once; the outbox repeats those that did not arrive.
+    /// Sends several events once.
+    ///
+    /// The outbox repeats those that did not arrive.
     func send(_ batch: BatchRequest) async throws(DirectoryError) -> BatchResponse {
         try decode(BatchResponse.self, await post(APIPath.batch, batch, attempts: 1))
     }

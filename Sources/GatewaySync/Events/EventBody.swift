@@ -4,11 +4,13 @@ import BrandingAPI
 import CallAccounting
 import Foundation
 
-/// Turns a stored event into the contract's request; the same event always gives the same request.
+/// Turns a stored event into the contract's request.
+///
+/// The same event always gives the same request.
 struct EventBody {
     let device: DeviceIdentity
 
-    /// - Throws: an encoding error, which no event that came out of the outbox can cause.
+    /// - Throws: an encoding error. No event of the outbox causes one.
     func request(for event: OutcomeEvent) throws -> EventRequest {
         let json = try JSONEncoder().encode(event.meta)
         var meta = try JSONValue.object(parsing: json)

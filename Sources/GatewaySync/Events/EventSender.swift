@@ -7,11 +7,11 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Carries events from the outbox to the directory, each until it is answered, always with the same key.
+/// Sends events from the outbox to the directory, each until it has a response, always with the same key.
 ///
-/// While the directory is away only a few events probe it, ever more rarely, and the rest wait untouched; while it
-/// refuses the key none is sent at all. An answer that arrives is written to the outbox even during shutdown. What is
-/// lost in between is sent again, and the directory knows the key. Source: securenode-endpoint-contract §7 and §11.
+/// While the directory is away, a few events probe it with growing intervals and the rest wait. While it refuses the
+/// key, no event is sent. A response is written to the outbox even during shutdown. An event whose response is lost is
+/// sent again under the same key. Source: securenode-endpoint-contract §7 and §11.
 package final class EventSender: Service, Sendable {
     let client: DirectoryClient
     private let outbox: any EventOutbox
@@ -29,11 +29,11 @@ package final class EventSender: Service, Sendable {
         /// Batches in a row that ended in failures.
         var failuresInARow = 0
         var batchFailed = false
-        /// The longest wait the directory asked for in this batch.
+        /// The longest wait that the directory asked for in this batch.
         var asked: Duration = .zero
         var lastError: String?
         var isStopping = false
-        /// Most events in a batch, as far as the directory's refusals told, and when that was by the steady clock.
+        /// Largest accepted batch according to the directory's refusals, and its time by the steady clock.
         var batchLimit = (events: Int.max, since: Int64.min)
     }
 
@@ -50,21 +50,23 @@ package final class EventSender: Service, Sendable {
         self.logger = logger
     }
 
-    /// What was sent since the start.
+    /// Events sent since the start.
     package var counts: EventCounts { state.withLock { $0.counts } }
 
-    /// Says that the outbox has something new, which saves the time until the next look.
+    /// Reports a new event in the outbox, so that it is sent at once.
     ///
     /// Any thread.
     package func wake() { due.ring() }
 
-    /// Sends until graceful shutdown; requests in flight are finished, no new ones begun.
+    /// Sends until graceful shutdown.
+    ///
+    /// Requests in flight finish; no new ones start.
     package func run() async throws {
         await withTaskCancellationOrGracefulShutdownHandler {
             while !isStopping {
                 let wait = await sendBatch()
                 guard !isStopping else { break }
-                // New events must not wear down a backoff: only the end of the program cuts it short.
+                // New events must not shorten a backoff. Only shutdown ends it.
                 let isBackingOff = state.withLock { $0.failuresInARow > 0 }
                 if wait > .zero { await (isBackingOff ? stop : due).wait(wait, time: time) }
             }
@@ -83,12 +85,18 @@ package final class EventSender: Service, Sendable {
             return min(client.word.eventsInBatch, state.batchLimit.events)
         }
     }
-    /// Seconds; a server that was upgraded, or an answer a proxy had spoilt, must not make events slow for weeks.
+    /// Seconds.
+    ///
+    /// One spoilt response, or a server before its upgrade, must not slow events down for weeks.
     private static let limitHolds: Int64 = 3600
-    /// True while the last answers of this round were failures: the rest stays as it is, due and with no attempt counted.
+    /// True if the last responses of this round were failures.
+    ///
+    /// The rest stays due, without a counted attempt.
     var hasFailed: Bool { state.withLock { $0.batchFailed } }
 
-    /// Sends smaller batches for an hour; nil changes nothing.
+    /// Limits the batch size for an hour.
+    ///
+    /// Nil changes nothing.
     func limitBatches(_ limit: Int?) {
         guard let limit else { return }
         let now = time.steady()
@@ -97,9 +105,9 @@ package final class EventSender: Service, Sendable {
 
     var isStopping: Bool { state.withLock { $0.isStopping } || Task.isCancelled }
 
-    /// Sends what is due, at most one batch.
+    /// Sends the due events, at most one batch.
     ///
-    /// - Returns: how long to wait before the next batch; zero if more may be due.
+    /// - Returns: the wait before the next batch; zero if more events may be due.
     @discardableResult
     package func sendBatch() async -> Duration {
         guard await publisher.gates.authorised else { return schedule.idle }
@@ -116,7 +124,7 @@ package final class EventSender: Service, Sendable {
             return pause()
         }
         guard !events.isEmpty else { return schedule.idle }
-        // New ones first: a few that fail each time must not be all that is ever tried.
+        // New events first: a few failing ones must not block them.
         events = events.filter { $0.attempts == 0 } + events.filter { $0.attempts > 0 }
         if await !sendTogether(events) { await sendSingly(events) }
         return pause(otherwise: events.count < limit ? schedule.idle : .zero)
@@ -138,7 +146,7 @@ package final class EventSender: Service, Sendable {
         }
     }
 
-    /// The wait after failures, or the given one if the last answers were good.
+    /// Returns the wait after failures, or `otherwise` if the last responses were good.
     private func pause(otherwise: Duration = .zero) -> Duration {
         let (failures, asked) = state.withLock { state in
             defer {
@@ -167,7 +175,7 @@ package final class EventSender: Service, Sendable {
             await settle(pending, taken: answer)
         } catch {
             switch error {
-            // Something on the way refused, which concerns no event.
+            // A proxy refused; that does not concern the event.
             case .rejected where error.isOfTheWay: await postpone(pending, error)
             case .rejected(let status, let message):
                 await refuse(pending, status: status, reason: message.description)
@@ -180,7 +188,7 @@ package final class EventSender: Service, Sendable {
         }
     }
 
-    /// Does what the directory says of itself and its gates.
+    /// Takes over the directory's `config` and its gates.
     func obey(_ config: DirectoryConfig, askedAfter closings: Int) async {
         client.word.note(config)
         await publisher.apply(config, askedAfter: closings)
@@ -222,9 +230,11 @@ package final class EventSender: Service, Sendable {
         state.withLock { $0.counts.postponed += 1 }
     }
 
-    /// Writes an answer to the outbox; if that fails the event stays due and is sent again with its key.
+    /// Writes a response to the outbox.
     ///
-    /// In a task of its own, because the answer has to be kept even when this one is being cancelled.
+    /// If that fails, the event stays due and is sent again with its key.
+    ///
+    /// In a task of its own: the response must be stored even if the caller is cancelled.
     private func store(
         _ what: String, _ pending: PendingEvent, _ write: @escaping @Sendable () async throws -> Void
     ) async -> Bool {
@@ -232,7 +242,7 @@ package final class EventSender: Service, Sendable {
             try await Task { try await write() }.value
             return true
         } catch {
-            note(failure: "an event that was \(what) could not be noted: \(error)")
+            note(failure: "an event that was \(what) could not be stored: \(error)")
             return false
         }
     }
@@ -240,7 +250,7 @@ package final class EventSender: Service, Sendable {
     private func settled(_ count: (inout EventCounts) -> Void) {
         let recovered = state.withLock { state in
             count(&state.counts)
-            // Somebody is there: what fails now waits by itself, and holds up nothing else.
+            // The directory responds: an event that fails now waits alone.
             state.batchFailed = false
             state.failuresInARow = 0
             defer { state.lastError = nil }
@@ -249,7 +259,7 @@ package final class EventSender: Service, Sendable {
         if recovered { logger.info("events are being delivered again") }
     }
 
-    /// Counts a failure and logs it unless it is the one that was logged last.
+    /// Counts a failure and logs it unless it equals the last logged one.
     private func note(failure text: String, asked: Duration = .zero) {
         let isNews = state.withLock { state in
             state.batchFailed = true
@@ -261,15 +271,15 @@ package final class EventSender: Service, Sendable {
     }
 }
 
-/// How events are sent.
+/// Concurrency, batch size and waits of the event sender.
 package struct EventSchedule: Hashable, Sendable {
-    /// Requests at the same time.
+    /// Concurrent requests.
     package var concurrency: Int
-    /// Events taken from the outbox at once.
+    /// Events read from the outbox at once.
     package var batch = 64
-    /// Time between two looks into an empty outbox.
+    /// Poll interval of an empty outbox.
     package var idle: Duration = .seconds(1)
-    /// Waits of one event, and of the sender, after failures in a row; spread by ± 10 %.
+    /// Waits of one event, and of the sender, after consecutive failures; spread by ± 10 %.
     package var backoff = Backoff(first: .seconds(1), limit: .seconds(300))
 
     package init(concurrency: Int = 4) {
@@ -277,14 +287,14 @@ package struct EventSchedule: Hashable, Sendable {
     }
 }
 
-/// Events since the start of the program, by what became of them.
+/// Events since the start of the program, by result.
 package struct EventCounts: Hashable, Sendable {
-    /// Taken by the directory, counted or not.
+    /// Accepted by the directory, counted or not.
     package var delivered = 0
-    /// Of the delivered ones, those the directory reported as not counted; those it reported nothing about are not here.
+    /// Delivered events that the directory reported as not counted.
     package var notCounted = 0
     package var refused = 0
-    /// Attempts that failed and will be repeated.
+    /// Failed attempts that will be repeated.
     package var postponed = 0
 
     package init() {}

@@ -3,13 +3,15 @@
 import Dispatch
 import Glibc
 
-/// One address of a logo's host, and whether a picture may be fetched from it.
+/// An address of a logo's host, with the check whether a picture may be fetched from it.
 package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
     /// Four or sixteen bytes.
     private let bytes: [UInt8]
     package let description: String
 
-    /// Reads an IPv4 or IPv6 literal without brackets or zone; nil for anything else.
+    /// Reads an IPv4 or IPv6 literal without brackets or zone.
+    ///
+    /// Nil for other text.
     package init?(_ literal: String) {
         var four = in_addr()
         var six = in6_addr()
@@ -30,7 +32,7 @@ package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
     package var isPublic: Bool {
         if bytes.count == 4 { return !Self.reservedIPv4.contains { $0.contains(bytes) } }
         if let carried = carriedIPv4 { return !Self.reservedIPv4.contains { $0.contains(carried) } }
-        // Of IPv6 only 2000::/3 is handed out at all.
+        // Public IPv6 addresses lie in 2000::/3.
         return bytes[0] >> 5 == 1 && !Self.reservedIPv6.contains { $0.contains(bytes) }
     }
 
@@ -74,11 +76,15 @@ package struct LogoAddress: Hashable, Sendable, CustomStringConvertible {
     ]
 }
 
-/// Finds the addresses of a host name; a test has its own.
+/// Resolves the addresses of a host name.
+///
+/// Tests inject their own.
 package typealias LogoResolver = @Sendable (_ host: String) async -> [LogoAddress]
 
 extension LogoAddress {
-    /// Asks the system's resolver on a thread of its own; empty when there is no answer.
+    /// Queries the system's resolver on a thread of its own.
+    ///
+    /// Empty without a response.
     package static func resolve(_ host: String) async -> [LogoAddress] {
         if let literal = LogoAddress(host) { return [literal] }
         return await withCheckedContinuation { continuation in

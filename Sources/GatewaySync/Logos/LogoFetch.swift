@@ -7,14 +7,13 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// One conditional GET of one logo: from a checked address only, without redirects, bounded in bytes and time.
+/// Fetches one logo with a conditional GET: from a checked address only, without redirects, bounded in bytes and time.
 ///
-/// Each fetch has an HTTP client of its own, which is told the address to connect to. The name is resolved once, the
-/// answer is checked, and the connection goes to that very address, so a name that changes meanwhile gains nothing; the
-/// certificate is still checked against the name. No cookie, no key and no other header of the directory's client
-/// travels here.
+/// Each fetch has an HTTP client of its own with a fixed address. The name is resolved once, the address is checked,
+/// and the connection goes to that address. A later change of the name has no effect. The certificate is checked
+/// against the name. The request has no cookie, no key and no other header of the directory's client.
 struct LogoFetch {
-    /// What the host had.
+    /// The host's response.
     enum Answer: Hashable, Sendable {
         case unchanged
         case picture(LogoPicture, bytes: [UInt8], etag: String?, lastModified: String?)
@@ -29,7 +28,7 @@ struct LogoFetch {
         let result = await withTaskGroup(of: Result<Answer, LogoProblem>?.self) { group in
             group.addTask { await self.ask(logo, origin, at: address) }
             group.addTask { [timeout = settings.timeout] in
-                // The client's own deadline ends with the head of the answer; this one covers the body too.
+                // The library's deadline ends with the head of the response. This one covers the body too.
                 try? await Task.sleep(for: timeout)
                 return nil
             }
@@ -40,7 +39,7 @@ struct LogoFetch {
         return try result.get()
     }
 
-    /// The first address that may be asked; one that may not is as good as none.
+    /// Returns the first permitted address.
     private func checkedAddress(of host: String) async throws(LogoProblem) -> LogoAddress {
         let addresses = await resolve(host)
         guard let first = addresses.first else { throw .unresolvable(ServerText.clean(host)) }
@@ -112,7 +111,7 @@ struct LogoFetch {
         } catch {
             throw error == .cut ? .cut : .notAPicture
         }
-        // Each side too: a product that overflows must not look small.
+        // Each side too: an overflowing product must not look small.
         guard max(picture.width, picture.height) <= settings.maxPixels, picture.pixels <= settings.maxPixels else {
             throw .tooManyPixels(width: picture.width, height: picture.height, limit: settings.maxPixels)
         }
@@ -120,5 +119,5 @@ struct LogoFetch {
             picture, bytes: bytes, etag: headers.validator("ETag"), lastModified: headers.validator("Last-Modified"))
     }
 
-    /// A header to be sent back with the next request; nil unless it is short and printable.
+    /// Returns a header for the next request; nil unless it is short and printable.
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Why a logo could not be had; the last good copy stays in use, and no call is concerned.
+/// Why a logo could not be fetched.
 ///
-/// Texts of strangers are escaped and cut before they are kept here.
+/// The last good copy stays in use, and calls are not affected.
+///
+/// Texts of foreign servers are escaped and truncated before they are stored here.
 package enum LogoProblem: Error, Hashable, Sendable, CustomStringConvertible {
     case badURL
     case hostNotAllowed(String)
     case insecure
     case unresolvable(String)
-    /// The name leads into a private network, or nowhere a picture can be.
+    /// The name resolves to a private network or another forbidden address.
     case forbiddenAddress(String)
     case network(String)
     case timeout(Duration)
@@ -21,7 +23,7 @@ package enum LogoProblem: Error, Hashable, Sendable, CustomStringConvertible {
     case scaling(String)
     case disk(String)
 
-    /// One word for metrics and tables.
+    /// Label for metrics and tables.
     package var reason: String {
         switch self {
         case .badURL: "bad_url"
@@ -50,9 +52,9 @@ package enum LogoProblem: Error, Hashable, Sendable, CustomStringConvertible {
         case .unresolvable(let host): "\(host) has no address"
         case .forbiddenAddress(let address): "\(address) is no public address; see logos.allow_private"
         case .network(let reason): "the connection failed: \(reason)"
-        case .timeout(let patience): "no complete answer within \(patience)"
+        case .timeout(let patience): "no complete response within \(patience)"
         case .redirect(let status): "it redirects (\(status)), which is not followed; let the directory name the target"
-        case .status(let status): "the server answered \(status)"
+        case .status(let status): "the server returned \(status)"
         case .tooLarge(let limit): "it is larger than the \(limit) bytes of logos.max_file"
         case .notAPicture: "it is neither PNG nor JPEG, whatever its type says"
         case .cut: "the picture is cut short"

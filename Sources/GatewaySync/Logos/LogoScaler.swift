@@ -2,20 +2,29 @@
 
 package import Branding
 import CLinux
-import Dispatch
+import Foundation
 import Glibc
+import HostSystem
+package import Logging
+import Subprocess
+import SystemPackage
 
-/// Makes a square of a picture; the real one runs the decoder in a process of its own.
+/// Makes a square of a picture.
+///
+/// The one for production runs the decoder in a process of its own.
 package typealias LogoShaper =
     @Sendable (_ bytes: [UInt8], _ size: Int, _ format: LogoPicture.Format) async throws(LogoProblem) -> [UInt8]
 
-/// Runs `herald scale-logo` for one picture and one size, so that whatever a decoder does to itself ends there.
+/// Runs `herald-scale-logo` for one picture and one size, so that a decoder's fault ends there.
 ///
-/// Picture and result travel through memory files; the child has no other descriptor, no environment, and ends by itself.
+/// Picture and square travel through memory files. The child has no other descriptor and no environment. It ends by itself
+/// after ten seconds at most, see `ConfinedScaling`; a cancelled task ends it at once.
 package struct LogoScaler: Sendable {
-    /// The program; the running one by default, even after its file was replaced.
-    package var executable = "/proc/self/exe"
-    /// Longest result in bytes that is taken.
+    static let name = "herald-scale-logo"
+
+    /// The program; nil for the installed one.
+    package var executable: String?
+    /// Longest square in bytes.
     package var limit = 8 << 20
     package var maxPixels: Int
     package var maxFile: Int
@@ -25,56 +34,94 @@ package struct LogoScaler: Sendable {
         self.maxFile = maxFile
     }
 
-    /// Waits on a thread of its own for the child, which lives ten seconds at the most.
+    /// Logs a warning with the remedy if the program is missing.
+    ///
+    /// Calls are not affected; logos are not scaled.
+    package func reportIfMissing(to logger: Logger) {
+        guard let problem = problem(executable ?? Self.installed()) else { return }
+        logger.warning(
+            "logos are not scaled, calls are not affected; install the program, or set logos.scale: false",
+            metadata: ["error": "\(problem)"])
+    }
+
+    /// Returns the path of the program beside the running one, or in `libexec` beside its folder.
+    ///
+    /// - Returns: the path beside the running program if there is none in either folder.
+    static func installed(beside own: String = ownExecutable) -> String {
+        let folder = (own as NSString).deletingLastPathComponent
+        let beside = "\(folder)/\(name)"
+        let libexec = "\((folder as NSString).deletingLastPathComponent)/libexec/\(name)"
+        return access(beside, X_OK) != 0 && access(libexec, X_OK) == 0 ? libexec : beside
+    }
+
+    /// The path of the running program, also after its file was replaced.
+    private static var ownExecutable: String {
+        let path = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
+        let deleted = " (deleted)"
+        return path.hasSuffix(deleted) ? String(path.dropLast(deleted.count)) : path
+    }
+
+    private func problem(_ program: String) -> String? {
+        access(program, X_OK) == 0 ? nil : "\(program) cannot be run: \(SystemReason.text(errno))"
+    }
+
+    /// Waits for the child without a thread.
     package func square(
         _ bytes: [UInt8], size: Int, format: LogoPicture.Format
     ) async throws(LogoProblem) -> [UInt8] {
-        let result: Result<[UInt8], LogoProblem> = await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .utility).async {
-                continuation.resume(returning: run(bytes, size: size, format: format))
-            }
-        }
-        return try result.get()
-    }
-
-    private func run(_ bytes: [UInt8], size: Int, format: LogoPicture.Format) -> Result<[UInt8], LogoProblem> {
-        let source = herald_memory_file()
-        let square = herald_memory_file()
-        defer {
-            if source >= 0 { close(source) }
-            if square >= 0 { close(square) }
-        }
-        guard source >= 0, square >= 0, write(bytes, to: source), lseek(source, 0, SEEK_SET) == 0 else {
-            return .failure(.scaling("no memory file: \(String(cString: strerror(errno)))"))
-        }
-        let arguments = [
-            "herald", "scale-logo", "--size", "\(size)", "--format", format.rawValue, "--max-pixels", "\(maxPixels)",
-            "--max-file", "\(maxFile)",
+        let program = executable ?? Self.installed()
+        if let problem = problem(program) { throw .scaling(problem) }
+        let (source, square) = (try MemoryFile(bytes), try MemoryFile([]))
+        let arguments: [String] = [
+            "--size", "\(size)", "--format", format.rawValue, "--max-pixels", "\(maxPixels)", "--max-file",
+            "\(maxFile)",
         ]
-        let child: pid_t
-        switch spawn(arguments, input: source, output: square) {
-        case .success(let id): child = id
-        case .failure(let problem): return .failure(problem)
+        let end: TerminationStatus
+        do {
+            end = try await Subprocess.run(
+                .path(FilePath(program)), arguments: Arguments(arguments), environment: .custom([:]),
+                input: .fileDescriptor(FileDescriptor(rawValue: source.descriptor), closeAfterSpawningProcess: false),
+                output: .fileDescriptor(FileDescriptor(rawValue: square.descriptor), closeAfterSpawningProcess: false),
+                error: .discarded
+            ).terminationStatus
+        } catch {
+            throw .scaling("no process: \(error)")
         }
-        var status: CInt = 0
-        while waitpid(child, &status, 0) < 0 {
-            guard errno == EINTR else { return .failure(.scaling(String(cString: strerror(errno)))) }
-        }
-        guard status == 0 else { return .failure(.scaling(Self.reason(status))) }
-        guard let result = read(square) else { return .failure(.scaling("the result is not usable")) }
-        return .success(result)
+        guard end.isSuccess else { throw .scaling(Self.reason(end)) }
+        guard let result = square.content(limit: limit) else { throw .scaling("the result is not usable") }
+        return result
     }
 
-    private func spawn(_ arguments: [String], input: CInt, output: CInt) -> Result<pid_t, LogoProblem> {
-        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        var child: pid_t = 0
-        let code = herald_spawn(executable, &words, input, output, &child)
-        guard code == 0 else { return .failure(.scaling("no process: \(String(cString: strerror(code)))")) }
-        return .success(child)
+    /// Describes the child's end.
+    ///
+    /// Its exit codes are those of `LogoScalingError`.
+    private static func reason(_ end: TerminationStatus) -> String {
+        switch end {
+        case .signaled(let signal): "the decoder was stopped by signal \(signal)"
+        case .exited(65): "it is refused"
+        case .exited(66): "it cannot be decoded"
+        case .exited(67): "it takes too much memory"
+        case .exited(68): "the decoder could not be confined on this system"
+        case .exited(let code): "the decoder ended with \(code)"
+        }
+    }
+}
+
+/// A file in memory, closed on exec; holds at most what was written to it.
+private final class MemoryFile: Sendable {
+    let descriptor: CInt
+
+    /// Opens a file with this content, to be read from its start.
+    init(_ bytes: [UInt8]) throws(LogoProblem) {
+        descriptor = herald_memory_file("herald-logo")
+        guard descriptor >= 0, write(bytes), lseek(descriptor, 0, SEEK_SET) == 0 else {
+            throw .scaling("no memory file: \(SystemReason.text(errno))")
+        }
     }
 
-    private func write(_ bytes: [UInt8], to descriptor: CInt) -> Bool {
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    private func write(_ bytes: [UInt8]) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -84,24 +131,12 @@ package struct LogoScaler: Sendable {
         return true
     }
 
-    private func read(_ descriptor: CInt) -> [UInt8]? {
+    /// Returns the content, or nil if it is empty or longer than `limit`.
+    func content(limit: Int) -> [UInt8]? {
         let length = Int(lseek(descriptor, 0, SEEK_END))
         guard (1...limit).contains(length) else { return nil }
         var bytes = [UInt8](repeating: 0, count: length)
         let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, length, 0) }
         return count == length ? bytes : nil
-    }
-
-    /// What the child's end means; its exit codes are those of `LogoScalingError`.
-    private static func reason(_ status: CInt) -> String {
-        let signal = status & 0x7F
-        guard signal == 0 else { return "the decoder was stopped by signal \(signal)" }
-        switch status >> 8 & 0xFF {
-        case 65: return "it is refused"
-        case 66: return "it cannot be decoded"
-        case 67: return "it takes too much memory"
-        case 68: return "the decoder could not be confined on this system"
-        case let code: return "the decoder ended with \(code)"
-        }
     }
 }

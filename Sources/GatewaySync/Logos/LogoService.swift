@@ -7,10 +7,10 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Keeps the gateway's own copies of the brands' logos, and the index that names them, off the call path.
+/// Maintains the gateway's copies of the brands' logos and the index that names them, off the call path.
 ///
-/// Whatever goes wrong, the last good copy stays in use; a full disk stops the fetching and nothing else. The index is
-/// built again when the copies it names are not those that are there, at a bounded rate.
+/// After any failure the last good copy stays in use. A full disk stops the fetches only. The index is rebuilt at a
+/// bounded rate when its copies differ from the stored ones.
 package final class LogoService: Service, Sendable {
     private let settings: LogoSettings
     private let cache: any LogoCache
@@ -25,11 +25,11 @@ package final class LogoService: Service, Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// True when the stored brands may name other logos.
+        /// True if the stored brands may name other logos.
         var brandsChanged = true
-        /// What was last said of matters that concern all logos.
+        /// The last logged failure that concerns all logos.
         var said: String?
-        /// Lines about single logos in this round.
+        /// Log lines about single logos in this round.
         var lines = 0
         /// By the steady clock.
         var lastPublish: Int64?
@@ -37,11 +37,13 @@ package final class LogoService: Service, Sendable {
         var silent = SilentLogoHosts()
     }
 
-    /// Lines about single logos in one round; a directory must not fill the log.
+    /// Limit of log lines about single logos in one round.
+    ///
+    /// A directory must not fill the log.
     private static let linesPerRound = 20
 
     /// - Parameters:
-    ///   - publish: builds the index from what is stored and puts it in front of the calls.
+    ///   - publish: builds the index from the stored records and publishes it to the call path.
     package init(
         _ settings: LogoSettings, cache: any LogoCache, traffic: LogoTraffic, current: CurrentBranding,
         resolve: @escaping LogoResolver = LogoAddress.resolve, shape: @escaping LogoShaper,
@@ -58,13 +60,15 @@ package final class LogoService: Service, Sendable {
         self.logger = logger
     }
 
-    /// Says that a sync changed records; any thread.
+    /// Reports that a sync changed records.
+    ///
+    /// Any thread.
     package func brandsChanged() {
         state.withLock { $0.brandsChanged = true }
         due.ring()
     }
 
-    /// Fetches what is due until graceful shutdown.
+    /// Fetches due logos until graceful shutdown.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             try? await self.time.sleep(self.settings.startSpread * self.time.chance())
@@ -76,7 +80,7 @@ package final class LogoService: Service, Sendable {
         }
     }
 
-    /// One look at everything: brands, what is due, what has to go, the index.
+    /// Runs one round: take over brands, fetch due logos, remove old ones, publish the index.
     package func round() async {
         let now = time.steady()
         state.withLock { state in
@@ -114,7 +118,7 @@ package final class LogoService: Service, Sendable {
 
     private func fetchDue() async throws {
         while !Task.isCancelled {
-            // A round of many logos takes its time, and what the brands name may change meanwhile.
+            // A round of many logos takes long, and the brands may name other logos meanwhile.
             try await takeOver()
             let batch = try await cache.due(limit: settings.concurrency, now: time.now())
             if batch.isEmpty { return }
@@ -130,9 +134,9 @@ package final class LogoService: Service, Sendable {
         }
     }
 
-    /// Fetches one logo and notes what came of it.
+    /// Fetches one logo and stores the result.
     ///
-    /// - Throws: when the store does; a logo that cannot be had is no reason to stop.
+    /// - Throws: errors of the store. A failed fetch is no error here.
     private func bring(_ logo: DueLogo) async throws {
         do throws(LogoProblem) {
             let result: LogoResult
@@ -156,7 +160,7 @@ package final class LogoService: Service, Sendable {
         }
     }
 
-    /// Asks the logo's host, unless it has been silent too often in this round.
+    /// Requests the logo from its host, unless the host failed too often in this round.
     private func answer(to logo: DueLogo) async throws(LogoProblem) -> LogoFetch.Answer {
         let host = try LogoOrigin(logo.url, settings).host
         if let problem = state.withLock({ $0.silent.problem(of: host) }) { throw problem }
@@ -170,7 +174,7 @@ package final class LogoService: Service, Sendable {
         }
     }
 
-    /// Makes and stores the files of a picture, unless they are there already from another URL.
+    /// Makes and stores the files of a picture, unless another URL has the same picture.
     private func keep(_ bytes: [UInt8], _ picture: LogoPicture) async throws(LogoProblem) -> String {
         let hash = SHA256.hash(data: bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
         do {
@@ -209,7 +213,9 @@ package final class LogoService: Service, Sendable {
         }
     }
 
-    /// Builds the index again if it names other copies than are there; mends a build that failed before, too.
+    /// Rebuilds the index if its copies differ from the stored ones.
+    ///
+    /// Also repeats a failed build.
     private func publishIfChanged() async throws {
         let now = time.steady()
         state.withLock { $0.lastPublish = now }
@@ -219,7 +225,7 @@ package final class LogoService: Service, Sendable {
         logger.info("new brand index in use, for its logos", metadata: ["logos": "\(count)"])
     }
 
-    /// Says a failure of the store or the index once, until it changes or ends.
+    /// Logs a failure of the store or the index once, until it changes or ends.
     private func noting(_ work: () async throws -> Void) async {
         var failure: String?
         do {
@@ -252,7 +258,9 @@ package final class LogoService: Service, Sendable {
     }
 }
 
-/// The store refused what was to be kept; every other logo would be refused as well.
+/// The store refused a write.
+///
+/// It would refuse every other logo as well.
 private struct LogoStoreFailure: Error, CustomStringConvertible {
     let description: String
 }

@@ -3,29 +3,30 @@
 package import CallAccounting
 import Foundation
 
-/// From where logos are fetched, how patiently, and what is made of them.
+/// Permitted hosts, limits and forms of logos.
 package struct LogoSettings: Sendable {
-    /// Hosts that may be asked, `host` for the scheme's own port or `host:port`, in lower case.
+    /// Permitted hosts: `host` for the scheme's default port or `host:port`, in lower case.
     package var hosts: Set<String>
     package var forms: LogoForms
-    /// Lets addresses of private networks and the machine itself be asked.
+    /// Permits addresses of private networks and of the machine itself.
     package var allowsPrivate = false
     package var allowsHTTP = false
     /// Largest picture in bytes.
     package var maxFile = 512 << 10
-    /// Largest picture in pixels, which is what a decoder has to hold.
+    /// Largest picture in pixels; a decoder holds all of them in memory.
     package var maxPixels = 4 << 20
     /// Longest time for a whole fetch, the last byte included.
     package var timeout: Duration = .seconds(10)
-    /// From one look at a logo to the next, spread by ± 20 %.
+    /// Time between two checks of a logo, spread by ± 20 %.
     package var refresh: Duration = .seconds(86_400)
-    /// Fetches at a time.
+    /// Concurrent fetches.
     package var concurrency = 2
-    /// Between two looks at what is due.
+    /// Pause between two rounds.
     package var pause: Duration = .seconds(60)
-    /// The index is built again at most so often while logos keep coming.
+    /// Least time between two index builds while logos arrive.
     package var publishInterval: Duration = .seconds(300)
-    /// The first look comes by chance within this time, so that gateways started together do not ask together.
+    /// The first round starts at a random time within this span, so that gateways started together spread their
+    /// requests.
     package var startSpread: Duration = .seconds(20)
     /// Waits after failures of one logo, spread by ± 20 %.
     package var backoff = Backoff(first: .seconds(300), limit: .seconds(86_400))
@@ -39,11 +40,13 @@ package struct LogoSettings: Sendable {
     }
 }
 
-/// A logo's URL, taken apart and allowed by the settings.
+/// The parts of a logo's URL that the settings permit.
 struct LogoOrigin: Hashable, Sendable {
-    /// The URL with its host in lower case, as the connection's address is looked up by it.
+    /// The URL with its host in lower case.
+    ///
+    /// The fixed address is looked up by this name.
     let url: String
-    /// For the certificate; IPv6 without brackets.
+    /// The name for the certificate; IPv6 without brackets.
     let host: String
 
     /// - Throws: `badURL`, `insecure` or `hostNotAllowed`.
@@ -67,7 +70,9 @@ struct LogoOrigin: Hashable, Sendable {
         host = name.hasPrefix("[") ? String(name.dropFirst().dropLast()) : name
     }
 
-    /// True for a host nobody can read in two ways: two parsers see it, and only one of them knows the checked address.
+    /// True for an unambiguous host.
+    ///
+    /// Two parsers read it, and only one of them knows the checked address.
     private static func isHost(_ name: String) -> Bool {
         if name.hasPrefix("["), name.hasSuffix("]") {
             return LogoAddress(String(name.dropFirst().dropLast()))?.isIPv6 == true

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Hosts that gave no answer several times in a row: one that is dead must not hold up the logos of all others.
+/// Skips hosts after several consecutive timeouts, so that a dead host does not delay the logos of others.
 ///
-/// Without it each logo of such a host takes a whole timeout, some thousands of them hours.
+/// Otherwise each logo of such a host takes a whole timeout: hours for some thousands.
 struct SilentLogoHosts {
-    /// Silences in a row after which a host is asked no more.
+    /// Consecutive failures before a host is skipped.
     static let patience = 3
 
     private var silences: [String: (count: Int, problem: LogoProblem)] = [:]
 
-    /// What became of the last one asked for, where the host has been silent too often; nil where it may be asked.
+    /// Returns the last failure of a skipped host; nil if the host may be tried.
     func problem(of host: String) -> LogoProblem? {
         guard let silence = silences[host], silence.count >= Self.patience else { return nil }
         return silence.problem
     }
 
-    /// The host gave an answer, be it a refusal.
+    /// Records any response of the host.
     mutating func spoke(_ host: String) { silences[host] = nil }
 
-    /// The host's logo could not be had.
+    /// Records a failed fetch from the host.
     mutating func note(_ problem: LogoProblem, of host: String) {
         switch problem {
         case .timeout, .network, .unresolvable:

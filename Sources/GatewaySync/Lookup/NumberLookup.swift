@@ -8,19 +8,20 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Asks the directory about callers nobody knew, after their call has ended; off unless configured.
+/// Looks up callers without a brand at the directory, after their call has ended.
 ///
-/// Never at ring time. One request at a time, evenly spaced; a number is asked once however often it called, and not
-/// again for a while when the directory does not know it. A brand that is found is stored until the next full sync
-/// confirms or removes it. Withheld and uncertain numbers never come here.
-/// Source: securenode-endpoint-contract §6.
+/// Off by default.
+///
+/// One request at a time, evenly spaced, never while a phone rings. A number is looked up once, however often it calls.
+/// An unknown number is not looked up again for a while. A found brand is stored until the next full sync confirms or
+/// removes it. Withheld and uncertain numbers are not looked up. Source: securenode-endpoint-contract §6.
 package final class NumberLookup: Service, Sendable {
-    /// What became of the numbers since the start.
+    /// Lookups since the start, by result.
     package struct Counts: Hashable, Sendable {
         package var found = 0
         package var unknown = 0
         package var failed = 0
-        /// Not asked: asked lately, waiting already, or too many waiting.
+        /// Not looked up: looked up recently, queued already, or queue full.
         package var skipped = 0
     }
 
@@ -28,7 +29,7 @@ package final class NumberLookup: Service, Sendable {
         var counts = Counts()
         var waiting: [E164Number] = []
         var queued: Set<E164Number> = []
-        /// Until when a number counts as unknown, by the steady clock.
+        /// End of the time in which a number counts as unknown, by the steady clock.
         var unknown: [E164Number: Int64] = [:]
         var hasNews = false
         var lastIndex = Int64.min
@@ -47,7 +48,7 @@ package final class NumberLookup: Service, Sendable {
     private let due = WakeSignal()
 
     /// - Parameters:
-    ///   - store: keeps a record unless there is one of the number; says whether it did.
+    ///   - store: stores a record unless the number has one. Returns true if it stored the record.
     ///   - index: builds the index from the stored records.
     package init(
         client: DirectoryClient, device: DeviceIdentity, publisher: BrandingPublisher, schedule: LookupSchedule,
@@ -66,9 +67,9 @@ package final class NumberLookup: Service, Sendable {
 
     package var counts: Counts { state.withLock { $0.counts } }
 
-    /// Takes note of a caller whose call has ended and whom the index did not know.
+    /// Queues a caller without a brand after the end of its call.
     ///
-    /// Any thread; never waits. What comes while `schedule.waiting` numbers wait is not asked.
+    /// Any thread; never waits. Numbers beyond a queue of `schedule.waiting` are skipped.
     package func ended(callFrom number: E164Number) {
         let now = time.steady()
         let isTaken = state.withLock { state in
@@ -92,9 +93,9 @@ package final class NumberLookup: Service, Sendable {
         }
     }
 
-    /// Asks about one number, if one waits.
+    /// Looks up one number, if any is queued.
     ///
-    /// - Returns: how long to wait for more; zero to go on.
+    /// - Returns: the wait for more numbers; zero to continue.
     func step() async -> Duration {
         guard let number = state.withLock({ $0.waiting.first }) else { return await publishNews() }
         guard await publisher.gates.authorised else { return schedule.spacing }
@@ -123,7 +124,7 @@ package final class NumberLookup: Service, Sendable {
                 state.lastError = nil
             }
         } catch {
-            // A 403 says that this account may not look up; that it may not sync is said to the sync.
+            // A 403 means that this account may not look up numbers. It does not concern the sync.
             if case .unauthorised(401, _) = error as? DirectoryError { await publisher.doubtKey() }
             let isNews = state.withLock { state in
                 state.counts.failed += 1
@@ -134,7 +135,7 @@ package final class NumberLookup: Service, Sendable {
         }
     }
 
-    /// The brand of an answer; nil where there is none, or where it speaks of another number.
+    /// Returns the brand of a response; nil without one, or if it names another number.
     private static func record(_ answer: LookupResponse, of number: E164Number) -> BrandRecord? {
         guard answer.e164.isEmpty || E164Number(answer.e164) == number else { return nil }
         let item = BrandingItem(
@@ -149,13 +150,15 @@ package final class NumberLookup: Service, Sendable {
             state.counts.unknown += 1
             state.lastError = nil
             if state.unknown.count >= schedule.remembered { state.unknown = state.unknown.filter { $0.value > now } }
-            // Still full of young ones: any of them may be asked again sooner.
+            // Still full of recent entries: dropping them only allows earlier lookups.
             if state.unknown.count >= schedule.remembered { state.unknown.removeAll(keepingCapacity: true) }
             state.unknown[number] = now + schedule.negativeTTL.components.seconds
         }
     }
 
-    /// Puts found brands in front of the calls; an index takes seconds to build, so several wait for one.
+    /// Publishes found brands to the call path.
+    ///
+    /// An index takes seconds to build, so several brands share one.
     private func publishNews() async -> Duration {
         let now = time.steady()
         let wait = state.withLock { state -> Duration? in
@@ -177,17 +180,17 @@ package final class NumberLookup: Service, Sendable {
     }
 }
 
-/// How callers are looked up.
+/// Rates and limits of lookups.
 package struct LookupSchedule: Hashable, Sendable {
     /// Between two requests.
     package var spacing: Duration
-    /// How long a number the directory does not know is not asked again.
+    /// Time before an unknown number is looked up again.
     package var negativeTTL: Duration
-    /// Most numbers that wait to be asked.
+    /// Length of the queue.
     package var waiting = 1000
-    /// Most unknown numbers remembered, about 40 bytes each.
+    /// Limit of remembered unknown numbers, about 40 bytes each.
     package var remembered = 100_000
-    /// Between two indexes built for found brands.
+    /// Least time between two index builds for found brands.
     package var indexInterval: Duration = .seconds(60)
 
     package init(perMinute: Int = 30, negativeTTL: Duration = .seconds(86_400)) {
@@ -197,7 +200,9 @@ package struct LookupSchedule: Hashable, Sendable {
 }
 
 extension DirectoryClient {
-    /// Asks about one number; nil where the directory knows nothing of it (404 or an empty answer).
+    /// Looks up one number.
+    ///
+    /// Returns nil if the directory does not know it (404 or an empty response).
     func lookup(_ number: E164Number, deviceID: String) async throws(DirectoryError) -> LookupResponse? {
         let query = [(name: "e164", value: number.description), (name: "device_id", value: deviceID)]
         let body: Data

@@ -5,26 +5,28 @@ import BrandingAPI
 package import CallAccounting
 package import Logging
 
-/// The one writer of the branding snapshot: puts gates and indexes in front of the calls, then into the store.
+/// The only writer of the branding snapshot: publishes gates and indexes to the call path, then stores them.
 ///
-/// Sync and event sender share it, so that a gate one of them closes cannot be opened again by a snapshot the other
-/// prepared earlier. The swap comes first: a closed gate holds at once, even if the disk is full.
+/// Sync and event sender share it. An older snapshot of one cannot reopen a gate that the other has closed. The swap
+/// precedes the store: a closed gate takes effect at once, even if the disk is full.
 package actor BrandingPublisher {
     private let current: CurrentBranding
     private let cache: any BrandCache
     private let logger: Logger
-    /// What calls see.
+    /// The gates in force for calls.
     private(set) package var gates: BrandingGates
-    /// How often a gate was closed since the start: what was asked before the last time may be answered too late.
+    /// Closed gates since the start.
+    ///
+    /// A request sent before the last closing may have an outdated response.
     private(set) var closings = 0
     private var storedGates: BrandingGates
     private var isStoring = false
     private var remarks: ConfigRemarks
     private let time: Timekeeper
-    /// When each gate was last opened or closed; missing where it is as it was at the start.
+    /// Time of each gate's last change; missing if it has not changed since the start.
     private(set) package var changedAt: [String: Int64] = [:]
 
-    /// Goes on from the snapshot the program started with, whose gates are the stored ones.
+    /// Continues from the snapshot of the program's start, with the stored gates.
     package init(
         current: CurrentBranding, cache: any BrandCache, time: Timekeeper = .system, logger: Logger
     ) {
@@ -37,18 +39,18 @@ package actor BrandingPublisher {
         storedGates = gates
     }
 
-    /// Generation of the index that calls see.
+    /// Generation of the index in use.
     var generation: Int64 { current.load().index.generation }
 
     /// Changes the gates at once for the next call, then stores them.
     ///
-    /// A store that fails is logged and tried again with the next change: the gates hold in memory meanwhile.
+    /// A failed store is logged and retried with the next change. The gates hold in memory meanwhile.
     package func change(_ change: @Sendable (BrandingGates) -> BrandingGates) async {
         set(change(gates))
         guard !isStoring else { return }
         isStoring = true
         defer { isStoring = false }
-        // While one value was being stored another may have been set; the last one must win on disk too.
+        // The gates may have changed during the store. The last value must win on disk too.
         while storedGates != gates {
             let next = gates
             do {
@@ -61,10 +63,12 @@ package actor BrandingPublisher {
         }
     }
 
-    /// Rung where a sync should not wait for its time: it alone tells whether a key is refused and records are fresh.
+    /// Requests an early sync.
+    ///
+    /// Only a sync shows whether the key is refused and the records are fresh.
     nonisolated let wantsSync = WakeSignal()
 
-    /// Closes the gate after the directory refused the key of another request than a sync's, and has the next sync decide at once.
+    /// Closes the gate after a request other than a sync had its key refused, and requests a sync to decide.
     func doubtKey() async {
         let wasOpen = gates.authorised
         await closeUnauthorised()
@@ -80,18 +84,22 @@ package actor BrandingPublisher {
         }
     }
 
-    /// Obeys the `config` of a sync, whose success opens the gate of a refused key too.
+    /// Applies the `config` of a successful sync.
+    ///
+    /// It also opens the gate of a refused key.
     func apply(sync config: DirectoryConfig) async {
         remarks.note(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
         await change { config.gates(after: $0) }
     }
 
-    /// Obeys what an answer other than a sync's says; only a sync opens the gate of a refused key again.
+    /// Applies the `config` of a response other than a sync's.
     ///
-    /// Answers overtake each other: one of a directory that was asked before a gate was closed may close more, and opens
-    /// nothing.
+    /// Only a sync opens the gate of a refused key.
     ///
-    /// - Parameter closings: as they were when the directory was asked.
+    /// Responses can overtake each other. A response to a request sent before a gate was closed may close gates but
+    /// opens none.
+    ///
+    /// - Parameter closings: `closings` at the time of the request.
     func apply(_ config: DirectoryConfig, askedAfter closings: Int) async {
         let isLate = closings != self.closings
         remarks.note(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
@@ -102,14 +110,14 @@ package actor BrandingPublisher {
         }
     }
 
-    /// Puts an index in front of the calls unless they see one as new.
+    /// Publishes an index unless the one in use is as new.
     func publishNewer(_ index: BrandIndex) {
         if index.generation > generation { publish(index) }
     }
 
-    /// Puts a new index in front of the calls, under the gates of this instant.
+    /// Publishes a new index with the present gates.
     ///
-    /// One of older records than those in use comes too late and is dropped.
+    /// An index of older records than those in use is dropped.
     package func publish(_ index: BrandIndex) {
         guard index.generation >= generation else { return }
         current.store(BrandingSnapshot(index: index, gates: gates))

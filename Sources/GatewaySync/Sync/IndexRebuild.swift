@@ -2,14 +2,14 @@
 
 package import Branding
 
-/// Builds the brand index one at a time, whoever asks: two builds at once would write the same file.
+/// Serialises builds of the brand index: two builds at once would write the same file.
 package actor IndexRebuild {
     private let build: @Sendable () async throws -> BrandIndex
     private var last: Task<BrandIndex, any Error>?
 
     package init(_ build: @escaping @Sendable () async throws -> BrandIndex) { self.build = build }
 
-    /// A build that begins after this call, so that it has all that was stored before.
+    /// Runs a build that begins after this call, so that it contains all earlier writes.
     package func run() async throws -> BrandIndex {
         let task = Task { [build, last] in
             _ = await last?.result

@@ -4,20 +4,20 @@ package import BrandingAPI
 package import CallAccounting
 import Foundation
 
-/// What a sync response holds beside its records.
+/// The values of a sync response beside its records.
 ///
-/// `synced_at` must be there, since each published description names it. `success` may be missing, and only `false` refuses
-/// the response. Other members never refuse it: the end of the JSON shows that the response is complete.
+/// `synced_at` is required: each published description names it. `success` is optional; only `false` makes the response
+/// unusable. Other members never do: the end of the JSON shows that the response is complete.
 package struct SyncAnswer: Hashable, Sendable {
     /// The cursor of the next sync.
     package let syncedAt: String
     package let config: DirectoryConfig?
 
-    /// - Parameter values: the values beside the records, as they came.
-    /// - Throws: `DirectoryError.badAnswer` where the response reports a failure or has no cursor.
+    /// - Parameter values: the values beside the records, as received.
+    /// - Throws: `DirectoryError.badAnswer` if the response reports a failure or has no cursor.
     init(_ values: [String: [UInt8]]) throws(DirectoryError) {
         let keys = SyncResponse.CodingKeys.self
-        if Self.isFailure(values[keys.success.stringValue]) { throw .badAnswer(reason: "it says success: false") }
+        if Self.isFailure(values[keys.success.stringValue]) { throw .badAnswer(reason: "its success is false") }
         guard let cursor = try Self.value(String.self, keys.syncedAt, values), (1...256).contains(cursor.utf8.count)
         else { throw .badAnswer(reason: "its synced_at is missing, empty or longer than 256 bytes") }
         syncedAt = cursor
@@ -43,9 +43,9 @@ package struct SyncAnswer: Hashable, Sendable {
     }
 }
 
-/// How a sync ended well.
+/// Result of a successful sync request.
 package enum SyncDelivery: Sendable {
-    /// 304: what was delivered before is still so.
+    /// 304: nothing has changed since the last delivery.
     case unchanged
     /// The records are in the intake.
     case delivered(SyncAnswer, tally: SyncTally, validator: SyncValidator?)

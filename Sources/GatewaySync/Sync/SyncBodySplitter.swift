@@ -2,17 +2,19 @@
 
 import Foundation
 
-/// Cuts the body of a sync answer into its records while it comes in, so that its size does not matter.
+/// Splits the body of a sync response into its records while it arrives, in bounded memory.
 ///
-/// Only the outline is read here: strings, brackets and commas. Each record, and each value beside them, then goes
-/// through Foundation's JSON reader, which no library here offers as a stream. Memory is bounded by the longest record
-/// and the longest value beside the records, whatever is sent. Not for several threads at once.
+/// It reads only strings, brackets and commas. Foundation's JSON reader then reads each record and each value beside
+/// the records; no library here offers a streaming reader. Memory is bounded by the longest record and the longest
+/// other value. Not thread-safe.
 struct SyncBodySplitter {
-    /// Longest record in bytes; the contract's longest fields take less than a quarter of it.
+    /// Longest record in bytes.
+    ///
+    /// The contract's longest fields take less than a quarter of it.
     static let longestRecord = 65_536
     /// Longest of the other values in bytes, `config` among them.
     static let longestValue = 262_144
-    /// Most brackets inside one another.
+    /// Deepest nesting of brackets.
     static let deepest = 32
 
     private enum Place {
@@ -27,10 +29,10 @@ struct SyncBodySplitter {
     private var isEscaped = false
     private var bytes: [UInt8] = []
     private var key = ""
-    /// True after a comma, when something has to follow.
+    /// True after a comma: another element must follow.
     private var wantsMore = false
 
-    /// The values beside the records, by key, as they came.
+    /// The values beside the records, by key, as received.
     private(set) var values: [String: [UInt8]] = [:]
     private(set) var hasRecords = false
 
@@ -40,9 +42,11 @@ struct SyncBodySplitter {
     /// True when the outermost object is complete.
     var isComplete: Bool { place == .end }
 
-    /// Reads on; `record` gets the bytes of each element as it becomes complete.
+    /// Reads the next bytes.
     ///
-    /// - Throws: `SyncBodyError`, after which nothing more may be fed.
+    /// `record` receives the bytes of each complete element.
+    ///
+    /// - Throws: `SyncBodyError`. The splitter must not be fed afterwards.
     mutating func feed(
         _ input: some Sequence<UInt8>, record: (borrowing [UInt8]) throws -> Void
     ) throws {
@@ -88,7 +92,7 @@ struct SyncBodySplitter {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// One byte of a key, a value or a record.
+    /// Takes one byte of a key, a value or a record.
     private mutating func inside(_ byte: UInt8, _ record: (borrowing [UInt8]) throws -> Void) throws {
         if isInString {
             if isEscaped {
@@ -128,7 +132,7 @@ struct SyncBodySplitter {
         place = .beforeColon
     }
 
-    /// The byte behind a value or record: it belongs to what is around them.
+    /// Ends a value or record before this byte, which belongs to the enclosing structure.
     private mutating func end(_ byte: UInt8, _ record: (borrowing [UInt8]) throws -> Void) throws {
         guard !bytes.isEmpty else { throw SyncBodyError.notJSON }
         wantsMore = false
@@ -143,7 +147,9 @@ struct SyncBodySplitter {
     }
 }
 
-/// Why the body of a sync answer cannot be read; nothing of it is used.
+/// Why the body of a sync response cannot be read.
+///
+/// Nothing of it is used.
 enum SyncBodyError: Error, Hashable, CustomStringConvertible {
     case notJSON
     case twice(String)
@@ -153,7 +159,7 @@ enum SyncBodyError: Error, Hashable, CustomStringConvertible {
 
     var description: String {
         switch self {
-        case .notJSON: "it is no JSON object as the contract has it"
+        case .notJSON: "it is not a JSON object of the contract"
         case .twice(let key): "\(ServerText.clean(key.prefix(64))) is in it twice, or it has too many fields"
         case .tooDeep: "it has brackets more than \(SyncBodySplitter.deepest) deep"
         case .tooLong(let what): "\(what) in it is longer than any can be"

@@ -6,11 +6,13 @@ import CallAccounting
 import Foundation
 import NIOCore
 
-/// Takes in the body of one sync answer as it comes: checks its records and puts them, batch by batch, where they wait.
+/// Reads the body of one sync response as it arrives, checks its records and stages them in batches.
 ///
-/// Nothing is in use before the whole body was there and was found good. Not for several threads at once.
+/// No record is used before the whole body is received and valid. Not thread-safe.
 struct SyncIntake {
-    /// Records read at a time; a batch is held in memory.
+    /// Bytes of records in a batch.
+    ///
+    /// A batch is held in memory.
     private static let batchBytes = 128 * 1024
 
     private let waiting: any BrandIntake
@@ -21,7 +23,7 @@ struct SyncIntake {
     private(set) var tally = SyncTally()
 
     /// - Parameters:
-    ///   - waiting: gets what can be used.
+    ///   - waiting: stages the usable records.
     ///   - limit: largest body in bytes.
     init(into waiting: any BrandIntake, limit: Int) {
         self.waiting = waiting
@@ -37,7 +39,7 @@ struct SyncIntake {
             throw DirectoryError.badAnswer(reason: "it is larger than the limit of \(limit) bytes")
         }
         var rest = buffer
-        // In slices, so that a batch cannot grow with what the network delivers at once.
+        // In slices, so that a batch does not grow with the size of a network read.
         while let slice = rest.readSlice(length: min(16_384, rest.readableBytes)), slice.readableBytes > 0 {
             do {
                 try splitter.feed(slice.readableBytesView) { record in
@@ -51,9 +53,9 @@ struct SyncIntake {
         }
     }
 
-    /// The end of the body.
+    /// Handles the end of the body.
     ///
-    /// - Throws: `DirectoryError.badAnswer` when the answer is incomplete or not the contract's.
+    /// - Throws: `DirectoryError.badAnswer` if the response is incomplete or outside the contract.
     mutating func finish() async throws -> SyncAnswer {
         guard splitter.isComplete else { throw DirectoryError.badAnswer(reason: SyncBodyError.cut.description) }
         guard splitter.hasRecords else { throw DirectoryError.badAnswer(reason: "branding is missing or no array") }
@@ -76,7 +78,7 @@ struct SyncIntake {
         try await waiting.add(sorted.records, inactive: sorted.inactive)
     }
 
-    /// A malformed record does not cost the others.
+    /// A malformed record does not affect the others.
     private struct Element: Decodable {
         let item: BrandingItem?
 
@@ -84,23 +86,25 @@ struct SyncIntake {
     }
 }
 
-/// How many records an answer had, and how many were left out and why.
+/// Counts of a response's records: usable, inactive and rejected with reasons.
 package struct SyncTally: Hashable, Sendable {
     package private(set) var received = 0
-    /// Active records that can be used.
+    /// Usable active records.
     package private(set) var usable = 0
-    /// Of the usable ones, those that name a logo.
+    /// Usable records with a logo.
     package private(set) var withLogo = 0
-    /// Numbers the directory marked inactive.
+    /// Numbers that the directory marked inactive.
     package private(set) var inactive = 0
-    /// Records left out, by reason.
+    /// Rejected records, by reason.
     package private(set) var rejected: [String: Int] = [:]
 
     package init() {}
 
     package var rejectedCount: Int { rejected.values.reduce(0, +) }
 
-    /// Counts items and sorts them into records and inactive numbers; nil stands for what is no record at all.
+    /// Counts items and separates records from inactive numbers.
+    ///
+    /// Nil stands for a malformed record.
     mutating func sort(_ items: [BrandingItem?]) -> (records: [BrandRecord], inactive: [InactiveNumber]) {
         var records: [BrandRecord] = []
         var inactive: [InactiveNumber] = []
@@ -113,7 +117,7 @@ package struct SyncTally: Hashable, Sendable {
             }
             do throws(BrandingItemError) {
                 if item.isActive == false {
-                    // A name is not needed to remove a number.
+                    // The removal of a number needs no name.
                     guard let number = E164Number(item.phoneNumber) else { throw .noValidNumber }
                     inactive.append(InactiveNumber(number: number, updatedAt: item.updatedAt ?? ""))
                 } else {
@@ -134,7 +138,7 @@ package struct SyncTally: Hashable, Sendable {
         return (records, inactive)
     }
 
-    /// SQLite would cut such a text, and the record would differ from the stored one for ever.
+    /// SQLite would truncate such a text, and the record would always differ from the stored one.
     private static func hasNUL(_ record: BrandRecord) -> Bool {
         [record.name, record.brandID, record.logoURL ?? "", record.callReason ?? "", record.updatedAt]
             .contains { $0.utf8.contains(0) }

@@ -2,27 +2,29 @@
 
 import Synchronization
 
-/// How one sync ended, for the operator who asked for it.
+/// Result of one sync, for the operator who ordered it.
 package struct SyncReport: Hashable, Sendable {
     package var isFull: Bool
     /// Rows written and removed.
     package var written = 0
     package var removed = 0
-    /// Items left out, by reason.
+    /// Rejected items, by reason.
     package var rejected: [String: Int] = [:]
-    /// The failure in an operator's words; nil after a success.
+    /// The failure as a text for the operator; nil after a success.
     package var error: String?
 }
 
-/// Why a sync that an operator asked for did not begin.
+/// Why a sync ordered by an operator did not start.
 package enum SyncRefusal: Error, Hashable, Sendable {
-    /// One runs, or another operator waits for one.
+    /// A sync runs, or another operator waits for one.
     case running
     /// The service has ended.
     case stopping
 }
 
-/// Hands the next sync's report to the operator who asked for it: one order at a time, and none while a sync runs.
+/// Passes the report of the next sync to the operator who ordered it.
+///
+/// One order at a time, and none during a sync.
 ///
 /// Any thread.
 final class SyncOrders: Sendable {
@@ -36,7 +38,7 @@ final class SyncOrders: Sendable {
 
     /// Places an order and waits for its report.
     ///
-    /// - Parameter placed: called once the order stands, to begin the sync.
+    /// - Parameter placed: called once the order is placed, to start the sync.
     func place(full: Bool, placed: () -> Void) async throws(SyncRefusal) -> SyncReport {
         let result = await withCheckedContinuation { waiter in
             let refusal: SyncRefusal? = state.withLock { state in
@@ -50,9 +52,11 @@ final class SyncOrders: Sendable {
         return try result.get()
     }
 
-    /// The beginning of a sync, which serves an order that stands.
+    /// Marks the start of a sync.
     ///
-    /// - Returns: true where the order asks for the whole set.
+    /// It serves a placed order.
+    ///
+    /// - Returns: true if the order asks for the whole set.
     func begin() -> Bool {
         state.withLock { state in
             state.isRunning = true
@@ -60,7 +64,7 @@ final class SyncOrders: Sendable {
         }
     }
 
-    /// The end of a sync.
+    /// Marks the end of a sync.
     func end(_ report: SyncReport) {
         let waiter = state.withLock { state in
             defer { (state.isRunning, state.order) = (false, nil) }
@@ -69,7 +73,7 @@ final class SyncOrders: Sendable {
         waiter?.resume(returning: .success(report))
     }
 
-    /// The end of the service: nobody waits any longer.
+    /// Marks the end of the service and ends all waits.
     func close() {
         let waiter = state.withLock { state in
             defer { (state.isOver, state.order) = (true, nil) }

@@ -7,17 +7,17 @@ import Foundation
 import NIOCore
 import NIOHTTP1
 
-/// The request that brings the records.
+/// The sync request.
 extension DirectoryClient {
-    /// Asks for everything, or for what changed since a cursor, and puts the records into an intake as they come.
+    /// Requests the whole set, or the changes since a cursor, and stages the records in an intake as they arrive.
     ///
     /// - Parameters:
-    ///   - cursor: the `synced_at` of an earlier answer, to the letter; nil for the whole authoritative set.
-    ///   - includingInactive: asks for what is no longer branded too; the published schema has no such entries, so only a
-    ///     directory that says it can is asked for them.
-    ///   - validator: of an earlier answer to the same request; makes it conditional.
-    ///   - intake: holds the records of a complete answer afterwards, and after an error anything.
-    /// - Throws: `badAnswer` for whatever is not a complete answer of the contract, `notKept` when the intake fails.
+    ///   - cursor: the unchanged `synced_at` of an earlier response; nil for the whole authoritative set.
+    ///   - includingInactive: requests numbers that are no longer branded too. The published schema has no such
+    ///     entries, so only directories that announce them are asked.
+    ///   - validator: of an earlier response to the same request; makes the request conditional.
+    ///   - intake: holds the records of a complete response afterwards. Its content is undefined after an error.
+    /// - Throws: `badAnswer` unless the response is complete and within the contract, `notKept` if the intake fails.
     package func sync(
         since cursor: String?, deviceID: String, includingInactive: Bool = false, validator: SyncValidator? = nil,
         into intake: any BrandIntake
@@ -53,7 +53,9 @@ extension DirectoryClient {
 }
 
 extension HTTPHeaders {
-    /// An `ETag` or `Last-Modified` that can be sent back to the letter; nil for one that no proxy would carry.
+    /// Returns an `ETag` or `Last-Modified` that can be sent back unchanged.
+    ///
+    /// Nil if a proxy would not carry it.
     func validator(_ name: String) -> String? {
         guard let text = first(name: name), (1...256).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x20...0x7E).contains($0) })

@@ -7,10 +7,10 @@ package import Logging
 import ServiceLifecycle
 import Synchronization
 
-/// Keeps the stored records, the index and the gates in step with the directory, off the call path.
+/// Synchronises the stored records, the index and the gates with the directory, off the call path.
 ///
-/// The program starts from the stored copy; the first sync runs at once, then one every interval. Whatever goes wrong,
-/// the last dataset stays in use; only a refused key closes the gate. Source: securenode-endpoint-contract §5, §8, §11.
+/// The program starts from the stored copy. The first sync runs at once, then one every interval. After a failure the
+/// last dataset stays in use. Only a refused key closes the gate. Source: securenode-endpoint-contract §5, §8, §11.
 package final class SyncService: Service, Sendable {
     private let client: DirectoryClient
     private let cache: any BrandCache
@@ -29,17 +29,17 @@ package final class SyncService: Service, Sendable {
 
     private struct State {
         var status = SyncStatus()
-        /// Set when the directory refused the cursor, or by the operator.
+        /// Set after a refused cursor, or by the operator.
         var wantsFull = false
-        /// The next sync asks without condition.
+        /// True if the next sync must be unconditional.
         var distrustsValidator = false
         var lastSync: Int64?
-        /// True where the log says that no brand has a logo.
+        /// True after the log line that no brand has a logo.
         var lacksLogos = false
-        /// True after a successful sync until the device was reported.
+        /// True after a successful sync until the device report.
         var isFresh = false
 
-        /// Takes over what an earlier run of the program left behind.
+        /// Takes over the stored state of an earlier run.
         mutating func recall(_ stored: SyncState) {
             lastSync = stored.lastSync
             status.lastSuccess = stored.lastSync
@@ -48,7 +48,7 @@ package final class SyncService: Service, Sendable {
             status.generation = stored.generation
         }
 
-        /// What every success says.
+        /// Applies the fields of every success.
         mutating func succeed(isFull: Bool, now: Int64, steady: Int64) {
             lastSync = now
             status.succeededAt = steady
@@ -64,9 +64,9 @@ package final class SyncService: Service, Sendable {
     }
 
     /// - Parameters:
-    ///   - index: builds the index from the stored records and saves it; called after a sync changed rows.
-    ///   - stateFolder: where the registration of the device is noted.
-    ///   - whileSyncing: told `true` before a sync and `false` once it is over, so that calls can be put before it.
+    ///   - index: builds the index from the stored records and saves it. Called after a sync changed rows.
+    ///   - stateFolder: keeps the registration of the device.
+    ///   - whileSyncing: called with `true` before a sync and `false` after it, so that calls can have priority.
     package init(
         client: DirectoryClient, cache: any BrandCache, publisher: BrandingPublisher, device: DeviceIdentity,
         stateFolder: String, schedule: SyncSchedule = SyncSchedule(), time: Timekeeper = .system, logger: Logger,
@@ -85,19 +85,21 @@ package final class SyncService: Service, Sendable {
         life = DeviceLife(client: client, device: device, stateFolder: stateFolder, time: time, logger: logger)
     }
 
-    /// Seconds since the last success, of an earlier run too; nil before the first.
+    /// Seconds since the last success, also of an earlier run; nil before the first.
     ///
-    /// Of a success in this run however the wall clock is set meanwhile.
+    /// After a success in this run, steps of the wall clock have no effect.
     package var successAge: Int64? {
         let status = status
         if let at = status.succeededAt { return time.steady() - at }
         return status.lastSuccess.map { max(0, time.now() - $0) }
     }
 
-    /// How the sync stands at this instant.
+    /// The present status.
     package var status: SyncStatus { state.withLock { $0.status } }
 
-    /// Brings the next sync forward to now; with `full` it asks for the whole set.
+    /// Starts the next sync now.
+    ///
+    /// With `full` it requests the whole set.
     ///
     /// Any thread.
     package func syncNow(full: Bool = false) {
@@ -105,9 +107,9 @@ package final class SyncService: Service, Sendable {
         due.ring()
     }
 
-    /// Syncs at once for an operator, and returns when that sync has ended.
+    /// Syncs at once for an operator and returns at the end of that sync.
     ///
-    /// - Parameter full: asks for the whole set; a sync that is due may do so anyway.
+    /// - Parameter full: requests the whole set. A due sync may do so anyway.
     package func syncOrdered(full: Bool) async throws(SyncRefusal) -> SyncReport {
         try await orders.place(full: full) {
             logger.info("a sync begins at once, as an operator asked", metadata: ["full": "\(full)"])
@@ -115,7 +117,9 @@ package final class SyncService: Service, Sendable {
         }
     }
 
-    /// Syncs and reports until graceful shutdown; a transaction that has begun ends whole or not at all.
+    /// Syncs and reports until graceful shutdown.
+    ///
+    /// A started transaction commits or rolls back.
     package func run() async throws {
         await cancelWhenGracefulShutdown {
             await withTaskGroup(of: Void.self) { group in
@@ -154,7 +158,7 @@ package final class SyncService: Service, Sendable {
         }
     }
 
-    /// The wait until the next sync: the interval, or a backoff that the server may lengthen.
+    /// Returns the wait until the next sync: the interval, or a backoff that the server may extend.
     private func delay(after failure: (any Error)?) -> Duration {
         guard failure != nil else { return time.spread(client.interval(schedule), by: 0.1) }
         let count = state.withLock { $0.status.failuresInARow }
@@ -165,7 +169,7 @@ package final class SyncService: Service, Sendable {
 
     /// Runs one sync from request to swapped index.
     ///
-    /// - Returns: nil after a success, else why it failed; status and log know already.
+    /// - Returns: nil after a success, else the error. Status and log have it already.
     @discardableResult
     package func syncOnce() async -> (any Error)? {
         whileSyncing(true)
@@ -208,7 +212,7 @@ package final class SyncService: Service, Sendable {
 
     private func isFullDue(_ stored: SyncState, now: Int64) -> Bool {
         guard stored.cursor != nil, let last = stored.lastFullSync else { return true }
-        // A clock that was set back would otherwise postpone the refresh without end.
+        // Otherwise a clock that was set back would postpone the refresh without end.
         return last > now || now - last >= schedule.fullRefresh.components.seconds
     }
 
@@ -216,8 +220,8 @@ package final class SyncService: Service, Sendable {
         let intake = try await cache.intake()
         let delivery = try await client.sync(
             since: isFull ? nil : stored.cursor, deviceID: device.id,
-            // After a start nothing is known of it before the first sync is under way: then what was last said holds, or a
-            // number taken out of use meanwhile would stay until the next full one.
+            // Unknown before the first sync after a start: the stored value applies. Otherwise a number removed
+            // meanwhile would stay until the next full sync.
             includingInactive: client.word.tombstones ?? stored.hasTombstones ?? false,
             validator: isFull ? stored.fullValidator : stored.cursorValidator,
             into: intake)
@@ -237,13 +241,13 @@ package final class SyncService: Service, Sendable {
         isFull: Bool, now: Int64
     ) async throws {
         if isFull, tally.usable == 0, tally.inactive == 0, tally.rejectedCount > 0 {
-            // An authoritative set of nothing but garbage is no reason to remove what works.
+            // An authoritative set without one usable record must not remove the working ones.
             throw DirectoryError.badAnswer(reason: "none of its \(tally.rejectedCount) records can be used")
         }
         let config = answer.config ?? DirectoryConfig()
-        // The gates first: storing takes seconds or fails on a full disk, and a closed gate is obeyed at once.
+        // The gates first: the store takes seconds or fails on a full disk, and a closed gate must take effect at once.
         await publisher.apply(sync: config)
-        // An empty incremental answer that can be asked for conditionally leaves the cursor where it is.
+        // An empty incremental response with a validator does not move the cursor.
         let keepsCursor = !isFull && tally.received == 0 && validator != nil
         let change = SyncChange(
             isFull: isFull, cursor: keepsCursor ? nil : answer.syncedAt, validator: validator,
@@ -255,7 +259,9 @@ package final class SyncService: Service, Sendable {
         try await acknowledge(answer.syncedAt, intake)
     }
 
-    /// Swaps the index if calls see another generation than the stored one; also mends a rebuild that failed before.
+    /// Swaps the index if the one in use has another generation than the stored one.
+    ///
+    /// Also repeats a failed rebuild.
     private func publish(_ generation: Int64) async throws {
         guard await publisher.generation != generation else { return }
         let next = try await index()
@@ -264,7 +270,9 @@ package final class SyncService: Service, Sendable {
             "new brand index in use", metadata: ["numbers": "\(next.count)", "generation": "\(next.generation)"])
     }
 
-    /// Tells the directory what came, some thousand numbers at a time; a refusal costs nothing.
+    /// Acknowledges the received numbers, some thousands per request.
+    ///
+    /// A refusal has no effect.
     private func acknowledge(_ cursor: String, _ intake: any BrandIntake) async throws {
         guard schedule.acknowledges else { return }
         do {
@@ -284,7 +292,7 @@ package final class SyncService: Service, Sendable {
 // MARK: Status and log
 
 extension SyncService {
-    /// What the sync that has just ended did.
+    /// Returns the report of the sync that has just ended.
     private func report(_ error: (any Error)?) -> SyncReport {
         let status = status
         guard error == nil else {
@@ -295,7 +303,7 @@ extension SyncService {
             isFull: status.wasFull, written: status.written, removed: status.removed, rejected: status.rejected)
     }
 
-    /// Notes a sync that changed nothing, because there was nothing new.
+    /// Records a sync without changes.
     private func noteUnchanged(isFull: Bool, now: Int64) {
         let before = state.withLock { state in
             defer { state.succeed(isFull: isFull, now: now, steady: time.steady()) }
@@ -357,8 +365,8 @@ extension SyncService {
         let text = (error as? DirectoryError)?.description ?? "the sync could not be stored: \(error)"
         let before = state.withLock { state in
             let before = state.status
-            // A cursor the directory refuses would be refused for ever, and so would a validator: the next sync starts
-            // anew. A proxy that answers for an absent directory has said nothing of either.
+            // The directory would refuse the same cursor or validator again: the next sync starts anew. A proxy's
+            // refusal does not concern either.
             if let refusal = error as? DirectoryError, case .rejected = refusal, !refusal.isOfTheWay {
                 state.wantsFull = true
                 state.distrustsValidator = true

@@ -1,60 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How the sync stands, for status, metrics and the operator; a copy, taken at any time from any thread.
+/// Status of the sync, for the status page, metrics and the operator.
+///
+/// A copy; any thread.
 package struct SyncStatus: Hashable, Sendable {
-    /// How the last sync ended.
+    /// Result of the last sync.
     package enum Result: String, Hashable, Sendable {
-        /// None has ended since the start.
+        /// No sync has ended since the start.
         case none
         case succeeded
-        /// The directory refused the key; branding has stopped.
+        /// The directory refused the key. Branding has stopped.
         case unauthorised
-        /// Anything else; the last dataset is in use.
+        /// Any other failure. The last dataset is in use.
         case failed
     }
 
     package var result = Result.none
-    /// True if the last sync asked for the whole set.
+    /// True if the last sync requested the whole set.
     package var wasFull = false
-    /// Seconds since 1970, of this run of the program or an earlier one.
+    /// Seconds since 1970, of this run or an earlier one.
     package var lastSuccess: Int64?
     package var lastFullSuccess: Int64?
-    /// When the last sync of this run succeeded, in seconds of a clock that nobody sets.
+    /// Time of the last success of this run, in seconds of the steady clock.
     var succeededAt: Int64?
-    /// When the next sync is due, seconds since 1970; nil while one runs.
+    /// Time of the next sync, seconds since 1970; nil during a sync.
     package var nextAt: Int64?
     /// The directory's `synced_at` of the last success.
     package var cursor: String?
-    /// Rows the last success wrote and removed, and records stored after it.
+    /// Rows written and removed by the last success, and records stored after it.
     package var written = 0
     package var removed = 0
     package var records = 0
     package var generation: Int64 = 0
-    /// Items of the last answer that were left out, by reason.
+    /// Rejected items of the last response, by reason.
     package var rejected: [String: Int] = [:]
     /// Text of the last failure; nil after a success.
     package var lastError: String?
     package var failuresInARow = 0
-    /// Since the start of the program; each success is a delivery the directory may count.
+    /// Successes since the start.
+    ///
+    /// The directory may count each as a delivery.
     package var successes = 0
     package var failures = 0
 
     package init() {}
 }
 
-/// When the sync side does what.
+/// Intervals of the sync services.
 package struct SyncSchedule: Hashable, Sendable {
-    /// From one successful sync to the next, spread by ± 10 %.
+    /// Time between successful syncs, spread by ± 10 %.
     package var interval: Duration = .seconds(1800)
-    /// True where the directory's remote configuration may set another interval.
+    /// True if the directory's remote configuration may set another interval.
     package var intervalIsOpen = false
-    /// At least this often the whole set is asked for: deletions show in no incremental answer.
+    /// Longest time between requests for the whole set: incremental responses show no deletions.
     package var fullRefresh: Duration = .seconds(86_400)
-    /// Between heartbeats.
+    /// Time between heartbeats.
     package var presence: Duration = .seconds(300)
-    /// First wait after a failed sync; it doubles up to the interval.
+    /// First wait after a failed sync.
+    ///
+    /// It doubles up to the interval.
     package var retry: Duration = .seconds(30)
-    /// Whether each sync is acknowledged with a POST.
+    /// True if each sync is acknowledged with a POST.
     package var acknowledges = false
 
     package init() {}

@@ -3,12 +3,12 @@
 import CLinux
 import Glibc
 
-/// Scheduling of a call thread: its niceness, and real-time scheduling on request.
+/// Scheduling of a call thread: a niceness, and real-time priority on request.
 ///
-/// Normal threads delay each other by up to some milliseconds, for example during a full sync. A real-time thread wakes
-/// at once. It handles fewer messages per round, which costs 1/6 more CPU at 2,000 calls/s (docs/performance.md). So
-/// the thread is real-time only on request. A busy real-time thread would starve the threads that store outcomes. So
-/// the thread is normal while it works for `share` of the time or more. Used only on the call thread itself.
+/// Beside a full sync an ordinary thread waits some milliseconds for a core. A real-time thread wakes at once, but
+/// handles fewer messages each time: a sixth more CPU at 2,000 calls/s. So real time is used on request only
+/// (docs/performance.md). A busy real-time thread would starve the threads that store outcomes. It is ordinary while it
+/// works for `share` of its time or more. Made and used on the thread itself.
 package struct CallThreadPriority: ~Copyable {
     /// The scheduling that the system permits.
     package struct Granted: Hashable, Sendable {
@@ -16,31 +16,31 @@ package struct CallThreadPriority: ~Copyable {
         ///
         /// Values below 0 require CAP_SYS_NICE or RLIMIT_NICE.
         package let niceness: Int32
-        /// True if real-time scheduling is permitted, which requires CAP_SYS_NICE or RLIMIT_RTPRIO; see sched(7).
+        /// True if real-time scheduling is permitted: CAP_SYS_NICE or RLIMIT_RTPRIO; sched(7).
         package let isRealTime: Bool
     }
 
     /// The requested niceness of a call thread.
     ///
-    /// On a shared core it leaves 1/4 of the time to threads that store outcomes. With −10 they get 1/10, which is too
-    /// little for the calls of one core (docs/performance/log.md).
+    /// It leaves a quarter of a shared core to the threads that store outcomes, by the kernel's weights. With −10 they
+    /// get a tenth, too little for the calls of one core (docs/performance-overload.md).
     package static let wantedNiceness: Int32 = -5
 
-    /// Measuring interval of the thread's load in nanoseconds.
+    /// Nanoseconds between two measurements of the thread's load.
     static let interval: UInt64 = 100_000_000
 
     /// The result of the request for scheduling.
     package let granted: Granted
     private let share: Double
-    private var isFirst = false
-    /// Start of the current interval; nil without a request, so that waits are not measured.
+    private var isRealTime = false
+    /// Start of the measurement; nil without a request for real time, so that a wait costs nothing.
     private var watchedSince: UInt64?
     private var waitBegan: UInt64 = 0
     private var waited: UInt64 = 0
 
-    /// Names the current thread, for `ps` and `top`, and requests its niceness.
+    /// Names the calling thread, for `ps` and `top`, and requests its niceness.
     ///
-    /// - Parameter share: load from which the thread is scheduled normally, 0 to 1. 0 disables real-time scheduling.
+    /// - Parameter share: load, 0 to 1, above which the thread is ordinary; 0 for always ordinary.
     package init(share: Double) {
         let niceness = herald_begin_call_thread("herald-calls", Self.wantedNiceness)
         let isAllowed = share > 0 && herald_set_realtime(1, niceness) == 0
@@ -49,18 +49,17 @@ package struct CallThreadPriority: ~Copyable {
         self.share = share
     }
 
-    /// Marks the start of a wait.
+    /// Records that the thread starts to wait.
     mutating func beginsToWait() {
         if watchedSince != nil { waitBegan = Self.nanoseconds() }
     }
 
-    /// Marks the end of a wait.
+    /// Records the end of a wait.
     ///
-    /// While real-time scheduling is requested, measures the load ten times a second.
+    /// While real time is requested, it measures the load ten times a second.
     ///
-    /// The load is time not spent waiting, rather than CPU time. If a host withholds cores, a busy thread has little
-    /// CPU time.
-    /// - Parameter isAsked: true requests real-time scheduling.
+    /// It measures waits, not CPU time: on a host that takes cores away, a busy thread runs less than it needs.
+    /// - Parameter isAsked: true if real time is requested.
     mutating func hasWaited(isAsked: Bool) {
         guard granted.isRealTime, isAsked else {
             watchedSince = nil
@@ -73,19 +72,19 @@ package struct CallThreadPriority: ~Copyable {
         }
         waited += now - waitBegan
         guard now >= since + Self.interval else { return }
-        setRealTime(Self.goesFirst(isFirst, work: 1 - Double(waited) / Double(now - since), share: share))
+        setRealTime(Self.isRealTime(isRealTime, work: 1 - Double(waited) / Double(now - since), share: share))
         (watchedSince, waited) = (now, 0)
     }
 
-    private mutating func setRealTime(_ next: Bool) {
-        if next != isFirst, herald_set_realtime(next ? 1 : 0, granted.niceness) == 0 { isFirst = next }
+    private mutating func setRealTime(_ enabled: Bool) {
+        if enabled != isRealTime, herald_set_realtime(enabled ? 1 : 0, granted.niceness) == 0 { isRealTime = enabled }
     }
 
-    /// Returns whether the thread becomes real-time.
+    /// Returns true for real time.
     ///
-    /// Hysteresis: it needs a load below 80 % of `share` to become real-time again.
-    static func goesFirst(_ isFirst: Bool, work: Double, share: Double) -> Bool {
-        work < (isFirst ? share : share * 0.8)
+    /// It returns to real time at a load a fifth below `share`, so that it does not oscillate.
+    static func isRealTime(_ now: Bool, work: Double, share: Double) -> Bool {
+        work < (now ? share : share * 0.8)
     }
 
     private static func nanoseconds() -> UInt64 {

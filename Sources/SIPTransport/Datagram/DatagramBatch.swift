@@ -4,17 +4,19 @@ import CLinux
 import Glibc
 import SIPCore
 
-/// Preallocated buffers for `recvmmsg` and `sendmmsg`.
+/// Preallocated buffers of one vector read, and the vector write.
 struct DatagramBatch: ~Copyable {
-    /// Messages being sent; the array's capacity is reused.
+    /// The messages being written.
+    ///
+    /// Their storage is reused.
     var sending: [OutgoingMessage] = []
-    /// Messages for stream connections, handed over together.
+    /// Messages for streams, forwarded together.
     var streaming: [OutgoingMessage] = []
     private let inbox: OpaquePointer
 
-    /// Allocates buffers for datagrams of up to `capacity` bytes each.
+    /// Allocates buffers for a batch of datagrams of `capacity` bytes each.
     ///
-    /// The kernel maps pages at first use.
+    /// Pages are committed at first use.
     init(capacity: Int) {
         guard let inbox = herald_make_inbox(capacity) else {
             preconditionFailure("the system gave no memory for \(capacity) bytes of each datagram of a batch")
@@ -24,9 +26,9 @@ struct DatagramBatch: ~Copyable {
 
     deinit { herald_free_inbox(inbox) }
 
-    /// Reads available datagrams and returns their number.
+    /// Reads waiting datagrams.
     ///
-    /// Returns 0 if none is available or on an error, which the next `poll` reports again.
+    /// Returns their number; 0 for none or an error (the next wait shows it again).
     mutating func receive(on descriptor: Int32) -> Int {
         Int(max(herald_receive_datagrams(descriptor, inbox), 0))
     }
@@ -36,9 +38,11 @@ struct DatagramBatch: ~Copyable {
     /// Its bytes are valid until the next read.
     func received(_ index: Int) -> herald_datagram { herald_received(inbox, Int32(index)) }
 
-    /// Sends datagrams of one socket and returns the number handled.
+    /// Sends datagrams of one socket.
     ///
-    /// Calls `trouble` for a datagram that the kernel rejects.
+    /// Returns the number of handled datagrams.
+    ///
+    /// `trouble` is called for a datagram that the kernel refused.
     static func send(
         _ datagrams: ArraySlice<OutgoingMessage>, on descriptor: Int32,
         trouble: (OutgoingMessage, _ errno: Int32) -> Void
@@ -47,14 +51,14 @@ struct DatagramBatch: ~Copyable {
             fill(slots, with: datagrams, at: 0) { count in
                 let sent = herald_send_datagrams(descriptor, slots.baseAddress, Int32(count))
                 if sent > 0 { return Int(sent) }
-                // The send buffer is full. The first datagram is dropped, as a network would do.
+                // None is sent if the socket's buffer is full. The first is dropped, as a network would do.
                 trouble(datagrams[datagrams.startIndex], -sent)
                 return 1
             }
         }
     }
 
-    /// Pins all datagrams one by one, then calls `body` while their bytes cannot move.
+    /// Pins the datagrams one after the other, then runs `body` while all are pinned.
     private static func fill(
         _ slots: UnsafeMutableBufferPointer<herald_datagram>, with datagrams: ArraySlice<OutgoingMessage>,
         at index: Int,

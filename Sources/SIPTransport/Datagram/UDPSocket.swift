@@ -13,39 +13,38 @@ package final class UDPSocket: Sendable {
     package let descriptor: Int32
     /// The bound address.
     ///
-    /// Port 0 is replaced by the kernel's choice.
+    /// A port 0 is replaced by the kernel's choice.
     package let address: PeerAddress
 
-    /// Requested size of the receive and the send buffer in bytes.
+    /// Requested bytes of receive and of send buffer.
     ///
-    /// Twice `fullBuffer`, so that a flood loses no datagram while the worker is delayed by about 30 ms.
+    /// Twice `fullBuffer`: no datagram is lost while the worker is delayed for some 30 ms in a flood.
     package static let wantedBuffer: Int32 = 2 * fullBuffer
 
-    /// Bytes in the receive buffer that count as full.
+    /// Waiting bytes that count as full.
     ///
-    /// The kernel doubles this value and accounts 2.3 kB for a message of 1 kB (measured), so it holds about 3,600
-    /// messages.
+    /// The kernel doubles it and counts 2.3 kB for a message of 1 kB (measured): about 3,600 messages.
     package static let fullBuffer: Int32 = 4 << 20
 
-    /// Granted size of the receive buffer in bytes.
+    /// Granted bytes of receive buffer.
     ///
-    /// Datagrams above it are lost.
+    /// Datagrams are lost while it is full.
     package let receiveBuffer: Int
 
-    /// Fill level of the receive buffer.
-    ///
-    /// 1 means `fullBuffer`, or the whole of a smaller buffer.
+    /// The fill level: 1 for `fullBuffer` waiting bytes, or for a full smaller buffer.
     package var filling: Double {
         Self.filling(of: Double(herald_receive_filling(descriptor)) / 1000, in: receiveBuffer)
     }
 
-    /// Returns the fill level of a buffer of `room` bytes that is filled to `part`.
-    static func filling(of part: Double, in room: Int) -> Double { part * max(Double(room) / Double(fullBuffer), 1) }
+    /// Returns the fill level of a buffer with `capacity` bytes, of which `part` is used.
+    static func filling(of part: Double, in capacity: Int) -> Double {
+        part * max(Double(capacity) / Double(fullBuffer), 1)
+    }
 
     /// Binds an address.
     ///
-    /// - Parameter sharesPort: allows several sockets of this user on one address (`SO_REUSEPORT`). The kernel assigns
-    ///   each peer to one of them.
+    /// - Parameter sharesPort: permits several sockets of this user on the same address and port (`SO_REUSEPORT`). The
+    ///   kernel gives all datagrams of one far end to the same socket.
     /// - Throws: `UDPSocketError.cannotBind` with the address and the system's error. No socket stays open.
     package init(
         address: PeerAddress, sharesPort: Bool = false, bufferBytes: Int32 = wantedBuffer
@@ -64,7 +63,7 @@ package final class UDPSocket: Sendable {
 
     /// Binds an address once per worker.
     ///
-    /// A first socket without `SO_REUSEPORT` detects other programs on the port.
+    /// A first, unshared socket shows that no other program has the port. Sharing would hide that.
     package static func shared(
         address: PeerAddress, by workers: Int, bufferBytes: Int32 = wantedBuffer
     ) throws(UDPSocketError) -> [UDPSocket] {
@@ -78,9 +77,9 @@ package final class UDPSocket: Sendable {
     }
 }
 
-/// The reason why a socket cannot be opened.
+/// A socket could not be opened.
 ///
-/// The program exits with this message before it handles any call.
+/// The program ends with this message before the first call.
 package enum UDPSocketError: Error, Hashable, Sendable, CustomStringConvertible {
     case cannotBind(address: PeerAddress, errno: Int32)
 
@@ -119,7 +118,7 @@ extension PeerAddress {
         }
     }
 
-    /// Writes the address as the destination of a datagram.
+    /// Sets the address as the far end of a datagram to be sent.
     func write(to datagram: inout herald_datagram) {
         withUnsafeMutableBytes(of: &datagram.address) { raw in
             let first = isIPv6 ? high : low << 32

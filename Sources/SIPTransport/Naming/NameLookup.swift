@@ -2,14 +2,14 @@
 
 package import SIPCore
 
-/// DNS record types with their numbers.
+/// Record types by their numbers in DNS.
 package enum NameRecordType: UInt16, Hashable, Sendable {
     case a = 1
     case aaaa = 28
     case srv = 33
     case naptr = 35
 
-    /// The name in zone files.
+    /// The name of the type in zone files.
     package var name: String {
         switch self {
         case .a: "A"
@@ -28,15 +28,13 @@ package struct NameRecord: Hashable, Sendable {
         ///
         /// The port is 0.
         case address(PeerAddress)
-        /// SRV (RFC 2782).
-        ///
-        /// The target "." means that the service is not available.
+        /// SRV (RFC 2782). The target "." means that the service is not available.
         case service(priority: UInt16, weight: UInt16, port: UInt16, target: String)
         /// NAPTR (RFC 3403 §4.1).
         case pointer(order: UInt16, preference: UInt16, flags: String, service: String, replacement: String)
     }
 
-    /// Seconds for which the record may be cached, 0 to 2³¹-1.
+    /// Lifetime of the record in seconds, 0 … 2³¹-1.
     package let timeToLive: Int
     package let content: Content
 
@@ -52,33 +50,33 @@ package enum NameLookupError: Error, Hashable, Sendable {
     case notFound
     /// The name exists but has no record of the type.
     case noData
-    /// A server responded with an error code.
+    /// The servers returned an error code.
     case serverFailure
     /// No server responded in time.
     case timedOut
-    /// The response does not match the question, or is malformed.
+    /// The response is broken or does not match the query.
     case malformed
-    /// No server can be reached, or none listens on its port.
+    /// The servers cannot be reached, or no server listens there.
     case unreachable
-    /// The name is not valid in DNS.
+    /// Not a valid name for a lookup.
     case badName
     /// The task was cancelled.
     case cancelled
     /// The system lacks memory or descriptors.
     case other
 
-    /// True if the server states that no such record exists.
+    /// True if the servers report that no such record exists.
     package var isAbsence: Bool { self == .notFound || self == .noData }
 }
 
 extension NameLookupError: CustomStringConvertible {
-    /// The cause and the remedy.
+    /// Cause and remedy.
     package var description: String {
         switch self {
         case .notFound: "the name does not exist; check its spelling and its zone"
         case .noData: "the name has no such records; add them to its zone"
-        case .serverFailure: "the name server answered with an error; check the zone, or ask another one (dns.servers)"
-        case .timedOut: "no name server answered in time; check dns.servers, /etc/resolv.conf and port 53"
+        case .serverFailure: "the name server returned an error; check the zone, or ask another one (dns.servers)"
+        case .timedOut: "no name server responded in time; check dns.servers, /etc/resolv.conf and port 53"
         case .malformed: "the name server's answer is broken; ask another server (dns.servers)"
         case .unreachable: "the name server cannot be reached; check dns.servers, /etc/resolv.conf and the routes"
         case .badName: "this is no name that can be looked up; write letters, digits, hyphens and dots only"
@@ -92,11 +90,7 @@ extension NameLookupError: CustomStringConvertible {
 typealias NameLookupOutcome = Result<[NameRecord], NameLookupError>
 
 /// Looks up DNS records.
-///
-/// Tests replace it.
 package protocol NameLookup: Sendable {
-    /// Returns at least one record of the type.
-    ///
-    /// The name must be complete; CNAMEs are followed.
+    /// Returns the records of one type of a complete name, through aliases; at least one.
     func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord]
 }

@@ -2,13 +2,13 @@
 
 import SIPCore
 
-/// Collects the results of all address lookups for one next hop.
+/// Collects the results of the address lookups of one resolution.
 struct NextHopAddresses {
-    /// The smallest TTL of the records used.
+    /// The smallest lifetime of the used records.
     private(set) var secondsLeft: Int
     private var hops: Set<ResolvedHop> = []
     private var absences: [NextHopFailure] = []
-    /// Failures that may be temporary.
+    /// Failed lookups that may succeed later.
     private(set) var failures: [NextHopFailure] = []
 
     init(secondsLeft: Int) { self.secondsLeft = secondsLeft }
@@ -24,9 +24,9 @@ struct NextHopAddresses {
         }
     }
 
-    /// Adds an address record.
+    /// Adds a record.
     ///
-    /// False if the record is not a usable address.
+    /// Returns false if it is no usable address.
     private mutating func add(_ record: NameRecord, of target: NextHopTarget) -> Bool {
         guard case .address(let address) = record.content, address.isUsableNextHop else { return false }
         hops.insert(
@@ -35,12 +35,12 @@ struct NextHopAddresses {
         return true
     }
 
-    /// Returns the addresses in an order independent of the responses; nil if there are none.
+    /// Returns the hops in an order independent of the records' order; nil without any.
     func ordered(limit: Int) -> [ResolvedHop]? {
         hops.isEmpty ? nil : Array(hops.sorted { $0.order < $1.order }.prefix(limit))
     }
 
-    /// Returns the most useful failure: temporary failures come before definite ones.
+    /// Returns the most useful failure: a temporary one before a permanent one.
     func failure(of targets: [NextHopTarget]) -> NextHopFailure {
         failures.first ?? absences.first
             ?? NextHopFailure(name: targets.first?.host ?? "", type: .a, reason: .noData)
@@ -48,17 +48,17 @@ struct NextHopAddresses {
 }
 
 extension ResolvedHop {
-    /// Sort key: priority, then larger weight, then IPv4 before IPv6, then address.
+    /// Sorts by priority, then by falling weight, then IPv4 before IPv6, then by address.
     fileprivate var order: (Int, Int, Int, UInt64, UInt64, UInt16) {
         (priority, -weight, address.isIPv6 ? 1 : 0, address.high, address.low, address.port)
     }
 }
 
 extension PeerAddress {
-    /// False for addresses that cannot be a next hop, whatever DNS says.
+    /// False for addresses that cannot belong to one peer.
     ///
-    /// Rejects unspecified, multicast and broadcast addresses. Rejects link-local IPv6, which needs an interface.
-    /// Rejects IPv4-mapped IPv6, which an IPv6-only socket cannot reach.
+    /// These are unspecified, multicast and broadcast addresses, link-local IPv6 (it needs an interface), and
+    /// IPv4-mapped IPv6 (an IPv6-only socket cannot send to it).
     fileprivate var isUsableNextHop: Bool {
         guard isIPv6 else { return low >> 24 != 0 && low >> 24 < 224 }
         let isMulticast = high >> 56 == 0xFF

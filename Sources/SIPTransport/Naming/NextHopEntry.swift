@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The resolver's state of one host name.
+/// The resolver's state of one name.
 struct NextHopEntry: Hashable, Sendable {
-    /// The addresses of the last successful lookup; nil before the first one.
+    /// The last good result; nil if there was none.
     private(set) var hops: [ResolvedHop]?
-    /// False if some lookups of that result failed.
+    /// False if lookups failed in that result.
     private(set) var isWhole = true
-    /// Time of that result in seconds since 1970.
+    /// Time of that result, in seconds since 1970.
     private(set) var answeredAt: Int64?
     /// Time of the next lookup, on the resolver's clock.
     private(set) var due: Duration
     /// Consecutive failures.
     private(set) var failures = 0
-    /// The last failure; nil after a success.
+    /// The last failure; nil if the last lookup succeeded.
     private(set) var problem: String?
 
-    /// Creates the entry of a name without a result.
+    /// A name that was never looked up.
     init(due: Duration) { self.due = due }
 
-    /// Creates the entry of a name with a saved result, which is to be refreshed.
+    /// A name with the result of an earlier run, due for a lookup.
     init(kept: NextHopFile.Kept, due: Duration) {
         hops = kept.hops
         isWhole = kept.isWhole
@@ -26,9 +26,7 @@ struct NextHopEntry: Hashable, Sendable {
         self.due = due
     }
 
-    /// Stores a result.
-    ///
-    /// An incomplete result without new addresses does not replace a complete one.
+    /// Takes a result, unless it is an incomplete subset of a complete one.
     mutating func take(_ answer: NextHopAnswer, at now: Duration, wall: Int64, retry: (Int) -> Duration) {
         let isGap = !answer.gaps.isEmpty
         if isGap, isWhole, let hops, Set(answer.hops).isSubset(of: hops) {
@@ -43,7 +41,7 @@ struct NextHopEntry: Hashable, Sendable {
         due = now + (isGap ? min(answer.lifetime, retry(failures)) : answer.lifetime)
     }
 
-    /// Keeps the last result and schedules a retry.
+    /// Keeps the last good result and retries soon.
     mutating func fail(_ problem: String, at now: Duration, retry: (Int) -> Duration) {
         failures += 1
         self.problem = problem
@@ -51,7 +49,7 @@ struct NextHopEntry: Hashable, Sendable {
     }
 }
 
-/// Exponential backoff between two limits, with a random spread of ± 20 %.
+/// Waits after failures: doubled between two limits, spread by ± 20 %.
 package struct NextHopBackoff: Hashable, Sendable {
     /// The delay after the first failure.
     package var first: Duration
@@ -63,9 +61,9 @@ package struct NextHopBackoff: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Returns the delay after `count` consecutive failures, from 1.
+    /// Returns the wait after consecutive failures, counted from one.
     ///
-    /// `chance` in 0 ..< 1 selects the spread.
+    /// `chance` in 0 ..< 1 spreads it by ± 20 %.
     package func delay(afterFailures count: Int, chance: Double) -> Duration {
         let doubled = min(first * (1 << min(max(count - 1, 0), 30)), limit)
         return min(max(doubled * (0.8 + 0.4 * chance), first), limit)

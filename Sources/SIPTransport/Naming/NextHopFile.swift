@@ -3,9 +3,11 @@
 import Foundation
 import SIPCore
 
-/// A file with the last addresses of all names, so that the gateway can start without DNS.
+/// The file of the last good results.
+///
+/// A start without name servers finds its peers in it.
 struct NextHopFile: Sendable {
-    /// The saved result of one name.
+    /// The last good result of one name.
     struct Kept: Hashable, Sendable {
         var hops: [ResolvedHop]
         var isWhole: Bool
@@ -15,9 +17,9 @@ struct NextHopFile: Sendable {
 
     let path: String
 
-    /// Reads all saved results; empty if the file does not exist.
+    /// Reads the stored results; empty without a file.
     ///
-    /// - Throws: `NextHopFileError`. The caller then treats the file as empty.
+    /// - Throws: `NextHopFileError`. The file counts as empty then.
     func read() throws(NextHopFileError) -> [NextHopName: Kept] {
         guard FileManager.default.fileExists(atPath: path) else { return [:] }
         let content: Content
@@ -38,7 +40,7 @@ struct NextHopFile: Sendable {
         return kept
     }
 
-    /// Replaces the file atomically.
+    /// Replaces the whole file.
     func write(_ answers: [NextHopName: Kept]) throws(NextHopFileError) {
         let lines = answers.map(Content.Line.init).sorted { ($0.host, $0.transport) < ($1.host, $1.transport) }
         let encoder = JSONEncoder()
@@ -51,13 +53,13 @@ struct NextHopFile: Sendable {
         }
     }
 
-    /// Size limit, far above the needs of any configuration.
+    /// Far more than any configuration needs.
     ///
-    /// A longer file counts as damaged.
+    /// A longer file is truncated and then counts as damaged.
     private static let sizeLimit = 4 << 20
 }
 
-/// The reason why the file cannot be read or written.
+/// An unusable file of last good results.
 ///
 /// The resolver continues without it.
 enum NextHopFileError: Error, Hashable, CustomStringConvertible {

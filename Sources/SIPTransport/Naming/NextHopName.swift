@@ -2,13 +2,13 @@
 
 package import SIPCore
 
-/// A configured next hop: host name or address, optional port, and transport.
+/// A configured next hop: a host by name or address, an optional port, and a transport.
 package struct NextHopName: Hashable, Sendable {
-    /// Host in lower case without a trailing dot, so that equal names compare as equal.
+    /// In lower case and without a final dot, so that two spellings of one name are equal.
     ///
     /// Names must be complete, because no search list applies. Also an address, IPv6 with or without brackets.
     package let host: String
-    /// Nil means the port of the SRV records, or else the transport's default port.
+    /// Nil: the port comes from the name's SRV records, else it is the transport's default.
     package let port: UInt16?
     package let transport: SIPTransportKind
 
@@ -19,7 +19,7 @@ package struct NextHopName: Hashable, Sendable {
         self.transport = transport
     }
 
-    /// The name of the SRV records (RFC 3263 §4.2).
+    /// The name of the SRV records of the service (RFC 3263 §4.2).
     var serviceName: String {
         switch transport {
         case .udp: "_sip._udp.\(host)"
@@ -29,7 +29,7 @@ package struct NextHopName: Hashable, Sendable {
         }
     }
 
-    /// The address with its port; nil for a host name.
+    /// The address literal with its port; nil for a name.
     var literal: PeerAddress? { PeerAddress(host: Array(host.utf8)[...], port: port ?? transport.defaultPort) }
 }
 
@@ -38,16 +38,12 @@ extension NextHopName: CustomStringConvertible {
     package var description: String { "\(host)\(port.map { ":\($0)" } ?? "") over \(transport.viaName)" }
 }
 
-/// One address of a next hop.
+/// One address of a next hop's name.
 package struct ResolvedHop: Hashable, Sendable {
     package let address: PeerAddress
-    /// SRV priority; the lowest is tried first (RFC 2782).
-    ///
-    /// 0 without SRV records.
+    /// Smaller priorities are tried first (RFC 2782); 0 without SRV records.
     package let priority: Int
-    /// SRV weight within a priority (RFC 2782).
-    ///
-    /// 0 without SRV records.
+    /// Share among hops of one priority (RFC 2782); 0 without SRV records.
     package let weight: Int
 
     package init(address: PeerAddress, priority: Int, weight: Int) {
@@ -57,7 +53,7 @@ package struct ResolvedHop: Hashable, Sendable {
     }
 }
 
-/// Address families to look up.
+/// The permitted address families.
 package struct AddressFamilies: OptionSet, Hashable, Sendable {
     package let rawValue: UInt8
 

@@ -2,41 +2,43 @@
 
 import SIPCore
 
-/// The addresses of a next hop, and their lifetime.
+/// The addresses of a next hop's name, and their lifetime.
 package struct NextHopAnswer: Hashable, Sendable {
-    /// Sorted by priority, weight (largest first) and address; empty if the domain declines the service.
+    /// By priority, then falling weight, then address.
+    ///
+    /// Empty if the domain declines the service.
     package var hops: [ResolvedHop]
-    /// The smallest TTL of the records, clamped to the limits.
+    /// The smallest lifetime of the records, within the configured limits.
     package var lifetime: Duration
-    /// Failures of some lookups, with remedies; empty if all lookups succeeded.
+    /// Lookups that failed although others gave addresses, with remedies.
+    ///
+    /// Empty if all succeeded.
     package var gaps: [String]
 }
 
-/// The reason why a next hop has no address.
+/// A next hop's name could not be resolved.
 package struct NextHopFailure: Error, Hashable, Sendable, CustomStringConvertible {
-    /// The name of the failed lookup.
-    ///
-    /// For SRV it includes the service prefix.
+    /// The name of the lookup; for SRV with the service in front.
     package let name: String
     package let type: NameRecordType
     package let reason: NameLookupError
 
-    /// `pbx.example.net A: no name server answered in time; check …`.
+    /// `pbx.example.net A: no name server responded in time; check …`.
     package var description: String { "\(name) \(type.name): \(reason)" }
 }
 
 /// Resolves a next hop with a fixed transport (RFC 3263 §4.2).
 ///
-/// Pure except for its lookups. Equal records in any order give an equal result, so a DNS server that rotates records
-/// causes no change. The sender applies the weights.
+/// Pure except for the given lookups: the same records give the same result in any order, so rotating records cause no
+/// change. The sender chooses by the weights.
 package struct NextHopResolution: Hashable, Sendable {
-    /// The address families to look up.
+    /// Addresses of other families are not looked up.
     package var families: AddressFamilies
     /// Lower limit of the lifetime.
     package var shortestLifetime: Duration
     /// Upper limit of the lifetime.
     package var longestLifetime: Duration
-    /// Limit of addresses per name, and of SRV targets.
+    /// Limit of hops per name, and of SRV targets looked up.
     package var hopLimit: Int
 
     package init(
@@ -49,9 +51,9 @@ package struct NextHopResolution: Hashable, Sendable {
         self.hopLimit = hopLimit
     }
 
-    /// Resolves a name.
+    /// Looks up the records that the name needs.
     ///
-    /// - Throws: the decisive `NextHopFailure` if there is no address.
+    /// - Throws: `NextHopFailure` of the deciding lookup if no address was found.
     package func answer(
         for name: NextHopName, using lookup: some NameLookup
     ) async throws(NextHopFailure) -> NextHopAnswer {
@@ -67,7 +69,7 @@ package struct NextHopResolution: Hashable, Sendable {
             // RFC 3263 §4.2: "If no SRV records were found, the client performs an A or AAAA record lookup".
             return try await addresses(of: [NextHopTarget(name.host, name.transport.defaultPort)], using: lookup)
         } catch {
-            // A failing server does not show that there are no SRV records. The default port may be wrong.
+            // A failing server does not prove that no SRV record exists. The default port might be the wrong one.
             throw NextHopFailure(name: name.serviceName, type: .srv, reason: error)
         }
         return try await service(records, of: name, using: lookup)
@@ -87,7 +89,7 @@ package struct NextHopResolution: Hashable, Sendable {
         return try await addresses(of: Array(targets.prefix(hopLimit)), within: lifetime, using: lookup)
     }
 
-    /// Looks up the addresses of all targets concurrently.
+    /// Looks up the addresses of all targets at once.
     private func addresses(
         of targets: [NextHopTarget], within lifetime: Int = .max, using lookup: some NameLookup
     ) async throws(NextHopFailure) -> NextHopAnswer {
@@ -138,7 +140,7 @@ extension NameRecord {
     }
 }
 
-/// A host with port and SRV rank for its addresses.
+/// A host with the port and rank of its addresses.
 struct NextHopTarget: Hashable, Sendable {
     var host: String
     var port: UInt16
@@ -150,7 +152,7 @@ struct NextHopTarget: Hashable, Sendable {
         self.port = port
     }
 
-    /// Nil if the record is not SRV, declines the service, or has no port.
+    /// Nil for other records than SRV, for a declined service, and without a port.
     init?(_ record: NameRecord) {
         guard case .service(let priority, let weight, let port, let target) = record.content,
             target != ".", port != 0
@@ -160,6 +162,6 @@ struct NextHopTarget: Hashable, Sendable {
         self.weight = Int(weight)
     }
 
-    /// Sort key: priority, then larger weight, then name.
+    /// Sorts by priority, then by falling weight, then by name.
     var order: (Int, Int, String, UInt16) { (priority, -weight, host, port) }
 }

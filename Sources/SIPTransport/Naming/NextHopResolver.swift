@@ -2,16 +2,17 @@
 
 import Synchronization
 
-/// Keeps the addresses of all configured next hops fresh, outside the call path.
+/// Refreshes the addresses of configured next hops, off the call path.
 ///
-/// Calls read the last published addresses and never wait for DNS. If a lookup fails, the last addresses stay in use
-/// regardless of their age. Only an SRV target of "." removes addresses (RFC 2782).
+/// A call reads the last published addresses and never waits for a name. After a failed lookup the last good result
+/// stays in use at any age: an old address serves a call better than none. Only an SRV target of "." removes addresses
+/// (RFC 2782).
 package final class NextHopResolver: Sendable {
     private struct State {
-        /// In the order of configuration, without duplicates.
+        /// Each name once, in the order of the configuration.
         var names: [NextHopName] = []
         var entries: [NextHopName: NextHopEntry] = [:]
-        /// Signals a change of `names`; nil while `run` is not active.
+        /// Signals a change of the names; nil while `run` is not active.
         var bell: AsyncStream<Void>.Continuation?
     }
 
@@ -23,15 +24,15 @@ package final class NextHopResolver: Sendable {
     private let state = Mutex(State())
     /// The last published addresses.
     ///
-    /// Locked during publishing, so that changes stay in order.
+    /// Locked during a publication, so that changes arrive in order.
     private let published = Mutex<[NextHopName: [ResolvedHop]]>([:])
 
-    /// Loads the saved addresses.
+    /// Reads the stored results.
     ///
-    /// Nothing is looked up or published before `run`.
+    /// Lookups and publications start with `run`.
     ///
-    /// `onChange` gets the addresses of all names after each change. `onNotice` gets a log line when a name starts or
-    /// stops failing, or if the file fails. Both run on any thread and must not call the resolver.
+    /// `onChange` receives all resolved names after each difference. `onNotice` receives a log line when a name starts
+    /// or stops failing, or the file fails. Both are called by any thread and must not call the resolver.
     package init(
         names: [NextHopName], lookup: any NameLookup, settings: Settings, time: Time,
         onChange: @escaping @Sendable ([NextHopName: [ResolvedHop]]) -> Void,
@@ -45,7 +46,7 @@ package final class NextHopResolver: Sendable {
         put(names, kept: readKept())
     }
 
-    /// Refreshes every name when it is due, until the task is cancelled.
+    /// Refreshes every due name until the task is cancelled; new names at once.
     ///
     /// Looks up new names at once. Only one task may run it.
     package func run() async {
@@ -56,11 +57,11 @@ package final class NextHopResolver: Sendable {
         state.withLock { $0.bell = nil }
     }
 
-    /// Looks up each new name once, before a reload activates the names.
+    /// Looks up each new name once, before a reload puts it in place.
     ///
     /// Thread-safe, except inside `onChange` and `onNotice`.
     ///
-    /// - Returns: the names without an address.
+    /// - Returns: the unresolved names.
     package func learn(_ names: [NextHopName]) async -> [NextHopName] {
         let new = state.withLock { state in names.filter { state.entries[$0]?.hops == nil && !state.names.contains($0) }
         }
@@ -73,7 +74,9 @@ package final class NextHopResolver: Sendable {
         }
     }
 
-    /// Replaces the names at a reload.
+    /// Replaces the names after a reload.
+    ///
+    /// Names that stay keep their results and times.
     ///
     /// Remaining names keep their addresses and due times.
     ///
@@ -84,7 +87,7 @@ package final class NextHopResolver: Sendable {
         state.withLock { $0.bell }?.yield()
     }
 
-    /// The status of every name, in the order of configuration.
+    /// The state of every name, in the order of the configuration.
     package var snapshot: [NextHopStatus] {
         let wall = time.wallSeconds()
         return state.withLock { state in
@@ -118,7 +121,7 @@ extension NextHopResolver {
         }
     }
 
-    /// Runs one task per name, until the names change or the task is cancelled.
+    /// Runs one task for each name, until the names change or the task is cancelled.
     private func keepAllFresh(until changes: AsyncStream<Void>) async {
         let names = state.withLock { $0.names }
         await withTaskGroup(of: Bool.self) { group in
@@ -155,7 +158,7 @@ extension NextHopResolver {
         } catch {
             outcome = .failure(error)
         }
-        // A cancelled lookup has no result.
+        // A cancelled lookup gives no result.
         if Task.isCancelled { return }
         settle(outcome, of: name)
         publish()
@@ -177,7 +180,7 @@ extension NextHopResolver {
         if let notice { onNotice(notice) }
     }
 
-    /// Publishes changed addresses and saves them.
+    /// Publishes differences from the last publication and stores the results.
     private func publish() {
         published.withLock { last in
             let entries = state.withLock { $0.entries }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension NextHopResolver {
-    /// Clock and randomness of the resolver.
+    /// Time and random numbers.
     ///
     /// Tests inject their own.
     package struct Time: Sendable {
         let clock: any Clock<Duration>
-        /// Time since this value was created.
+        /// Time since this value was made.
         let elapsed: @Sendable () -> Duration
         let wallSeconds: @Sendable () -> Int64
         let chance: @Sendable () -> Double
 
-        /// Takes the clock for waits, the wall clock in seconds since 1970, and random numbers in 0 ..< 1.
+        /// Takes the clock of waits, the wall clock in seconds since 1970, and random numbers in 0 ..< 1.
         package init(
             clock: some Clock<Duration>, wallSeconds: @escaping @Sendable () -> Int64,
             chance: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
@@ -24,11 +24,11 @@ extension NextHopResolver {
         }
     }
 
-    /// Settings for resolution, backoff and the file of addresses.
+    /// Rules of the resolution, waits after failures, and the file of the results.
     package struct Settings: Hashable, Sendable {
         package var resolution: NextHopResolution
         package var backoff: NextHopBackoff
-        /// File that keeps addresses across restarts; nil for none.
+        /// The file that keeps results over restarts; nil for none.
         package var path: String?
 
         package init(

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Status of a next hop for operators.
+/// State of one next hop's name, for the operator.
 package struct NextHopStatus: Hashable, Sendable {
     package let name: NextHopName
     /// The addresses in use.
     ///
-    /// Nil if never resolved; empty if the domain declines the service.
+    /// Nil if the name was never resolved, empty if the domain declines the service.
     package let hops: [ResolvedHop]?
-    /// Time since the last successful lookup; nil if there was none.
+    /// Age of the last good result; nil without one.
     package let age: Duration?
     /// Consecutive failed lookups.
     package let failures: Int
-    /// The last failure and its remedy; nil after a successful lookup.
+    /// The last failure with its remedy; nil if the last lookup succeeded.
     package let problem: String?
 
     init(_ name: NextHopName, _ entry: NextHopEntry, wall: Int64) {

@@ -5,23 +5,23 @@ import Foundation
 package import SIPCore
 import Synchronization
 
-/// Queries DNS servers.
+/// Queries name servers over the network.
+///
+/// Threads of its own wait for them.
 ///
 /// Blocking calls run on threads of their own.
 ///
 /// Ignores `/etc/hosts` and the search list in `/etc/resolv.conf`.
 package final class SystemNameLookup: NameLookup {
-    /// DNS servers and timeouts.
+    /// Name servers, timeouts and limits.
     package struct Settings: Hashable, Sendable {
-        /// At most eight servers, queried in order.
-        ///
-        /// Empty means those in `/etc/resolv.conf`.
+        /// Name servers in order, at most eight; empty for those of `/etc/resolv.conf`.
         package var servers: [PeerAddress]
-        /// Timeout per server and attempt, 1 ms to 30 s.
+        /// Timeout of one server and one attempt, 1 ms … 30 s.
         package var timeout: Duration
-        /// Attempts over all servers, 1 to 8.
+        /// Rounds through all servers, 1 … 8.
         package var attempts: Int
-        /// Limit of concurrent lookups, each with a thread.
+        /// Concurrent lookups, and so threads.
         package var concurrency: Int
 
         package init(
@@ -45,6 +45,8 @@ package final class SystemNameLookup: NameLookup {
 
     /// Queries the servers.
     ///
+    /// A cancelled task returns at once, while its query times out in the background.
+    ///
     /// Cancellation returns at once; the query continues in the background.
     ///
     /// - Throws: `NameLookupError`, at the latest after servers × attempts × timeout plus the time in the queue.
@@ -55,7 +57,7 @@ package final class SystemNameLookup: NameLookup {
                 waiting.begin(continuation)
                 let settings = settings
                 queue.addOperation {
-                    // The caller may have been cancelled in the queue.
+                    // The task may have been cancelled before a thread was free.
                     if waiting.isOver { return }
                     waiting.end(with: NameQuestion(name: name, type: type).ask(settings))
                 }
@@ -67,7 +69,7 @@ package final class SystemNameLookup: NameLookup {
     }
 }
 
-/// A continuation that is resumed once, by the response or by cancellation.
+/// A continuation that is resumed once, by the result or by cancellation.
 private final class WaitingLookup: Sendable {
     private enum State {
         case new
@@ -103,7 +105,7 @@ private final class WaitingLookup: Sendable {
     }
 }
 
-/// A blocking DNS query.
+/// One query to the servers on the calling thread.
 private struct NameQuestion {
     let name: String
     let type: NameRecordType
@@ -146,7 +148,7 @@ extension NameLookupError {
 }
 
 extension NameRecord {
-    /// Nil for a record of another type.
+    /// Nil for an unrequested type.
     fileprivate init?(_ record: herald_name_record) {
         guard let type = NameRecordType(rawValue: record.type) else { return nil }
         timeToLive = Int(record.ttl)
@@ -171,7 +173,7 @@ extension NameRecord {
     }
 }
 
-/// Returns the text of a C array up to its NUL or its end.
+/// Returns the text of a C array, up to its NUL or its end.
 private func text<Characters>(_ characters: Characters) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

@@ -25,7 +25,7 @@ extension PeerCertificate {
                 }
             }
         }
-        // RFC 5922 §7.1: SIP URIs take precedence over host names.
+        // RFC 5922 §7.1: if SIP URIs are given, host names are ignored.
         var names = domains.isEmpty ? hosts : domains
         if names.isEmpty {
             for attribute in parsed.subject.flatMap({ $0 }) where attribute.type == .RDNAttributeType.commonName {
@@ -35,9 +35,9 @@ extension PeerCertificate {
         self.init(names: names)
     }
 
-    /// True if the certificate is valid for a SIP domain.
+    /// True if the certificate is for a SIP domain.
     ///
-    /// Names must be equal. Wildcards match no SIP domain (RFC 5922 §7.2).
+    /// Only equal names match: a wildcard matches no SIP domain (RFC 5922 §7.2).
     func proves(_ domain: String) -> Bool {
         names.contains(domain.lowercased()) && !domain.contains("*")
     }

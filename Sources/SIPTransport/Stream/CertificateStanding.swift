@@ -8,21 +8,21 @@ import X509
 
 /// Names and validity of one of the gateway's own certificates.
 package struct CertificateStanding: Hashable, Sendable {
-    /// Days before expiry from which a remark reminds the operator.
+    /// Days before expiry at which reminders begin.
     package static let reminderDays = 21
 
-    /// The names that peers compare (RFC 5922 §7.1).
+    /// Names in the form that peers compare (RFC 5922 §7.1).
     package let names: [String]
     /// Seconds since 1970.
     package let validFrom: Int64
-    /// Seconds since 1970; the last second of validity.
+    /// Seconds since 1970; the last valid second.
     package let validUntil: Int64
 
     package init(names: [String], validFrom: Int64, validUntil: Int64) {
         (self.names, self.validFrom, self.validUntil) = (names, validFrom, validUntil)
     }
 
-    /// Nil if the certificate cannot be parsed.
+    /// Nil for an unreadable certificate.
     init?(_ certificate: NIOSSLCertificate) {
         guard let bytes = try? certificate.toDERBytes(), let parsed = try? Certificate(derEncoded: bytes),
             let names = PeerCertificate(certificate)?.names
@@ -32,12 +32,10 @@ package struct CertificateStanding: Hashable, Sendable {
             validUntil: Int64(parsed.notValidAfter.timeIntervalSince1970))
     }
 
-    /// Returns seconds until expiry; negative afterwards.
+    /// Returns the seconds until it expires; negative afterwards.
     package func secondsLeft(at now: Int64) -> Int64 { validUntil - now }
 
-    /// Returns a remark with the necessary action.
-    ///
-    /// Nil while more than `reminderDays` are left.
+    /// Returns the operator's task; nil while the certificate is valid for longer than `reminderDays`.
     package func remark(at now: Int64) -> String? {
         let left = secondsLeft(at: now)
         let days = abs(left) / 86_400
@@ -51,7 +49,7 @@ package struct CertificateStanding: Hashable, Sendable {
         return "expires in \(Self.count(days)), on \(Self.day(validUntil)); renew it and reload"
     }
 
-    /// Returns names and expiry date for a summary.
+    /// Returns name and end of validity, for a summary.
     package func summary(at now: Int64) -> String {
         let left = secondsLeft(at: now)
         let name = names.isEmpty ? "no name" : names.joined(separator: ", ")
@@ -63,7 +61,7 @@ package struct CertificateStanding: Hashable, Sendable {
         days == 0 ? "less than a day" : days == 1 ? "1 day" : "\(days) days"
     }
 
-    /// Formats a day in UTC as ISO 8601.
+    /// Returns the day in UTC in ISO 8601.
     private static func day(_ seconds: Int64) -> String {
         Date(timeIntervalSince1970: TimeInterval(seconds)).formatted(.iso8601.year().month().day())
     }

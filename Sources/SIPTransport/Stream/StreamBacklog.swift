@@ -2,49 +2,53 @@
 
 import SIPCore
 
-/// The stream messages that a worker has taken out of its inbox and handles in rounds.
+/// Messages that a worker has taken out of its inbox, with their fill level.
 ///
-/// Streams can deliver thousands of messages at once. Rounds let datagrams and timers proceed in between. Owned by one
-/// worker thread.
+/// It handles them in rounds.
+///
+/// In rounds, because streams may deliver thousands of messages at once, while datagrams and timers wait. Owned by one
+/// worker's thread.
 struct StreamBacklog {
-    /// Messages per round.
+    /// Messages in one round.
     static let turn = 32
-    /// Queued bytes that count as full: about 10,000 messages, or 0.1 s of work.
+    /// Waiting bytes that count as full.
     ///
-    /// Connections deliver a megabyte at a time. That would be a large part of a shorter queue, and calls would be shed
-    /// in waves (docs/performance/log.md). An inbox takes twice as much before it stops reading from connections,
-    /// which also delays calls in progress.
+    /// About 10,000 messages, 0.1 s of work. A connection delivers up to a megabyte at once; with a shorter queue that
+    /// would shed calls in waves (docs/performance-overload.md). An inbox holds twice as much before it stops reading
+    /// connections, which delays calls in progress too.
     static let fullBytes = 8 << 20
-    /// Queued bytes that count as empty: connections deliver as much between two rounds.
+    /// Waiting bytes that count as empty: about the bytes that connections deliver between two rounds.
     static let emptyBytes = 64 << 10
 
     private let inbox: StreamInbox
-    /// Reversed, so the last element is next.
+    /// In reverse order: the last element is the next message.
     private var taken: [StreamArrival] = []
 
     init(of inbox: StreamInbox) { self.inbox = inbox }
 
-    /// True if nothing is left.
+    /// True if no message waits.
     ///
-    /// No wake-up announces the remaining messages.
+    /// Waiting messages cause no wake-up.
     var isEmpty: Bool { taken.isEmpty }
 
-    /// Fill level.
+    /// The fill level.
     ///
-    /// Above 1, connections are soon no longer read.
+    /// Above 1, connections are soon not read.
     var filling: Double {
         let waiting = inbox.waitingBytes
         return waiting > Self.emptyBytes ? Double(waiting) / Double(Self.fullBytes) : 0
     }
 
-    /// Takes the contents of the inbox if nothing is left from the last time.
+    /// Takes new messages after the earlier ones are handled.
     mutating func renew() {
         guard taken.isEmpty else { return }
         inbox.exchange(for: &taken)
         taken.reverse()
     }
 
-    /// Handles the messages of one round, then releases their bytes in the inbox.
+    /// Handles the messages of one round one by one.
+    ///
+    /// Their bytes are released at the end of the round.
     mutating func takeTurn(_ handle: (StreamArrival) -> Void) {
         var bytes = 0
         for _ in 0..<Self.turn {

@@ -5,19 +5,17 @@ import NIOSSL
 import NIOTLS
 import SIPCore
 
-/// A TCP or TLS connection: splits received bytes into messages, and writes outgoing messages.
+/// One connection: splits received bytes into messages and forwards them; writes messages.
 ///
-/// Runs on its event loop only.
+/// Used on its event loop only.
 final class StreamConnection: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias OutboundOut = ByteBuffer
 
-    /// The side that opened the connection.
+    /// The side that opened it.
     enum Origin: Sendable { case made, acceptedFromPeer, acceptedFromStranger }
 
-    /// Identifies the connection.
-    ///
-    /// Never 0, never reused.
+    /// Identifies it to the element; never 0, never reused.
     let number: UInt64
     /// Position of its local address.
     let socket: Int
@@ -28,43 +26,43 @@ final class StreamConnection: ChannelInboundHandler {
     private var framer: StreamFramer
     private var channel: (any Channel)?
     private var certificate: PeerCertificate?
-    /// The required name in the peer's certificate; nil for none.
+    /// The required name of the far end's certificate; nil for none.
     var provenName: String?
     private var isSecured: Bool
     private var lastByte: NIODeadline
-    /// Start of an incomplete message or handshake; nil if there is none.
+    /// Start of the incomplete message or handshake; nil without one.
     private var unfinishedSince: NIODeadline?
-    /// Received messages, offered to the worker together.
+    /// Messages received together, to be offered together.
     ///
-    /// While the inbox has no capacity for them, nothing is read.
+    /// While the inbox has no capacity, the connection is not read.
     private var gathered: [StreamArrival] = []
     private var isRefused = false
     private var waitingBytes = 0
-    /// Unwritten messages without a delivery token, concatenated.
+    /// Unwritten messages without a delivery token, one after the other.
     private var collected = ByteBuffer()
     /// True if messages were added since the last flush.
     private var hasUnflushed = false
-    /// Messages queued before the connection and its TLS handshake are complete.
+    /// Messages from before the connection was usable (for TLS, after its handshake).
     ///
-    /// Their waiting does not show a slow peer.
+    /// They are not written until then, so their number says nothing about the far end.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
-    /// Bytes of these messages.
+    /// Bytes of those messages.
     ///
-    /// They do not count as a reason to close the connection.
+    /// They do not count towards the limit of waiting bytes.
     private var earlyBytes = 0
-    /// True if a keep-alive (RFC 5626) awaits its response.
+    /// True if keep-alive pings wait for a pong.
     private var owesSign = false
     /// True once closing has begun.
     ///
-    /// The connection accepts no message any more.
+    /// It accepts no message then.
     private(set) var isClosing = false
-    /// True if the received bytes cannot be parsed any more.
+    /// True once its received bytes are unreadable.
     private var isBroken = false
-    /// True if a request on this connection can get its responses.
+    /// True if responses to a request sent on it can arrive.
     var takesRequests: Bool { !isClosing && !isBroken }
-    /// True if the connection failed or has ended.
+    /// True if it never opened or has ended.
     ///
-    /// Further messages are reported as undelivered.
+    /// Further messages are not delivered.
     private var isGone = false
 
     init(number: UInt64, socket: Int, origin: Origin, remote: PeerAddress, isTLS: Bool, hub: StreamHub) {
@@ -82,12 +80,12 @@ final class StreamConnection: ChannelInboundHandler {
 
     // MARK: Sending
 
-    /// Queues a message for `flush`, or until the connection is established.
+    /// Takes a message, to be written by `flush` or once the connection is usable.
     ///
-    /// Returns true for the first message since the last flush.
+    /// True for the first message since the last `flush`.
     func send(_ bytes: [UInt8], token: DeliveryToken) -> Bool {
         guard channel != nil, isSecured else {
-            // An immediate failure, for example for lack of a route or a descriptor, precedes the first message.
+            // An immediate failure, such as no route or no descriptor, has happened before the first message.
             if isGone || earlyBytes + bytes.count > hub.limits.early {
                 hub.fail(token, on: number)
             } else {
@@ -96,9 +94,9 @@ final class StreamConnection: ChannelInboundHandler {
             }
             return false
         }
-        // Only bytes that the system did not accept show a peer that does not read.
+        // Only bytes that the system did not accept show a far end that does not read.
         if waitingBytes + bytes.count > hub.limits.waiting { flush() }
-        // The flush may have revealed the end of the connection.
+        // The flush may have ended the connection.
         guard channel != nil else {
             hub.fail(token, on: number)
             return false
@@ -110,14 +108,13 @@ final class StreamConnection: ChannelInboundHandler {
         }
         waitingBytes += bytes.count
         collected.writeBytes(bytes)
-        // A message with a token is written together with its predecessors. The token fails unless all of them are
-        // written.
+        // As the last part of its piece: a piece not written as a whole was not delivered.
         if token != .none { write(for: token) }
         defer { hasUnflushed = true }
         return !hasUnflushed
     }
 
-    /// Passes queued messages to the system in one call.
+    /// Writes all messages since the last flush with one system call.
     func flush() {
         if collected.readableBytes > 0 { write(for: .none) }
         hasUnflushed = false
@@ -136,7 +133,7 @@ final class StreamConnection: ChannelInboundHandler {
         channel.write(bytes, promise: promise)
     }
 
-    /// Reports the queued messages of a failed connection as undelivered.
+    /// Fails a connection that never opened.
     func failEarly() {
         isGone = true
         for message in early { hub.fail(message.token, on: number) }
@@ -195,7 +192,7 @@ final class StreamConnection: ChannelInboundHandler {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        // Messages received before the end are still handled, and offered only once.
+        // Messages received before the end count. There is no second try.
         if !isRefused { offer() }
         if !isSecured, !isClosing { tellTrouble(NIOSSLError.uncleanShutdown) }
         hub.closed(self)
@@ -206,7 +203,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         if !isSecured { hub.counters.add(.handshakesFailed) }
-        // In TLS 1.3 a peer rejects the gateway's certificate after its own part of the handshake.
+        // In TLS 1.3, a far end rejects the gateway's certificate after its side of the handshake has ended.
         var isAlert = false
         if case BoringSSLError.sslError = error { isAlert = true }
         if !isSecured || isAlert { tellTrouble(error) }
@@ -221,10 +218,10 @@ final class StreamConnection: ChannelInboundHandler {
 
     private func tellTrouble(_ error: any Error) { hub.trouble(StreamTrouble(self, error, hub.limits), of: self) }
 
-    /// Extracts complete messages.
+    /// Extracts the complete messages.
     private func gather(_ channel: any Channel) {
         while let frame = framer.next() {
-            // The next message has a time limit of its own.
+            // The next message has its own time limit.
             unfinishedSince = nil
             switch frame {
             case .message(let bytes): gathered.append(.message(bytes, flow(nil)))
@@ -233,19 +230,19 @@ final class StreamConnection: ChannelInboundHandler {
                 isBroken = true
                 hub.counters.add(.closedBroken)
                 gathered.append(.message(bytes, flow(fault)))
-                // Gives the worker thread time to send its response.
+                // Long enough for the response to be sent; it comes from another thread.
                 channel.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(500)) { self.close(nil) }
             }
         }
-        // Applies to messages; a handshake has a time limit of its own.
-        if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? hub.now : nil }
+        // Only for a message: a handshake has its own time limit.
+        if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? .now() : nil }
     }
 
-    /// Responds once to all keep-alives of a read.
+    /// Sends one pong for all pings of a read.
     ///
-    /// One write per keep-alive would delay other connections.
+    /// A pong for each would be one write for four bytes read.
     private func giveSign(_ context: ChannelHandlerContext) {
-        // A peer that does not read gets no response, which would only occupy memory.
+        // A far end that does not read gets none: the pong would wait in memory.
         guard owesSign, context.channel.isWritable else { return }
         owesSign = false
         context.channel.writeAndFlush(context.channel.allocator.buffer(bytes: [13, 10]), promise: nil)
@@ -255,9 +252,9 @@ final class StreamConnection: ChannelInboundHandler {
         Flow(source: remote, socket: socket, connection: number, certificate: certificate, fault: fault)
     }
 
-    /// Offers all received messages to the worker at once, so that it wakes once.
+    /// Offers the gathered messages together, so that the worker is woken once.
     ///
-    /// Stops reading until the inbox has capacity.
+    /// Reads no more until the inbox has capacity.
     private func offer() {
         guard !gathered.isEmpty else { return }
         let wasRefused = isRefused
@@ -274,7 +271,7 @@ final class StreamConnection: ChannelInboundHandler {
 
     // MARK: Ending
 
-    /// Closes the connection if it is idle or has an incomplete message for too long.
+    /// Closes it if it has been idle, or inside a message, for too long.
     func sweep(_ now: NIODeadline) {
         if let since = unfinishedSince, !isRefused, now - since > hub.limits.unfinished.timeAmount {
             if !isSecured {
@@ -294,7 +291,9 @@ final class StreamConnection: ChannelInboundHandler {
 }
 
 extension PeerAddress {
-    /// Converts a socket address; nil if it is not an IP address.
+    /// Reads a socket address.
+    ///
+    /// Nil unless it is an IP address.
     init?(_ address: SocketAddress) {
         guard let host = address.ipAddress, let port = address.port else { return nil }
         self.init(host: Array(host.utf8)[...], port: UInt16(truncatingIfNeeded: port))

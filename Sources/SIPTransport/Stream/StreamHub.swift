@@ -6,21 +6,21 @@ import NIOPosix
 import NIOSSL
 import SIPCore
 
-/// All stream connections of a gateway.
+/// All connections of a gateway.
 ///
-/// Accepts, opens and limits them, and selects a connection for each message.
+/// Chooses the connection of a message, and opens or refuses connections.
 ///
-/// Runs on one event loop only.
+/// Used on one event loop only.
 final class StreamHub {
-    /// Identifies a connection by its addresses if a message names none.
+    /// Key of a connection for messages without a connection number.
     private struct Way: Hashable {
         let socket: Int
         let remote: PeerAddress
     }
 
-    /// Milliseconds until unacknowledged bytes end a connection.
+    /// Milliseconds before unacknowledged bytes end a connection.
     ///
-    /// The system's default is about 15 minutes.
+    /// The system's default is a quarter of an hour.
     static let deadPeerTimeout: ChannelOptions.Types.SocketOption.Value = 20_000
 
     let limits: StreamLimits
@@ -31,7 +31,7 @@ final class StreamHub {
     private var connections: [UInt64: StreamConnection] = [:]
     private var byWay: [Way: UInt64] = [:]
     private var accepted: [PeerAddress: Int] = [:]
-    /// The number of connections from unknown peers.
+    /// Connections accepted from unknown peers.
     private var strangers = 0
     private var peers = StreamPeers()
     private var lastNumber: UInt64 = 0
@@ -50,10 +50,9 @@ final class StreamHub {
         self.onTrouble = onTrouble
     }
 
-    /// The time of the event loop, which tests move by hand.
-    var now: NIODeadline { loop.now }
-
-    /// The worker that gets a connection's messages, always the same, so that they keep their order.
+    /// Returns the worker of a connection's messages.
+    ///
+    /// It is always the same, so that messages keep their order.
     func inbox(for number: UInt64) -> StreamInbox { inboxes[Int(number % UInt64(inboxes.count))] }
 
     /// Reports a message as undelivered.
@@ -64,9 +63,9 @@ final class StreamHub {
 
     // MARK: Connections
 
-    /// Accepts a connection.
+    /// Registers an accepted channel.
     ///
-    /// Throws to close it.
+    /// An error closes it.
     func accept(_ channel: any Channel, on listener: StreamListener) throws {
         guard let remote = channel.remoteAddress.flatMap(PeerAddress.init) else { throw StreamRefusal.noAddress }
         let isStranger = !peers.isPeer(remote)
@@ -85,7 +84,7 @@ final class StreamHub {
         try channel.pipeline.syncOperations.addHandler(connection)
     }
 
-    /// Sends each message on the named connection, or else on a connection to the same address, or else on a new one.
+    /// Sends each message by its named connection, else by one to its destination, else by a new one.
     func send(_ messages: [OutgoingMessage]) {
         var written: [StreamConnection] = []
         for message in messages {
@@ -96,14 +95,13 @@ final class StreamHub {
             }
             if connection.send(message.bytes, token: message.token) { written.append(connection) }
         }
-        // One system call per connection sends all of its messages.
+        // One system call for all messages of a connection.
         for connection in written { connection.flush() }
     }
 
     private func connection(for message: OutgoingMessage) -> StreamConnection? {
         if let connection = connections[message.connection], !connection.isClosing { return connection }
-        // The connection of a response has ended. An unknown peer controls its own Via, so no new connection is opened
-        // to it (RFC 3261 §18.2.2).
+        // A response without its connection: an unknown peer's Via must not choose a destination (RFC 3261 §18.2.2).
         if message.connection != 0, message.destination.port == 0 || !peers.isPeer(message.destination) { return nil }
         let way = Way(socket: message.socket, remote: message.destination)
         if let number = byWay[way], let connection = connections[number], connection.takesRequests { return connection }
@@ -155,13 +153,14 @@ final class StreamHub {
             isTLS: listener.identity != nil, hub: self)
     }
 
-    /// Registers an established connection.
+    /// Handles an opened connection.
     func opened(_ connection: StreamConnection) {
         connections[connection.number] = connection
         if connection.origin == .made {
             counters.add(.connected)
         } else {
-            // An incoming TLS connection has not proved the name that an outgoing one requires (RFC 5923 §9).
+            // An incoming TLS connection has not proved the name that an outgoing one to the target requires (RFC 5923
+            // §9).
             if !connection.isTLS {
                 byWay[Way(socket: connection.socket, remote: connection.remote)] = connection.number
             }
@@ -171,12 +170,12 @@ final class StreamHub {
         counters.setOpen(connections.count)
     }
 
-    /// Registers a connection whose TLS handshake is complete.
+    /// Handles a connection that has become usable.
     func secured(_ connection: StreamConnection) {
         told.over(connection.remote, isMade: connection.origin == .made)
     }
 
-    /// Reports a failed connection.
+    /// Reports a connection that could not be established.
     ///
     /// Failures of unknown peers are only counted.
     func trouble(_ trouble: StreamTrouble, of connection: StreamConnection) {
@@ -184,7 +183,7 @@ final class StreamHub {
         onTrouble(trouble)
     }
 
-    /// Removes a connection that has ended.
+    /// Handles the end of an opened connection.
     func closed(_ connection: StreamConnection) {
         if connection.origin != .made, connections[connection.number] != nil {
             if connection.origin == .acceptedFromStranger { strangers -= 1 }
@@ -203,7 +202,7 @@ final class StreamHub {
         counters.setOpen(connections.count)
     }
 
-    /// Closes connections that are idle or have an incomplete message for too long.
+    /// Closes connections that have been idle, or inside a message, for too long.
     func sweep() {
         let now = now
         for connection in Array(connections.values) { connection.sweep(now) }
@@ -215,7 +214,7 @@ final class StreamHub {
 }
 
 extension PeerAddress {
-    /// The unit of limits per host: an IPv4 address or an IPv6 /64.
+    /// The addresses that one host can use at will: an IPv4 address, or an IPv6 network of 64 bits.
     fileprivate var network: PeerAddress { isIPv6 ? PeerAddress(ipv6High: high, low: 0, port: 0) : with(port: 0) }
 }
 
@@ -225,7 +224,7 @@ enum StreamRefusal: Error {
 }
 
 extension SocketAddress {
-    /// Converts an address for NIO.
+    /// Makes an address for the event loop.
     init(_ address: PeerAddress) throws {
         try self.init(ipAddress: address.bareHostText, port: Int(address.port))
     }

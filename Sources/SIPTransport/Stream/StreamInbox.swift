@@ -3,28 +3,26 @@
 package import SIPCore
 import Synchronization
 
-/// An event from a stream for a worker.
+/// A message or an event of the streams for a worker.
 package enum StreamArrival: Sendable {
-    /// A message.
-    ///
-    /// Its bytes may share a buffer with other messages.
+    /// A message. It may share its storage with others.
     case message(ArraySlice<UInt8>, Flow)
     /// A message with this token was not delivered.
     case sendFailed(token: DeliveryToken)
 
-    /// Its size for the limit of an inbox.
+    /// Its size in an inbox.
     var bytes: Int { if case .message(let bytes, _) = self { bytes.count } else { 0 } }
 }
 
-/// A bounded queue from stream threads to one worker.
+/// The bounded queue from the event loop of the streams to one worker.
 ///
-/// Wakes the worker when it becomes non-empty.
+/// The first element wakes the worker.
 ///
-/// Its lock is held only for an append or a swap.
+/// Either side holds its lock for an append or a swap only.
 package final class StreamInbox: Sendable {
     private struct State {
         var arrivals: [StreamArrival] = []
-        /// Bytes of queued messages, and of messages that the worker has taken and not yet handled.
+        /// Bytes of these messages, and of taken ones that are not yet released.
         var bytes = 0
     }
 
@@ -33,16 +31,16 @@ package final class StreamInbox: Sendable {
     private let mostBytes: Int
 
     /// - Parameters:
-    ///   - mostBytes: limit of queued bytes. A connection whose messages do not fit is not read until they do.
-    ///   - wake: wakes the worker; called on any thread.
+    ///   - mostBytes: limit of waiting bytes. A connection whose messages do not fit is not read until they do.
+    ///   - wake: wakes the worker; any thread.
     package init(mostBytes: Int = 16 << 20, wake: @escaping @Sendable () -> Void) {
         self.mostBytes = mostBytes
         self.wake = wake
     }
 
-    /// Adds all messages of a read, or none.
+    /// Adds messages that arrived together, all or none.
     ///
-    /// False if the queue has no capacity for them.
+    /// False if they do not fit.
     func offer(_ messages: [StreamArrival]) -> Bool {
         let bytes = messages.reduce(0) { $0 + $1.bytes }
         let taken: (isTaken: Bool, wasEmpty: Bool) = state.withLock { state in
@@ -56,9 +54,9 @@ package final class StreamInbox: Sendable {
         return taken.isTaken
     }
 
-    /// Adds a failed delivery.
+    /// Adds the report of an undelivered message.
     ///
-    /// Ignores the limit.
+    /// Always accepted.
     func reportFailure(token: DeliveryToken) {
         guard token != .none else { return }
         let wasEmpty = state.withLock { state in
@@ -68,16 +66,18 @@ package final class StreamInbox: Sendable {
         if wasEmpty { wake() }
     }
 
-    /// Swaps the queue with an empty list, which keeps its capacity; for the worker thread only.
+    /// Swaps the queue for an empty list, whose storage is reused.
     ///
-    /// The bytes count as queued until `release`.
+    /// Called on the worker's thread.
+    ///
+    /// Its bytes count as waiting until `release`.
     package func exchange(for list: inout [StreamArrival]) {
         state.withLock { swap(&$0.arrivals, &list) }
     }
 
-    /// Releases bytes of messages that the worker has handled.
+    /// Releases bytes that the worker has handled.
     package func release(_ bytes: Int) { state.withLock { $0.bytes -= bytes } }
 
-    /// Bytes of queued messages and of messages not yet handled.
+    /// Bytes of waiting messages, taken or not.
     var waitingBytes: Int { state.withLock { $0.bytes } }
 }

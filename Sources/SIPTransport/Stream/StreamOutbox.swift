@@ -3,15 +3,15 @@
 import SIPCore
 import Synchronization
 
-/// A queue from workers to the event loop of the streams.
+/// The queue from the workers to the event loop of the streams.
 ///
-/// Its lock is held only for an append or a swap.
+/// Its lock is held for an append or a swap only.
 final class StreamOutbox: Sendable {
     private let messages = Mutex<[OutgoingMessage]>([])
 
     /// Adds messages.
     ///
-    /// True if the queue was empty, so that the caller must wake the event loop.
+    /// True if the queue was empty, so that the event loop must be woken.
     func append(_ more: [OutgoingMessage]) -> Bool {
         messages.withLock { messages in
             messages += more
@@ -19,7 +19,7 @@ final class StreamOutbox: Sendable {
         }
     }
 
-    /// Removes and returns all messages.
+    /// Takes all messages.
     func drain() -> [OutgoingMessage] {
         messages.withLock { messages in
             defer { messages = [] }

@@ -2,16 +2,16 @@
 
 package import SIPCore
 
-/// The known peers of stream connections, by address.
+/// The known peers of the streams, by address.
 package struct StreamPeers: Sendable {
     /// The required certificate names of TLS targets.
     package let serverNames: [PeerAddress: String]
-    /// True if the address belongs to a peer.
+    /// True for the address of a peer.
     ///
-    /// Ignores the port.
+    /// The port is ignored.
     package let isPeer: @Sendable (PeerAddress) -> Bool
 
-    /// - Parameter isPeer: accepts every address by default.
+    /// - Parameter isPeer: true for every address by default.
     package init(
         serverNames: [PeerAddress: String] = [:], isPeer: @escaping @Sendable (PeerAddress) -> Bool = { _ in true }
     ) {

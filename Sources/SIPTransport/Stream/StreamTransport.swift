@@ -20,7 +20,7 @@ package struct StreamListener: Sendable {
     }
 }
 
-/// SIP over TCP and TLS (RFC 3261 §18): accepts and opens connections, frames messages, and passes them to the workers.
+/// SIP over TCP and TLS (RFC 3261 §18): accepts, connects, frames, and forwards whole messages to the workers.
 ///
 /// One event loop serves all connections. `send` is thread-safe and never blocks.
 package final class StreamTransport: Sendable {
@@ -34,11 +34,12 @@ package final class StreamTransport: Sendable {
 
     /// Prepares the streams.
     ///
-    /// Opens nothing before `start`.
+    /// Sockets are opened by `start`.
     ///
     /// - Parameters:
-    ///   - inboxes: one inbox per worker.
-    ///   - onTrouble: called for failed connections with peers, on the event loop. Must not block.
+    ///   - inboxes: one for each worker.
+    ///   - onTrouble: called for connections with peers that could not be established. It runs on the event loop and
+    ///     must not block.
     package init(
         listeners: [StreamListener], inboxes: [StreamInbox], limits: StreamLimits = .init(),
         onTrouble: @escaping @Sendable (StreamTrouble) -> Void = { _ in }
@@ -60,8 +61,8 @@ package final class StreamTransport: Sendable {
 
     /// Listens on every address.
     ///
-    /// - Returns: the bound addresses. Port 0 is replaced by the kernel's choice.
-    /// - Throws: `StreamListenError` for the first address that cannot be bound. All others are closed again.
+    /// - Returns: the bound addresses. A port 0 is replaced by the kernel's choice.
+    /// - Throws: `StreamListenError` for the first address that cannot be bound. No socket stays open then.
     package func start() async throws -> [Int: PeerAddress] {
         var bound: [Int: PeerAddress] = [:]
         for listener in listeners {
@@ -74,8 +75,7 @@ package final class StreamTransport: Sendable {
                 .childChannelInitializer { channel in
                     channel.eventLoop.makeCompletedFuture { try hub.value.accept(channel, on: listener) }
                 }
-            // IPv6 sockets accept no IPv4, as with UDP. So 0.0.0.0 and [::] can use the same port, and a peer has one
-            // address.
+            // As for UDP, an IPv6 socket takes no IPv4: 0.0.0.0 and [::] can share a port, and a peer has one address.
             if listener.address.isIPv6 {
                 _ = bootstrap.serverChannelOption(
                     ChannelOptions.Types.SocketOption(level: .ipv6, name: .ipv6_v6only), value: 1)
@@ -95,10 +95,8 @@ package final class StreamTransport: Sendable {
 
     /// Sends messages.
     ///
-    /// Thread-safe; never blocks.
-    ///
-    /// Uses the named connection while it is open, or else a connection to the same address, or else a new one (RFC
-    /// 3261 §18.1.1, §18.2.2). Undelivered messages are reported to a worker's inbox with their tokens.
+    /// Each by its named connection while that is open, else by one to its destination, else by a new one (RFC 3261
+    /// §18.1.1, §18.2.2). An undelivered message is reported to a worker's inbox with its token.
     package func send(_ messages: [OutgoingMessage]) {
         guard outbox.append(messages) else { return }
         let (hub, outbox) = (hub, outbox)
@@ -107,7 +105,7 @@ package final class StreamTransport: Sendable {
 
     /// Sets the known peers for new connections.
     ///
-    /// Thread-safe.
+    /// Any thread.
     package func setPeers(_ peers: StreamPeers) {
         let hub = hub
         loop.execute { hub.value.setPeers(peers) }
@@ -115,12 +113,12 @@ package final class StreamTransport: Sendable {
 
     /// Reloads the certificate files of every TLS address.
     ///
-    /// - Throws: `TLSIdentityError` for the first unusable file. That address keeps its certificate.
+    /// - Throws: `TLSIdentityError` for the first unusable one. That address keeps its earlier files.
     package func reloadIdentities() throws(TLSIdentityError) {
         for listener in listeners { try listener.identity?.reload() }
     }
 
-    /// Closes all connections and listeners.
+    /// Closes all sockets.
     package func stop() async {
         let hub = hub
         try? await loop.submit { hub.value.closeAll() }.get()
@@ -128,9 +126,9 @@ package final class StreamTransport: Sendable {
     }
 }
 
-/// The reason why a TCP or TLS address cannot be opened.
+/// A TCP or TLS address could not be opened.
 ///
-/// The program exits with this message before it handles any call.
+/// The program ends with this message before the first call.
 package struct StreamListenError: Error, CustomStringConvertible {
     package let description: String
 

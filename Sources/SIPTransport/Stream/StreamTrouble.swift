@@ -5,13 +5,13 @@ import NIOCore
 package import SIPCore
 import TLSReasons
 
-/// A failed connection, described for operators.
+/// A connection that could not be established, with a text for the operator.
 package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
-    /// The peer's address.
+    /// The far end.
     ///
-    /// Without the port for incoming connections, whose port changes each time.
+    /// The port of an incoming connection is left out, because it changes each time.
     package let remote: PeerAddress
-    /// True for outgoing connections.
+    /// True if the gateway opened the connection.
     package let isMade: Bool
     /// The cause and, if known, the key to change.
     package let reason: String
@@ -20,7 +20,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
         isMade ? "no connection to \(remote): \(reason)" : "no TLS connection from \(remote.bareHostText): \(reason)"
     }
 
-    /// Describes why a connection could not be opened or secured.
+    /// Describes why it could not be opened or secured.
     init(_ connection: StreamConnection, _ error: any Error, _ limits: StreamLimits) {
         self.init(connection, Self.reason(error, isMade: connection.origin == .made, limits))
     }
@@ -40,11 +40,11 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     private static func reason(_ error: any Error, isMade: Bool, _ limits: StreamLimits) -> String {
         if let reason = TLSReason(error) { return text(reason, isMade: isMade) }
         if let error = error as? IOError { return SystemReason.text(error.errnoCode) }
-        if case .connectTimeout? = error as? ChannelError { return "nobody answered within \(limits.connect)" }
+        if case .connectTimeout? = error as? ChannelError { return "no response within \(limits.connect)" }
         return "it ended at once"
     }
 
-    /// Describes a certificate whose names do not match the required name.
+    /// Describes why a certificate with these names does not match the required name.
     static func otherName(_ names: [String]) -> String {
         let isWildcard = names.contains { $0.hasPrefix("*.") }
         return "its certificate is for another name"
@@ -65,28 +65,26 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// Suppresses repeated reports.
-///
-/// Each failure is reported once until its peer connects, and at most one per second.
+/// Limits the reports: each failure once until a connection with that far end succeeds, and at most one a second.
 struct ToldTroubles {
     private struct Way: Hashable {
         let remote: PeerAddress
         let isMade: Bool
     }
 
-    /// The limit of remembered peers.
+    /// Limit of remembered far ends.
     ///
-    /// Above it they are reported again.
+    /// Beyond it failures are reported again.
     private static let most = 256
 
     private var told: [Way: String] = [:]
     private var lastTime: NIODeadline?
 
-    /// True if the failure is to be reported now.
+    /// True if the failure must be reported now.
     mutating func isNews(_ trouble: StreamTrouble, _ now: NIODeadline = .now()) -> Bool {
         let way = Way(remote: trouble.remote, isMade: trouble.isMade)
         guard told[way] != trouble.reason else { return false }
-        // Skipped failures are reported when they recur, so that an unstable peer does not flood the log.
+        // Left for the next failure: an unstable far end must not fill the log.
         if let lastTime, now - lastTime < .seconds(1) { return false }
         lastTime = now
         if told.count >= Self.most { told.removeAll() }
@@ -94,7 +92,7 @@ struct ToldTroubles {
         return true
     }
 
-    /// Forgets the failures of a peer that has connected.
+    /// Records a successful connection.
     mutating func over(_ remote: PeerAddress, isMade: Bool) {
         guard !told.isEmpty else { return }
         told[Way(remote: isMade ? remote : remote.with(port: 0), isMade: isMade)] = nil

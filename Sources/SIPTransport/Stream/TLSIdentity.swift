@@ -5,21 +5,19 @@ import NIOSSL
 import SIPCore
 import Synchronization
 
-/// Certificate, key and trusted roots of a TLS address.
-///
-/// Can be reloaded when the files are renewed.
+/// Certificate, key and roots of one TLS address, read from files and reloaded after a renewal.
 package final class TLSIdentity: Sendable {
-    /// The files, and the requirements for peers.
+    /// The files, and the requirements on peers.
     package struct Files: Hashable, Sendable {
         /// The certificate chain, PEM.
         package var certificate: String
         /// Its private key, PEM, without a pass phrase.
         package var key: String
-        /// Trusted roots in PEM; nil means the system's.
+        /// Trust anchors, PEM; nil for those of the system.
         package var roots: String?
-        /// True rejects connections without a certificate from a trusted root (mutual TLS).
+        /// True requires a certificate under the roots from every client (mutual TLS).
         package var asksForCertificate = false
-        /// Cipher suites for TLS 1.2.
+        /// The offered and accepted cipher suites of TLS 1.2.
         package var suites = CipherSuites.modern
 
         package init(
@@ -34,21 +32,25 @@ package final class TLSIdentity: Sendable {
         }
     }
 
-    /// Sets of cipher suites for TLS 1.2.
+    /// Cipher suites of TLS 1.2.
     ///
-    /// All suites of TLS 1.3 are secure.
+    /// TLS 1.3 uses all of its suites.
     package enum CipherSuites: Hashable, Sendable {
         /// Only forward secrecy and authenticated encryption (RFC 9325 §4.2).
         case modern
-        /// Also RSA key exchange and CBC with SHA-1, for peers that only support the suites of RFC 3261 §26.2.1.
+        /// Also RSA key exchange and CBC with SHA-1, for peers with only the suites of RFC 3261 §26.2.1.
         case compatible
     }
 
     private struct Contexts: Sendable {
         let server: NIOSSLContext
-        /// For targets given by address, which BoringSSL compares with the certificate.
+        /// For targets configured by address.
+        ///
+        /// The library compares it with the certificate.
         let client: NIOSSLContext
-        /// For targets given by name, which `PeerCertificate.proves` compares.
+        /// For targets configured by name.
+        ///
+        /// `PeerCertificate.proves` compares it with the certificate.
         let namedClient: NIOSSLContext
         let standing: CertificateStanding?
     }
@@ -58,15 +60,15 @@ package final class TLSIdentity: Sendable {
 
     /// Loads the files.
     ///
-    /// - Throws: `TLSIdentityError` with the file and the problem.
+    /// - Throws: `TLSIdentityError` with the file and the cause.
     package init(_ files: Files) throws(TLSIdentityError) {
         self.files = files
         contexts = Mutex(try Self.read(files))
     }
 
-    /// Reloads the files for new connections.
+    /// Reads the files again, for new connections.
     ///
-    /// - Throws: `TLSIdentityError`. The earlier certificate stays in use.
+    /// - Throws: `TLSIdentityError`. The earlier content stays in use.
     package func reload() throws(TLSIdentityError) {
         let next = try Self.read(files)
         contexts.withLock { $0 = next }
@@ -75,7 +77,7 @@ package final class TLSIdentity: Sendable {
     var server: NIOSSLContext { contexts.withLock { $0.server } }
     var client: NIOSSLContext { contexts.withLock { $0.client } }
     var namedClient: NIOSSLContext { contexts.withLock { $0.namedClient } }
-    /// Names and validity of the current certificate; nil if it cannot be parsed.
+    /// Names and validity of the certificate in use; nil if it is unreadable.
     package var standing: CertificateStanding? { contexts.withLock { $0.standing } }
 
     private static let modernSuites: [NIOTLSCipher] = [
@@ -104,14 +106,14 @@ package final class TLSIdentity: Sendable {
         let sources = chain.map { NIOSSLCertificateSource.certificate($0) }
         var server = TLSConfiguration.makeServerConfiguration(certificateChain: sources, privateKey: key)
         server.trustRoots = roots
-        // A carrier is identified by the names of its certificate, not by its address.
+        // A carrier is identified by its certificate's names, compared with the trunk's, not by its address.
         server.certificateVerification = files.asksForCertificate ? .noHostnameVerification : .none
         var client = TLSConfiguration.makeClientConfiguration()
         client.trustRoots = roots
         client.certificateChain = sources
         client.privateKey = key
         var namedClient = client
-        // BoringSSL accepts wildcards and ignores SIP URIs (RFC 5922 §7).
+        // The library accepts wildcards and ignores SIP URIs (RFC 5922 §7).
         namedClient.certificateVerification = .noHostnameVerification
         do {
             return Contexts(
@@ -131,7 +133,7 @@ package final class TLSIdentity: Sendable {
     }
 
     private static func privateKey(_ path: String) throws(TLSIdentityError) -> NIOSSLPrivateKeySource {
-        // Both PEM notations of an encrypted key: PKCS #8 and the older header.
+        // Both marks of encryption in PEM: PKCS #8, and the older header.
         let isEncrypted = (try? String(contentsOfFile: path, encoding: .utf8)).map {
             $0.contains("BEGIN ENCRYPTED PRIVATE KEY") || $0.contains("Proc-Type: 4,ENCRYPTED")
         }
@@ -149,9 +151,9 @@ package final class TLSIdentity: Sendable {
     }
 }
 
-/// The reason why a TLS address is unusable.
+/// An unusable TLS configuration.
 ///
-/// Never contains key material.
+/// The text contains nothing of a key.
 package struct TLSIdentityError: Error, Hashable, CustomStringConvertible {
     package let file: String
     package let problem: String

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import Logging
+
+/// The base of the log handlers that write one line for each event.
+///
+/// It holds level and metadata, and merges the metadata of handler, provider and event. A later one wins.
+package protocol LineLogHandler: LogHandler {
+    /// The state that every handler keeps.
+    var context: LogLineContext { get set }
+    /// Writes one event. Any thread.
+    func write(line: LogLine)
+}
+
+/// Label, level and metadata of a log handler.
+package struct LogLineContext: Sendable {
+    package let label: String
+    package var level: Logger.Level
+    package var metadata: Logger.Metadata = [:]
+    package var provider: Logger.MetadataProvider?
+
+    package init(label: String, level: Logger.Level) {
+        self.label = label
+        self.level = level
+    }
+}
+
+/// One event of the log with its whole metadata.
+package struct LogLine: Sendable {
+    package let label: String
+    package let level: Logger.Level
+    package let message: String
+    package let metadata: [String: String]
+}
+
+extension LineLogHandler {
+    package var logLevel: Logger.Level {
+        get { context.level }
+        set { context.level = newValue }
+    }
+
+    package var metadata: Logger.Metadata {
+        get { context.metadata }
+        set { context.metadata = newValue }
+    }
+
+    package var metadataProvider: Logger.MetadataProvider? {
+        get { context.provider }
+        set { context.provider = newValue }
+    }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { context.metadata[key] }
+        set { context.metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) {
+        var all = context.metadata
+        if let provided = context.provider?.get() { all.merge(provided) { $1 } }
+        if let given = event.metadata { all.merge(given) { $1 } }
+        write(
+            line: LogLine(
+                label: context.label, level: event.level, message: event.message.description,
+                metadata: all.mapValues(\.description)))
+    }
+}
