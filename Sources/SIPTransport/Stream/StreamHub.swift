@@ -50,6 +50,9 @@ final class StreamHub {
         self.onTrouble = onTrouble
     }
 
+    /// The time of the event loop, which tests move by hand.
+    var now: NIODeadline { loop.now }
+
     /// Returns the worker of a connection's messages.
     ///
     /// It is always the same, so that messages keep their order.
