@@ -122,6 +122,18 @@ package enum Hexadecimal {
         return high &<< 32 | low
     }
 
+    /// Reads so many digits, at most sixteen, from the front of a text and takes them off; nil for anything else.
+    static func take(_ digits: Int, from text: inout ArraySlice<UInt8>) -> UInt64? {
+        guard text.count >= digits else { return nil }
+        var value: UInt64 = 0
+        for byte in text.prefix(digits) {
+            guard let digit = digit(byte) else { return nil }
+            value = value << 4 | UInt64(digit)
+        }
+        text = text.dropFirst(digits)
+        return value
+    }
+
     /// Reads eight digits in any case, all at once; nil for anything else.
     @inline(__always)
     private static func eight(_ digits: EightBytes) -> UInt64? {

@@ -14,8 +14,8 @@ package final class ProxyTransaction {
     package let isSourceReliable: Bool
     /// True for an INVITE transaction.
     package let isInvite: Bool
-    /// What the gateway knows of the dialog.
-    package let note: DialogNote
+    /// State of the dialog that the owner keeps in the route cookie.
+    package let payload: RouteCookie.Payload
     /// The call this belongs to, in the owner's words; zero where it belongs to none.
     package let call: (high: UInt64, low: UInt64)
     /// Statuses the owner has already reported, in the owner's words.
@@ -63,8 +63,8 @@ package final class ProxyTransaction {
     var timers = InlineArray<9, TimerHandle>(repeating: .none)
 
     package init(
-        branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp, note: DialogNote,
-        call: (high: UInt64, low: UInt64), originalFrom: [UInt8], targets: TargetOrder = TargetOrder()
+        branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp,
+        payload: RouteCookie.Payload, call: (high: UInt64, low: UInt64), originalFrom: [UInt8], targets: TargetOrder = TargetOrder()
     ) {
         self.branch = branch
         self.request = request
@@ -77,7 +77,7 @@ package final class ProxyTransaction {
                 ResponseForwarding.destination(ofAnswersTo: $0.value, from: source, by: transport)
             }
             ?? source
-        self.note = note
+        self.payload = payload
         self.call = call
         self.originalFrom = originalFrom
         isInvite = request.method == .invite

@@ -236,7 +236,9 @@ struct AdmissionStoryTests {
         #expect(gateway.receive(invite(2), from: trunk).to(GatewayUnderTest.pbx).count == 1)
     }
 
-    @Test func `the ACK of a shed call ends here by its kept tag, and so does its retransmission by the computed one`() throws {
+    @Test func `the ACK of a shed call ends here by its kept tag, and so does its retransmission by the computed one`()
+        throws
+    {
         let gateway = try gateway()
         flood(gateway)
         let refused = try #require(gateway.receive(invite(1), from: trunk).to(trunk).first)
