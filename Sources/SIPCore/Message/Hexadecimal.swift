@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// Hexadecimal digits of branches, loop marks and seals (RFC 3261 §16.6 steps 4 and 8).
+package enum Hexadecimal {
+    /// Reads sixteen digits in any case; nil for anything else.
+    package static func read(_ text: ArraySlice<UInt8>) -> UInt64? {
+        read(text.span)
+    }
+
+    /// Reads sixteen digits in any case; nil for anything else.
+    static func read(_ digits: Span<UInt8>) -> UInt64? {
+        guard digits.count == 16, let high = eight(EightBytes(digits.bytes, whole: 0)),
+            let low = eight(EightBytes(digits.bytes, whole: 8))
+        else { return nil }
+        return high &<< 32 | low
+    }
+
+    /// Reads so many digits, at most sixteen, from the front of a text and takes them off; nil for anything else.
+    static func take(_ digits: Int, from text: inout ArraySlice<UInt8>) -> UInt64? {
+        guard text.count >= digits else { return nil }
+        var value: UInt64 = 0
+        for byte in text.prefix(digits) {
+            guard let digit = digit(byte) else { return nil }
+            value = value << 4 | UInt64(digit)
+        }
+        text = text.dropFirst(digits)
+        return value
+    }
+
+    /// Reads eight digits in any case, all at once; nil for anything else.
+    @inline(__always)
+    private static func eight(_ digits: EightBytes) -> UInt64? {
+        // Bit 6 is set in letters and clear in figures; bit 5 of a letter is its case.
+        let letters = digits.word & 0x4040_4040_4040_4040
+        var value = (digits.word & 0x0f0f_0f0f_0f0f_0f0f) &+ (letters &>> 6) &* 9
+        value = value.byteSwapped
+        value = (value | value &>> 4) & 0x00ff_00ff_00ff_00ff
+        value = (value | value &>> 8) & 0x0000_ffff_0000_ffff
+        value = (value | value &>> 16) & 0xffff_ffff
+        // A byte that is no digit differs from the digit written for its value.
+        return characters(value) == digits.word | letters &>> 1 ? value : nil
+    }
+
+    @inline(__always)
+    static func digit(_ byte: UInt8) -> UInt8? {
+        let number = byte &- UInt8(ascii: "0")
+        if number <= 9 { return number }
+        let letter = (byte | 0x20) &- UInt8(ascii: "a")
+        return letter < 6 ? letter &+ 10 : nil
+    }
+
+    /// The eight lower-case digits of a number below 2^32, the first of them lowest in memory.
+    package static func characters(_ value: UInt64) -> UInt64 {
+        // A nibble a byte, spread in three halvings; then six more than nine is what a letter is past the digits.
+        var digits = (value << 16 | value) & 0x0000_ffff_0000_ffff
+        digits = (digits << 8 | digits) & 0x00ff_00ff_00ff_00ff
+        digits = (digits << 4 | digits) & 0x0f0f_0f0f_0f0f_0f0f
+        let letters = ((digits + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101
+        let text = digits + 0x3030_3030_3030_3030 + letters * UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
+        return text.bigEndian
+    }
+
+    static func character(_ digit: UInt8) -> UInt8 {
+        digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+    }
+}
