@@ -2,12 +2,12 @@
 
 /// Eight bytes of a message as a word, the first of them lowest.
 ///
-/// What is compared or hashed (RFC 3261 §16.6 step 8) is read so, not byte by byte.
+/// Comparisons and hashes (RFC 3261 §16.6 step 8) read eight bytes at once.
 struct EightBytes {
     /// The bytes, the first of them lowest.
     let word: UInt64
 
-    /// Reads the bytes at `position`, behind which there must be seven more.
+    /// Reads the bytes at `position`, which must be followed by seven more.
     @inline(__always)
     init(_ bytes: RawSpan, whole position: Int) {
         // Every caller has compared position and count; every bit pattern is a valid integer.
@@ -15,7 +15,7 @@ struct EightBytes {
             littleEndian: bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: position, as: UInt64.self))
     }
 
-    /// Reads the bytes at `position`, of which fewer than eight may be there; what lies behind the last is read as zero.
+    /// Reads the bytes at `position`; bytes past the end are read as zero.
     @inline(never)
     init(_ bytes: RawSpan, at position: Int) {
         let missing = position - (bytes.byteCount - 8)
