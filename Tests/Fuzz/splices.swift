@@ -10,7 +10,7 @@ func fuzzSplices(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let branch = Branch(of: message, via: via.value, sender: 1, secret: Traffic.secret)
     let marks = HopMarks(branch: branch, of: message, secret: Traffic.secret)
     var splices = Splices()
-    _ = RouteSet(of: message, sockets: Traffic.sockets, secret: Traffic.secret, isFromTrunk: true, into: &splices)
+    _ = RouteSet(of: message, sockets: Traffic.sockets, secret: Traffic.secret, into: &splices) { _ in true }
     RequestForwarding.addVia(Traffic.sockets[0], marks, before: first, into: &splices)
     RequestForwarding.noteSource(Traffic.source, in: message, via: via.value, into: &splices)
     RequestForwarding.countHop(message, into: &splices)

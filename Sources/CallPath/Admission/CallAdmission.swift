@@ -3,18 +3,18 @@
 import CallAccounting
 import SIPCore
 
-// Whether a new call may begin: not while the gateway drains, and not past what its trunk may bring (RFC 3261 §21.5.4).
+// Admission of new calls: none while the gateway drains, and none above the limits of its trunk (RFC 3261 §21.5.4).
 
-extension SIPGateway {
-    /// Counts a new call in, or answers it 503 with the time after which another try makes sense.
+extension ProxyCore {
+    /// Counts a new call, or rejects it with 503 and Retry-After.
     ///
-    /// An emergency call and the call back from its centre are never held back (RFC 5031, RFC 7090, RFC 4412).
+    /// An emergency call and the callback from its centre are always admitted (RFC 5031, RFC 7090, RFC 4412).
     ///
     /// - Parameters:
-    ///   - trunk: the one that brings the call; nil for a call of the PBX, which no trunk's limits concern.
-    ///   - parties: between whom the call is.
-    ///   - isProtected: no limit may hold it back.
-    /// - Returns: false for one that was refused.
+    ///   - trunk: the trunk that brings the call; nil for a call of the PBX, which has no limits.
+    ///   - parties: the two sides of the call.
+    ///   - isProtected: whether no limit may hold it back.
+    /// - Returns: false for a rejected call.
     func admit(
         _ call: CallIdentifier, on trunk: TrunkPeer?, _ parties: CallParties, isProtected: Bool, _ arrival: Arrival
     ) -> Bool {

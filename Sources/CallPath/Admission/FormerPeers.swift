@@ -2,10 +2,10 @@
 
 import SIPCore
 
-/// Peers as settings before had them: one that was removed, or whose addresses were others, still has calls.
+/// Peers of former settings that may still have calls: peers that were removed, or had other addresses.
 ///
-/// A reload, or a name that now stands for another address, must not cut them off: what belongs to a transaction or a
-/// dialog that came through this gateway is taken from them and sent to them. They bring no new call.
+/// Neither a reload nor a changed DNS record cuts off their calls. Messages of their transactions and dialogs are still
+/// accepted and sent. They cannot begin a new call.
 package struct FormerPeers: Sendable {
     private struct Entry: Sendable {
         let peer: GatewayTopology.Peer
@@ -14,7 +14,7 @@ package struct FormerPeers: Sendable {
         let end: UInt64
     }
 
-    /// By what a peer is known and reached.
+    /// The ways to recognise and reach a peer.
     private struct Ways: Hashable, Sendable {
         let isTrunk: Bool
         let name: String
@@ -33,22 +33,22 @@ package struct FormerPeers: Sendable {
         }
     }
 
-    /// A name server that answers differently each time must not make the list grow; the oldest go first.
+    /// Most entries, so that changing DNS responses do not grow the list; the oldest are removed first.
     static let most = 64
 
-    /// Those that were left last come last.
+    /// The latest at the end.
     private var entries: [Entry] = []
 
     package init() {}
 
-    /// How many are remembered.
+    /// Number of entries.
     package var count: Int { entries.count }
 
-    /// What is to be remembered when a topology takes the place of another.
+    /// The former peers after one topology replaces another.
     ///
     /// - Parameters:
     ///   - now: milliseconds of the monotonic clock.
-    ///   - longestCall: for how many milliseconds a peer may still have calls.
+    ///   - longestCall: milliseconds for which a peer may still have calls.
     package static func left(
         by old: GatewayTopology, for next: GatewayTopology, at now: UInt64, longestCall: UInt64
     ) -> FormerPeers {
@@ -75,12 +75,12 @@ package struct FormerPeers: Sendable {
         }
     }
 
-    /// The former peer at an address out of a header, where something is to be sent.
+    /// The former peer at an address to send to.
     func peer(at address: PeerAddress, at now: UInt64) -> GatewayTopology.Peer? {
         peer(at: now) { $0.peer.sources.contains { $0.contains(address) } || $0.ways.targets.contains(address) }
     }
 
-    /// The former trunk a dialog note names.
+    /// The former trunk with the mark of a route cookie.
     func trunk(mark: Int, at now: UInt64) -> TrunkPeer? {
         let peer = peer(at: now) { entry in
             guard case .trunk(let trunk) = entry.peer else { return false }
@@ -104,12 +104,12 @@ package struct FormerPeers: Sendable {
 }
 
 extension GatewayTopology {
-    /// Everybody who is configured, PBXs first.
+    /// All configured peers, PBXs first.
     var peers: [Peer] { pbxs.map { .pbx($0) } + trunks.map { .trunk($0) } }
 }
 
 extension GatewayTopology.Peer {
-    /// Where it sends from.
+    /// The addresses it sends from.
     var sources: [PeerSource] {
         switch self {
         case .trunk(let trunk): trunk.sources

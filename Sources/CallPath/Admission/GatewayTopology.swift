@@ -3,62 +3,63 @@
 package import Branding
 package import SIPCore
 
-/// A carrier's side: where its calls come from, what is believed of them, where calls to it go.
+/// A trunk: the sources of its calls, the trust in them, and the targets of calls to it.
 ///
-/// Immutable; a class, so that handing it along the walk of a message costs one count and not one for each of its parts.
+/// Immutable. A class, so that passing it along the walk of a message costs one reference count.
 package final class TrunkPeer: Sendable {
-    /// Which header names the caller.
+    /// Headers that may name the caller.
     package enum IdentityHeader: UInt8, Hashable, Sendable { case pAssertedIdentity, remotePartyID, from }
 
-    /// What happens to a name the carrier sent itself.
+    /// The treatment of the carrier's own name.
     package enum CarrierName: UInt8, Hashable, Sendable {
-        /// The brand's name takes its place.
+        /// The brand's name replaces it.
         case replace
-        /// It stays; the brand's name is written only where the carrier sent none at all.
+        /// It stays; the brand's name is written only where the carrier sent none.
         case fill
-        /// Names stay as they came; only logo and reason are added.
+        /// Names stay as received; only logo and reason are added.
         case keep
     }
 
-    /// Names it in dialog notes and call signals, over reloads and restarts; made of its name.
+    /// Its number in route cookies and call updates, over reloads and restarts; derived from its name.
     package let mark: UInt16
     package let name: String
     package let sources: [PeerSource]
-    /// Names one of which its TLS certificate must carry; empty when none is asked for.
+    /// Names of which its TLS certificate must carry one; empty when no certificate is required.
     package let certificateNames: [String]
-    /// Where the PBX's calls go.
+    /// The targets of the PBX's calls.
     package let targets: TargetGroup
-    /// Names its targets are configured by, in lower case: a PBX calls its carrier by one.
+    /// Host names of its targets, in lower case, as a PBX addresses its carrier.
     let hosts: [ArraySlice<UInt8>]
     /// Position of the local socket it sends to.
     package let socket: Int
     /// Position of the local socket its calls leave by towards the PBX; nil for the one of the PBX's target.
     package let pbxSocket: Int?
-    /// Its P-Asserted-Identity, Remote-Party-ID and verstat are believed.
+    /// Whether its P-Asserted-Identity, Remote-Party-ID and verstat are trusted.
     package let isTrusted: Bool
     package let policy: BrandingPolicy
     package let normaliser: NumberNormaliser
-    /// Headers to look for the caller in; the first that is there decides.
+    /// The headers that may name the caller, in order; the first present one decides.
     package let identityOrder: [IdentityHeader]
-    /// Call-Info that is not rich call data (answer-after and the like) is let through.
+    /// Whether Call-Info other than rich call data (answer-after and the like) passes.
     package let keepsForeignCallInfo: Bool
     package let carrierName: CarrierName
-    /// Who a PBX's caller is, is told to it even where that caller withholds the number.
+    /// Whether it gets the identity of a PBX's caller that withholds the number.
     package let takesWithheldIdentity: Bool
-    /// The numbers by which help is called where it is.
+    /// The emergency numbers of its region.
     package let emergencyNumbers: EmergencyNumbers
-    /// Headers in which a carrier says how it attests a caller, in lower case; of an untrusted trunk those of all trunks,
-    /// which it may not bring.
+    /// Headers with a carrier's attestation, in lower case.
+    ///
+    /// For an untrusted trunk those of all trunks, which are removed.
     let attestationHeaders: [ArraySlice<UInt8>]
-    /// Name of the header that tells the PBX which trunk a call came by; nil for none.
+    /// Name of the header with the trunk's name for the PBX; nil for none.
     package let trunkHeader: String?
     /// That header field with the trunk's name and its line end; empty for none.
     let trunkHeaderLine: [UInt8]
-    /// The PBX its calls go to.
+    /// The PBX of its calls.
     package let pbx: PBXPeer
-    /// What it may bring at most, and how much of it is there.
+    /// Its limits and its calls in progress.
     package let admission: TrunkAdmission
-    /// What was seen of its registrar; nil where nobody wants to know.
+    /// The state of its registrar; nil where it is not watched.
     let registrar: RegistrarStanding?
 
     package init(
@@ -96,12 +97,12 @@ package final class TrunkPeer: Sendable {
 
     /// The mark of a trunk's name; two names of one configuration may share one only by a chance of 1 in 65,536.
     package static func mark(of name: String) -> UInt16 {
-        // FNV-1a, folded to 16 bits: a mark is no secret, its seal in the dialog note is.
+        // FNV-1a, folded to 16 bits. The mark needs no secrecy: the route cookie is sealed.
         let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return UInt16(truncatingIfNeeded: hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48)
     }
 
-    /// True when a message that came this way is the trunk's.
+    /// True when a message that arrived this way is the trunk's.
     func sends(_ flow: Flow, anyPort: Bool) -> Bool {
         if !certificateNames.isEmpty {
             guard let names = flow.certificate?.names, certificateNames.contains(where: names.contains) else {
@@ -113,15 +114,15 @@ package final class TrunkPeer: Sendable {
     }
 }
 
-/// The side that gets the branded calls.
+/// A PBX, which gets the branded calls.
 ///
-/// Immutable; a class for the same reason as `TrunkPeer`.
+/// Immutable. A class for the same reason as `TrunkPeer`.
 package final class PBXPeer: Sendable {
     package let name: String
-    /// Tells it from other PBXs; made of its name.
+    /// Its number among PBXs, derived from its name.
     let mark: UInt16
     package let sources: [PeerSource]
-    /// Where calls are sent.
+    /// The targets of its calls.
     package let targets: TargetGroup
     /// Largest message every target takes, in bytes; decoration is trimmed to stay under it.
     ///
@@ -137,21 +138,21 @@ package final class PBXPeer: Sendable {
     }
 }
 
-/// Who is who: sockets, trunks and PBXs; immutable.
+/// The local sockets and all peers; immutable.
 package struct GatewayTopology: Sendable {
     package let sockets: [LocalSocket]
     package let trunks: [TrunkPeer]
     package let pbxs: [PBXPeer]
-    /// Who was configured before and still has calls.
+    /// Peers of former settings that may still have calls.
     package private(set) var former = FormerPeers()
     /// Whether any local address is one of TCP or TLS.
     let hasStreams: Bool
-    /// The header names by which PBXs tell trunks apart, each once.
+    /// The trunk headers of all trunks, each once.
     let trunkHeaders: [ArraySlice<UInt8>]
     /// The emergency numbers of all trunks.
     let emergencyNumbers: EmergencyNumbers
 
-    /// Which side a message came from.
+    /// The sender of a message.
     package enum Peer: Sendable {
         case trunk(TrunkPeer)
         case pbx(PBXPeer)
@@ -166,29 +167,29 @@ package struct GatewayTopology: Sendable {
         trunkHeaders = Set(trunks.compactMap { $0.trunkHeader?.lowercased() }).sorted().map { Array($0.utf8)[...] }
     }
 
-    /// The same, with what it remembers of the topology whose place it takes.
+    /// The same topology with the former peers of the one it replaces.
     ///
     /// - Parameters:
     ///   - now: milliseconds of the monotonic clock.
-    ///   - longestCall: for how many milliseconds a peer that is left may still have calls.
+    ///   - longestCall: milliseconds for which a former peer may still have calls.
     package func succeeding(_ old: GatewayTopology, at now: UInt64, longestCall: UInt64) -> GatewayTopology {
         var next = self
         next.former = .left(by: old, for: self, at: now, longestCall: longestCall)
         return next
     }
 
-    /// The configured peer that sends this way; nil for a stranger.
+    /// The configured peer that sends this way; nil for an unknown peer.
     ///
-    /// A PBX is looked for first, then trunks in their order; of trunks that share a source, the one whose socket it
-    /// came in by. A stream comes from a port of the moment, so where no source fits with its port, ports do not count.
-    /// Where no source fits at all, one of whose targets it is: what is asked of a target is answered from there.
+    /// PBXs come first, then trunks in their order. Of trunks that share a source, the trunk of the receiving socket wins. A
+    /// stream has an ephemeral source port, so its port does not count if no source matches with it. Without a matching
+    /// source, a peer with a target at that address matches: targets send their responses from there.
     package func peer(of flow: Flow) -> Peer? {
         let isStream = isStream(flow)
         return peer(of: flow, anyPort: false) ?? (isStream ? peer(of: flow, anyPort: true) : nil)
             ?? peer(withTargetAt: flow.source, anyPort: isStream, by: flow.socket)
     }
 
-    /// The peer that sent this way under settings before; what it sends is taken only where it belongs to a call it has.
+    /// The former peer that sends this way; its messages are accepted only for calls it has.
     func formerPeer(of flow: Flow, at now: Moment) -> Peer? {
         former.peer(of: flow, isStream: isStream(flow), at: now.milliseconds)
     }
@@ -220,9 +221,9 @@ package struct GatewayTopology: Sendable {
         return found.map { .trunk($0) }
     }
 
-    /// The configured peer at an address out of a header, where something is to be sent: a certificate is shown then.
+    /// The configured peer at an address to send to; its certificate is checked when the connection opens.
     ///
-    /// - Parameter now: nil where nobody counts who was configured before.
+    /// - Parameter now: nil to leave out former peers.
     func peer(at address: PeerAddress, orFormerAt now: Moment? = nil) -> Peer? {
         if let peer = peer(of: Flow(source: address, socket: -1)) { return peer }
         let named = trunks.first { trunk in
@@ -232,7 +233,7 @@ package struct GatewayTopology: Sendable {
         return named.map { .trunk($0) } ?? now.flatMap { former.peer(at: address, at: $0.milliseconds) }
     }
 
-    /// Whether an address is one a peer may come from, whatever its port and before it shows a certificate.
+    /// Whether a peer may send from an address, whatever its port and before it shows a certificate.
     package func mayBePeer(at address: PeerAddress) -> Bool {
         func stands(_ sources: [PeerSource], _ group: TargetGroup) -> Bool {
             sources.contains { $0.contains(address, anyPort: true) } || group.stand(at: address, anyPort: true)
@@ -241,8 +242,7 @@ package struct GatewayTopology: Sendable {
             || former.mayBePeer(at: address)
     }
 
-    /// The trunk a PBX's call goes to: the one the URI's host names, else the one whose calls leave by the socket the
-    /// call came in by, else the first.
+    /// The trunk of a PBX's call: by the URI's host, else by the receiving socket, else the first.
     func trunk(for uri: SIPURI?, from flow: Flow) -> TrunkPeer? {
         if let uri, let address = PeerAddress(host: uri.host, port: uri.port ?? 5060) {
             let named =
@@ -256,15 +256,15 @@ package struct GatewayTopology: Sendable {
         return trunks.first { $0.pbxSocket == flow.socket } ?? trunks.first
     }
 
-    /// The trunk a dialog note or a call signal names.
+    /// The trunk with the mark of a route cookie or a call update.
     func trunk(mark: Int, at now: Moment) -> TrunkPeer? {
         trunks.first { Int($0.mark) == mark } ?? former.trunk(mark: mark, at: now.milliseconds)
     }
 
-    /// The local socket that reaches an address of a peer: the one by which the whole dialog goes, if it speaks the
-    /// transport and family that are wanted, else the one of a target there, else one that does speak them.
+    /// The local socket to an address of a peer: the dialog's own if it has the wanted transport and family, else that of a
+    /// target there, else any socket that has them.
     ///
-    /// - Parameter usual: used where nothing fits.
+    /// - Parameter usual: used where nothing else matches.
     func socket(
         toReach address: PeerAddress, among group: TargetGroup, by transport: SIPTransportKind?,
         ofDialog own: Int? = nil, otherwise usual: Int

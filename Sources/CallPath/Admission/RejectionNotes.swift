@@ -2,9 +2,9 @@
 
 import SIPCore
 
-// What is rejected leaves a record for the log and the status page, beside its answer (RFC 3261 §16.3, §21.4, §21.5).
+// Records of rejected messages for the log and the status page, beside the response (RFC 3261 §16.3, §21.4, §21.5).
 
-extension SIPGateway {
+extension ProxyCore {
     /// Rejects a request for a rule it breaks, counts it and leaves a record; an ACK gets no response (RFC 3261
     /// §17.1.1.3).
     func refuse(_ arrival: Arrival, _ refusal: Refusal) {
@@ -17,7 +17,7 @@ extension SIPGateway {
         reject(arrival, refusal, for: .brokenRule)
     }
 
-    /// Sends the answer of a rejected request, without keeping any state of it, and leaves a record.
+    /// Sends the response to a rejected request without keeping any state, and leaves a record.
     func reject(_ arrival: Arrival, _ refusal: Refusal, for cause: Rejection.Cause) {
         answer(arrival, refusal)
         shared.noteRejection(
@@ -63,7 +63,7 @@ extension GatewayShared {
                 detail: detail, at: now.wallMicroseconds))
     }
 
-    /// Leaves a record of an INVITE that was shed before it was read.
+    /// Leaves a record of a shed INVITE.
     func noteShed(by flow: Flow, _ settings: GatewaySettings, at now: Moment) {
         rejections.note(
             Rejection(
@@ -72,12 +72,12 @@ extension GatewayShared {
                 status: 503, cause: .overload, at: now.wallMicroseconds))
     }
 
-    /// What a rejected request asked for, where that can hold no number.
+    /// The option or scheme that a rejected request asked for; it never contains a number.
     private static func detail(of message: SIPMessage, _ uri: Range<Int>, _ status: Int) -> ShortText {
         switch status {
         case 420: message.first(.proxyRequire).map { ShortText(message[$0.value]) } ?? ShortText()
         case 416:
-            // Letters alone: a scheme may have digits, and then it could be anything.
+            // Letters alone: a scheme with digits could contain a number.
             ShortText(message[uri].prefix { (97...122).contains($0 | 0x20) })
         default: ShortText()
         }
@@ -85,7 +85,7 @@ extension GatewayShared {
 }
 
 extension Rejection.Sender {
-    /// The configured peer that sent this way, now or under settings of before.
+    /// The configured peer that sends this way, by the present settings or former ones.
     fileprivate init(of flow: Flow, _ topology: GatewayTopology, at now: Moment) {
         switch topology.peer(of: flow) ?? topology.formerPeer(of: flow, at: now) {
         case .trunk(let trunk): self = .trunk(trunk.name)
@@ -96,7 +96,7 @@ extension Rejection.Sender {
 }
 
 extension GatewayTopology {
-    /// Why nobody's message is taken.
+    /// The cause of rejecting an unknown peer.
     func cause(of flow: Flow) -> Rejection.Cause {
         mayBePeer(at: flow.source) ? .otherPortOrCertificate : .unlisted
     }

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What one trunk may bring: calls a second, and calls at a time.
+/// The limits of one trunk: calls a second, and calls at a time.
 ///
 /// Any thread, no lock.
 package final class TrunkAdmission: Sendable {
-    /// What a new call is told.
+    /// The decision about a new call.
     package enum Verdict: Hashable, Sendable {
         case admitted
-        /// To be answered 503 with Retry-After.
+        /// To be rejected with 503 and Retry-After.
         case refused(Reason, retryAfter: Int)
     }
 
-    /// Which limit was reached.
+    /// The limit that was reached.
     package enum Reason: Hashable, Sendable { case rate, number }
 
     /// The limits; nil for none.
     package struct Limits: Hashable, Sendable {
         package var callsPerSecond: Double?
-        /// Calls that may come at once above the rate; the rate of one second unless given.
+        /// Calls that may arrive at once above the rate; by default the rate of one second.
         package var burst: Int?
         package var mostCalls: Int?
 

@@ -2,21 +2,20 @@
 
 import Synchronization
 
-/// The admissions of all trunks by name: a reload of the configuration, or another address of a peer, keeps their counts, and
-/// what of their rate is used up as long as the limits are the same.
+/// The admissions of all trunks by name.
 ///
-/// Any thread.
+/// A reload keeps their counts, and their used rate as long as the limits are unchanged. Any thread.
 package final class TrunkRegister: Sendable {
     private let trunks = Mutex<[String: TrunkAdmission]>([:])
     private let registrars = Mutex<[String: RegistrarStanding]>([:])
     private let onRegistrar: @Sendable (String, RegistrarStanding.Finding) -> Void
 
-    /// - Parameter onRegistrar: gets what is seen of a trunk's registrar, and must not wait.
+    /// - Parameter onRegistrar: receives changes of a trunk's registrar, and must not wait.
     package init(onRegistrar: @escaping @Sendable (String, RegistrarStanding.Finding) -> Void = { _, _ in }) {
         self.onRegistrar = onRegistrar
     }
 
-    /// What was seen of a trunk's registrar; the same object after a reload.
+    /// The state of a trunk's registrar; the same object after a reload.
     package func registrar(of name: String) -> RegistrarStanding {
         registrars.withLock { registrars in
             if let known = registrars[name] { return known }
@@ -26,7 +25,7 @@ package final class TrunkRegister: Sendable {
         }
     }
 
-    /// The admission of a trunk: the one it has, where that has these limits.
+    /// The admission of a trunk; the present one if it has these limits.
     package func admission(of name: String, _ limits: TrunkAdmission.Limits) -> TrunkAdmission {
         trunks.withLock { trunks in
             if let known = trunks[name], known.limits == limits { return known }

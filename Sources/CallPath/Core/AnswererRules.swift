@@ -3,17 +3,17 @@
 import CallAccounting
 import SIPCore
 
-/// By what the operator's PBX shows that no person answers: a voicemail box, a queue or a menu.
+/// Signs by which a PBX shows that a voicemail box, a queue or a menu answers, and no person.
 ///
-/// SIP itself does not say it; every PBX and dialplan has its own signs. Without rules nothing is looked at.
+/// SIP has no such sign; every PBX and dialplan has its own. Without rules nothing is examined.
 package struct AnswererRules: Hashable, Sendable {
-    /// What one kind of machine is known by; any one sign is enough.
+    /// The signs of one kind of machine; any one is enough.
     package struct Signs: Hashable, Sendable {
-        /// User parts of the called URI, of the place a call was forwarded to, or of who answers.
+        /// User parts of the called URI, of a forwarding target, or of the connected party.
         package var users: [TextPattern] = []
         /// Hosts of the same URIs.
         package var hosts: [TextPattern] = []
-        /// Header fields of the answer, with the value they must have.
+        /// Header fields of the 2xx, with their values.
         package var headers: [HeaderSign] = []
 
         package init() {}
@@ -21,9 +21,9 @@ package struct AnswererRules: Hashable, Sendable {
         var isEmpty: Bool { users.isEmpty && hosts.isEmpty && headers.isEmpty }
     }
 
-    /// A header field that tells: its name in any case, and its whole value.
+    /// A header field: its name in any case, and its whole value.
     ///
-    /// Of fields Herald itself reads the compact form counts as the long one (RFC 3261 §7.3.3).
+    /// For fields that Herald knows, the compact form equals the long one (RFC 3261 §7.3.3).
     package struct HeaderSign: Hashable, Sendable {
         private let name: [UInt8]
         private let known: HeaderName?
@@ -46,7 +46,7 @@ package struct AnswererRules: Hashable, Sendable {
 
     package init() {}
 
-    /// The marks of an INVITE: what was called, or where it was forwarded to.
+    /// The marks of an INVITE, by its called URI or the target it was forwarded to.
     func marks(ofInvite invite: SIPMessage) -> CallSignal.Marks {
         var marks: CallSignal.Marks = ForwardingSigns.stand(in: invite) ? .forwarded : []
         guard !isEmpty else { return marks }
@@ -55,9 +55,7 @@ package struct AnswererRules: Hashable, Sendable {
         return marks
     }
 
-    /// The marks of a 2xx: who answers.
-    ///
-    /// Contact, and the connected party that P-Asserted-Identity or Remote-Party-ID of an answer name (RFC 5876 §4.4).
+    /// The marks of a 2xx, by Contact and by the connected party in P-Asserted-Identity or Remote-Party-ID (RFC 5876 §4.4).
     func marks(ofAnswer answer: SIPMessage) -> CallSignal.Marks {
         var marks: CallSignal.Marks = ForwardingSigns.stand(in: answer) ? .forwarded : []
         guard !isEmpty else { return marks }
@@ -95,12 +93,12 @@ extension AnswererRules.Signs {
     }
 }
 
-/// A text to compare with, without case; a star at its end stands for anything.
+/// A text pattern without case; a star at its end matches anything.
 package struct TextPattern: Hashable, Sendable {
     private let text: [UInt8]
     private let isPrefix: Bool
 
-    /// Reads `voicemail`, `*97` or, with a star for the rest, `vm-*`; a star alone matches everything.
+    /// Reads `voicemail`, `*97` or `vm-*`; a star alone matches everything.
     package init(_ pattern: String) {
         isPrefix = pattern.hasSuffix("*")
         text = Array((isPrefix ? pattern.dropLast() : pattern[...]).utf8)

@@ -4,15 +4,15 @@ import Branding
 import CallAccounting
 import SIPCore
 
-/// Turns what happens on the call path into signals for the outcome side: one memory store each, nothing waited for.
+/// Reports the progress of calls to the accounting side: one memory store a report, without a wait.
 ///
-/// Owned by the worker thread. A withheld caller's number never gets here.
+/// Owned by the worker thread. The number of a withheld caller is never reported.
 struct CallReporter {
     let signals: SignalRing
     let calls: CallsInProgress
     let secret: Secret
 
-    /// The name of the call an initial INVITE opens.
+    /// The identifier of the call that an initial INVITE begins.
     func identifier(of invite: SIPMessage, direction: CallSignal.Direction) -> CallIdentifier {
         identifier(of: invite, tag: invite.fromTag, direction: direction)
     }
@@ -28,26 +28,25 @@ struct CallReporter {
         return CallIdentifier(high: high, low: low)
     }
 
-    func inboundInvite(
-        _ call: CallIdentifier, _ invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer,
-        _ reason: PassThroughReason?, _ entry: BrandEntry?, _ index: BrandIndex, _ settings: GatewaySettings,
-        at now: Moment
-    ) {
+    /// Reports an INVITE of a trunk as it is forwarded.
+    func inboundInvite(_ context: InboundContext, _ decorated: DressedInvite, _ answerers: AnswererRules) {
+        let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)
         let called = SIPURI(invite.bytes, invite.requestURI)
         var texts = CallTexts(
             sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(called?.user, 64))
-        if let entry {
-            index.append(.name, of: entry, to: &texts.brandName)
-            index.append(.brandID, of: entry, to: &texts.brandID)
+        if let entry = decorated.entry {
+            context.index.append(.name, of: entry, to: &texts.brandName)
+            context.index.append(.brandID, of: entry, to: &texts.brandID)
             texts.carrierName = CarrierNameText.replaced(in: invite, from: trunk)
         } else if identity.number == nil, !identity.isWithheld {
             texts.callerReceived = ReceivedCaller.text(in: invite, isAsserted: identity.isAsserted)
         }
         var signal = CallSignal(
-            kind: .invite, direction: .inbound, call: call, wallMicroseconds: now.wallMicroseconds,
-            trunk: trunk.mark, caller: identity.number?.digits ?? 0,
-            destination: CalledNumber.of(invite, called, on: trunk)?.digits ?? 0, reason: reason)
-        signal.marks = settings.answerers.marks(ofInvite: invite)
+            kind: .invite, direction: .inbound, call: context.call,
+            wallMicroseconds: context.arrival.now.wallMicroseconds, trunk: trunk.mark,
+            caller: identity.number?.digits ?? 0,
+            destination: CalledNumber.of(invite, called, on: trunk)?.digits ?? 0, reason: decorated.reason)
+        signal.marks = answerers.marks(ofInvite: invite)
         signals.append(signal, texts: texts)
     }
 
@@ -66,13 +65,13 @@ struct CallReporter {
         signals.append(signal, texts: texts)
     }
 
-    /// A response of the target to a call's INVITE; of repeats only the first is told, and once a minute that it still rings.
+    /// Reports a response to a call's INVITE: the first of its kind, and once a minute that it still rings.
     func answered(
         _ response: SIPMessage, in transaction: ProxyTransaction, _ settings: GatewaySettings, at now: Moment
     ) {
         guard let status = response.status else { return }
         guard transaction.call != (0, 0) else {
-            if status / 100 == 2 { refreshed(response, transaction.note, at: now) }
+            if status / 100 == 2 { refreshed(response, transaction.dialog, at: now) }
             return
         }
         guard isNew(status, transaction) || stillRings(status, transaction, at: now) else { return }
@@ -81,34 +80,34 @@ struct CallReporter {
         if status >= 300 {
             let causes = ReasonCauses(of: response)
             let failure = CallFailure(status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip)
-            return failed(call, failure, transaction.note, at: now)
+            return failed(call, failure, transaction.dialog, at: now)
         }
         if status >= 200 { calls.answered(call) }
         answered(
             response, status: status, call: call,
-            direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded,
+            direction: transaction.dialog.isInbound ? .inbound : .outbound, isBranded: transaction.dialog.isBranded,
             settings, at: now)
     }
 
-    /// A 2xx to a session refresh, an INVITE or UPDATE inside the dialog: it alone says how long the session lives on.
+    /// Reports the 2xx to a session refresh, an INVITE or UPDATE inside the dialog, with the session's new duration.
     ///
-    /// One without Session-Expires switches the session timer off (RFC 4028 §7.2). Who sent the request, the originator of the
-    /// call or its recipient, the response does not show: both are given.
-    private func refreshed(_ response: SIPMessage, _ note: DialogNote, at now: Moment) {
+    /// Without Session-Expires it switches the session timer off (RFC 4028 §7.2). The response does not show whether caller
+    /// or callee sent the request, so the report has the identifiers of both cases.
+    private func refreshed(_ response: SIPMessage, _ dialog: DialogFacts, at now: Moment) {
         guard let sequence = response.sequence else { return }
         let method = response[sequence.method]
         guard SIPMethod.recognise(method) == .invite || method.elementsEqual("UPDATE".utf8) else { return }
-        let direction = note.isInbound ? CallSignal.Direction.inbound : .outbound
+        let direction = dialog.isInbound ? CallSignal.Direction.inbound : .outbound
         var signal = CallSignal(
             kind: .refreshed, direction: direction,
             call: identifier(of: response, tag: response.fromTag, direction: direction),
             alternative: identifier(of: response, tag: response.toTag, direction: direction),
-            wallMicroseconds: now.wallMicroseconds, reason: note.isBranded ? nil : .noMatch)
+            wallMicroseconds: now.wallMicroseconds, reason: dialog.isBranded ? nil : .noMatch)
         signal.sessionSeconds = SessionExpires.seconds(of: response)
         signals.append(signal)
     }
 
-    /// A response to an INVITE that memory does not know, after a restart: the message itself names the call.
+    /// Reports a response to an INVITE without a transaction, as after a restart; the call is identified by the message.
     func answeredWithoutMemory(_ response: SIPMessage, fromTrunk: Bool, _ settings: GatewaySettings, at now: Moment) {
         guard let status = response.status, let sequence = response.sequence,
             SIPMethod.recognise(response[sequence.method]) == .invite
@@ -139,23 +138,23 @@ struct CallReporter {
 
     func timedOut(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 408, at: now) }
 
-    /// No target could be reached, or none is up.
+    /// Reports that no target could be reached, or none is up.
     func unreachable(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 503, at: now) }
 
     private func failed(_ transaction: ProxyTransaction, _ status: UInt16, at now: Moment) {
         guard transaction.call != (0, 0), isNew(Int(status), transaction) else { return }
         let call = CallIdentifier(high: transaction.call.high, low: transaction.call.low)
-        failed(call, CallFailure(status: status), transaction.note, at: now)
+        failed(call, CallFailure(status: status), transaction.dialog, at: now)
     }
 
-    /// A branch of a call is over without success, and with the last one the call.
-    private func failed(_ call: CallIdentifier, _ failure: CallFailure, _ note: DialogNote, at now: Moment) {
+    /// Reports that a call failed, once its last branch has.
+    private func failed(_ call: CallIdentifier, _ failure: CallFailure, _ dialog: DialogFacts, at now: Moment) {
         guard let failure = calls.failed(call, failure) else { return }
         signals.append(
             CallSignal(
-                kind: .failed, direction: note.isInbound ? .inbound : .outbound, call: call,
+                kind: .failed, direction: dialog.isInbound ? .inbound : .outbound, call: call,
                 wallMicroseconds: now.wallMicroseconds, status: failure.status, q850Cause: failure.q850Cause,
-                sipCause: failure.sipCause, reason: note.isBranded ? nil : .noMatch))
+                sipCause: failure.sipCause, reason: dialog.isBranded ? nil : .noMatch))
     }
 
     func cancelled(_ transaction: ProxyTransaction, by cancel: SIPMessage, at now: Moment) {
@@ -163,15 +162,14 @@ struct CallReporter {
         transaction.reported |= 0x80
         cancelled(
             CallIdentifier(high: transaction.call.high, low: transaction.call.low), by: cancel,
-            direction: transaction.note.isInbound ? .inbound : .outbound, isBranded: transaction.note.isBranded,
+            direction: transaction.dialog.isInbound ? .inbound : .outbound, isBranded: transaction.dialog.isBranded,
             at: now)
     }
 
-    /// A CANCEL of an INVITE that memory does not know, after a restart: the message itself names the call.
+    /// Reports a CANCEL without its INVITE's transaction, as after a restart; the call is identified by the message.
     ///
-    /// Only it says that another phone took the call; the 487 that follows does not.
-    ///
-    /// One of another peer says nothing of a call that is in progress between others.
+    /// Only the CANCEL shows that another phone took the call; the 487 that follows does not. The CANCEL of a peer outside
+    /// the call is ignored.
     func cancelledWithoutMemory(_ cancel: SIPMessage, from peer: GatewayTopology.Peer, at now: Moment) {
         let direction = peer.isTrunk ? CallSignal.Direction.inbound : .outbound
         let call = identifier(of: cancel, direction: direction)
@@ -189,37 +187,38 @@ struct CallReporter {
                 q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch))
     }
 
-    /// A BYE names its call by the originator's tag, which is in From or in To: without a note both are given, with one
-    /// the other tag, which tells whose answer the dialog was made by.
+    /// Reports a BYE.
     ///
-    /// One of another peer ends no call that is in progress between others.
-    func bye(_ bye: SIPMessage, note: DialogNote?, from peer: GatewayTopology.Peer, at now: Moment) {
+    /// The originator's tag identifies the call; it is in From or in To. Without a cookie the report has both identifiers.
+    /// With a cookie the second identifier has the other tag, which identifies the fork that answered. The BYE of a peer
+    /// outside the call is ignored.
+    func bye(_ bye: SIPMessage, dialog: DialogFacts?, from peer: GatewayTopology.Peer, at now: Moment) {
         let fromTrunk = peer.isTrunk
         let ifOriginator = fromTrunk ? CallSignal.Direction.inbound : .outbound
         let ifRecipient = fromTrunk ? CallSignal.Direction.outbound : .inbound
-        let isOriginator = note.map { $0.isInbound == fromTrunk } ?? true
+        let isOriginator = dialog.map { $0.isInbound == fromTrunk } ?? true
         let direction = isOriginator ? ifOriginator : ifRecipient
         let (own, other) = isOriginator ? (bye.fromTag, bye.toTag) : (bye.toTag, bye.fromTag)
         let call = identifier(of: bye, tag: own, direction: direction)
-        let alternative = identifier(of: bye, tag: other, direction: note == nil ? ifRecipient : direction)
-        // A sealed note shows that the dialog is the sender's.
-        guard note != nil || calls.mayBe(call, of: peer) && calls.mayBe(alternative, of: peer) else { return }
+        let alternative = identifier(of: bye, tag: other, direction: dialog == nil ? ifRecipient : direction)
+        // A sealed cookie shows that the dialog is the sender's.
+        guard dialog != nil || calls.mayBe(call, of: peer) && calls.mayBe(alternative, of: peer) else { return }
         let causes = ReasonCauses(of: bye)
         var signal = CallSignal(
             kind: .bye, direction: direction, call: call, alternative: alternative,
             wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
-            reason: note.map { $0.isBranded ? nil : .noMatch } ?? nil)
-        if note != nil { signal.marks = .namesAnswerer }
+            reason: dialog.map { $0.isBranded ? nil : .noMatch } ?? nil)
+        if dialog != nil { signal.marks = .namesAnswerer }
         signals.append(signal)
-        calls.end(either: call, or: note == nil ? alternative : nil)
+        calls.end(either: call, or: dialog == nil ? alternative : nil)
     }
 
     private static let answeredBit: UInt8 = 32
 
-    /// True once a 2xx of any target was told: the call goes on whatever else is said of its INVITE.
+    /// True once a 2xx of any target was reported: later failures of the INVITE do not matter.
     private func hasAnswered(_ transaction: ProxyTransaction) -> Bool { transaction.reported & Self.answeredBit != 0 }
 
-    /// True the first time a status class is seen: 180 (bit 0), 181 (1), 182 (2), 183 (3), other 1xx (4), 2xx (5), final (6).
+    /// True at the first response of its kind: 180 (bit 0), 181 (1), 182 (2), 183 (3), other 1xx (4), 2xx (5), final (6).
     private func isNew(_ status: Int, _ transaction: ProxyTransaction) -> Bool {
         let bit: UInt8 =
             switch status {
@@ -237,8 +236,9 @@ struct CallReporter {
         return true
     }
 
-    /// True for a repeated 1xx once nothing has been told for a minute, the pause the phone itself keeps (RFC 3261 §13.3.1.1):
-    /// by it the accounts know a long ringing from a call whose end was lost.
+    /// True for a repeated 1xx when the last report is a minute old, the interval of RFC 3261 §13.3.1.1.
+    ///
+    /// So the accounts tell a long ringing from a call whose end was lost.
     private func stillRings(_ status: Int, _ transaction: ProxyTransaction, at now: Moment) -> Bool {
         (101..<200).contains(status) && !hasAnswered(transaction)
             && Self.seconds(now) &- transaction.reportedAt >= 60
@@ -249,7 +249,7 @@ struct CallReporter {
     private func cut(_ bytes: ArraySlice<UInt8>?, _ length: Int) -> [UInt8] { Array((bytes ?? []).prefix(length)) }
 }
 
-/// The causes a Reason header gives (RFC 3326 §2): `Q.850;cause=16`, `SIP;cause=200`.
+/// The causes in Reason header fields (RFC 3326 §2): `Q.850;cause=16`, `SIP;cause=200`.
 struct ReasonCauses {
     private(set) var q850: UInt16 = 0
     private(set) var sip: UInt16 = 0
@@ -273,7 +273,7 @@ struct ReasonCauses {
         }
     }
 
-    /// Whether a network's analytics blocked the call, which ATIS-1000099 says with 603 and a text where RFC 8688 has 608.
+    /// Whether a network's analytics blocked the call: ATIS-1000099 has 603 and a text where RFC 8688 has 608.
     private func isOfAnalytics(_ message: SIPMessage, _ parameters: Range<Int>) -> Bool {
         guard let text = HeaderParameters.find("text", in: message.bytes, parameters) else { return false }
         return message[text].drop { $0 == UInt8(ascii: "\"") }.prefix(12).equalsIgnoringCase("v=analytics1")

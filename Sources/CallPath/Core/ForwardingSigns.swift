@@ -2,10 +2,10 @@
 
 import SIPCore
 
-/// What a message shows of a call having been sent on to another place.
+/// Signs in a message that a call was forwarded to another place.
 ///
-/// Diversion (RFC 5806) always means it. History-Info (RFC 7044) is written by every hop of many cores, so it counts only
-/// where an entry names a cause (RFC 4458, or a Reason in its URI) or a mapping to another user (`mp`).
+/// Diversion (RFC 5806) always is one. Every hop of many cores writes History-Info (RFC 7044). So that counts only with a
+/// cause in an entry (RFC 4458, or a Reason in its URI) or a mapping to another user (`mp`).
 enum ForwardingSigns {
     static func stand(in message: SIPMessage) -> Bool {
         if message.has(.diversion) { return true }
@@ -13,7 +13,7 @@ enum ForwardingSigns {
         return message.headers.contains { $0.name == .historyInfo && isTelling(message[$0.value]) }
     }
 
-    /// The place of the last History-Info entry; nil without one.
+    /// The URI of the last History-Info entry; nil without one.
     static func lastTarget(of message: SIPMessage) -> SIPURI? {
         var last: Range<Int>?
         for field in message.headers where field.name == .historyInfo {
@@ -21,7 +21,7 @@ enum ForwardingSigns {
         }
         guard let last else { return nil }
         let uri = NameAddressExtent.scan(message.bytes, last).uri
-        // Without the escaped Reason behind the question mark, which is no part of the address.
+        // The escaped Reason behind the question mark is no part of the address.
         let end = message[uri].firstIndex(of: UInt8(ascii: "?")) ?? uri.upperBound
         return SIPURI(message.bytes, uri.lowerBound..<end)
     }
@@ -31,7 +31,7 @@ enum ForwardingSigns {
             || holds(";mp", value, then: [UInt8(ascii: "=")])
     }
 
-    /// True when `word`, in any case, stands in the bytes and one of the given bytes behind it.
+    /// True when the bytes contain `word`, in any case, followed by one of the given bytes.
     private static func holds(_ word: StaticString, _ bytes: ArraySlice<UInt8>, then next: [UInt8]) -> Bool {
         let length = word.utf8CodeUnitCount
         guard bytes.count > length else { return false }
@@ -43,7 +43,7 @@ enum ForwardingSigns {
 
 /// The Session-Expires header field (RFC 4028 §4), `x` in short.
 enum SessionExpires {
-    /// Seconds a session lives without refresh; 0 when missing or unreadable.
+    /// Seconds a session lives without refresh; 0 when missing or malformed.
     static func seconds(of message: SIPMessage) -> UInt32 {
         guard let field = message.first(.sessionExpires) else { return 0 }
         let end = message[field.value].firstIndex { !(48...57).contains($0) } ?? field.value.upperBound

@@ -4,11 +4,11 @@ package import Branding
 package import SIPCore
 import Synchronization
 
-/// What the call path counts; written by the worker, read by anybody.
+/// Counters of the call path.
 ///
-/// One relaxed atomic addition a count, no lock and no allocation.
+/// Any thread. A count is one relaxed atomic addition, without lock or allocation.
 package final class GatewayCounters: Sendable {
-    /// Things counted without further label.
+    /// Events counted without further label.
     package enum Event: Int, CaseIterable, Sendable {
         case datagramsReceived, datagramsTruncated, datagramsUnsent
         case requestsForwarded, responsesForwarded, retransmissionsAbsorbed
@@ -19,9 +19,9 @@ package final class GatewayCounters: Sendable {
         case callsShed, scannersDropped, loopsFound, registrationsWithoutPath
     }
 
-    /// Room for the counts of one enumeration, by raw value or place in it.
+    /// The counts of one enumeration, by raw value or position.
     ///
-    /// In the object itself, so that nothing is retained to count.
+    /// Inline, so that a count retains nothing.
     private typealias Counts = InlineArray<32, Atomic<UInt64>>
 
     private let events: Counts
@@ -32,7 +32,7 @@ package final class GatewayCounters: Sendable {
         precondition(
             max(Event.allCases.count, PassThroughReason.allCases.count + 1, SIPIndexError.allCases.count)
                 <= Counts.count,
-            "more to count than there is room for")
+            "an enumeration has more cases than counters")
         events = Counts { _ in Atomic(0) }
         passThroughs = Counts { _ in Atomic(0) }
         drops = Counts { _ in Atomic(0) }
@@ -49,15 +49,15 @@ package final class GatewayCounters: Sendable {
         drops[position].wrappingAdd(1, ordering: .relaxed)
     }
 
-    /// How often something happened since the start.
+    /// The number of such events since the start.
     package func count(_ event: Event) -> UInt64 { events[event.rawValue].load(ordering: .relaxed) }
 
-    /// Calls that went on without a brand, by reason.
+    /// Calls forwarded without a brand, by reason.
     package func count(_ reason: PassThroughReason) -> UInt64 {
         passThroughs[Int(reason.rawValue)].load(ordering: .relaxed)
     }
 
-    /// Datagrams that were no message, by reason.
+    /// Datagrams that could not be indexed, by reason.
     package func count(_ error: SIPIndexError) -> UInt64 {
         SIPIndexError.allCases.firstIndex(of: error).map { drops[$0].load(ordering: .relaxed) } ?? 0
     }

@@ -4,36 +4,36 @@ import Atomics
 package import SIPCore
 import Synchronization
 
-/// Everything the call path is told by the configuration; immutable, replaced whole when it is reloaded.
+/// The settings of the call path; immutable, replaced as a whole on a reload.
 package final class GatewaySettings: AtomicReference, Sendable {
-    /// What happens to requests of senders that are no configured peer.
+    /// The treatment of requests from unknown peers.
     package enum StrangerTreatment: Hashable, Sendable {
-        /// Answered 403.
+        /// Rejected with 403.
         case refuse
-        /// Not answered at all.
+        /// Dropped without a response.
         case drop
     }
 
     package let topology: GatewayTopology
     package let secret: Secret
     package let timers: TransactionTimers
-    /// How long a target's silence is borne while another could be tried.
+    /// Time a target has to respond while another could be tried.
     package let targetPatience: TimerDelay
-    /// How targets are probed, where their group is.
+    /// How targets of probed groups are probed.
     package let probes: TargetProbes.Rules
-    /// Milliseconds after which a call whose end was not seen counts as ended.
+    /// Milliseconds after which a call without a BYE counts as ended.
     package let longestCall: UInt64
     package let limits: SIPLimits
-    /// Most transactions kept in all; more requests are answered 503.
+    /// Most transactions in memory; further requests get 503.
     package let mostTransactions: Int
     package let strangers: StrangerTreatment
-    /// False lets every call pass as it came.
+    /// False forwards every call without a brand.
     package let brands: Bool
-    /// False leaves Call-Info out and writes only names.
+    /// False writes names alone, without Call-Info.
     package let writesCallInfo: Bool
     /// Whether a carrier's OPTIONS get 503 while no target of its PBX is up.
     package let reportsPBX: Bool
-    /// How a voicemail box, a queue or a menu is told from a person who answers.
+    /// Signs of a voicemail box, a queue or a menu as the callee.
     package let answerers: AnswererRules
 
     package init(
@@ -59,7 +59,7 @@ package final class GatewaySettings: AtomicReference, Sendable {
     }
 }
 
-/// The one place where settings are swapped: workers renew theirs for each message, a reload replaces them whole.
+/// The place where settings are replaced: a reload stores new ones, workers renew theirs for each message.
 package final class CurrentSettings: Sendable {
     private let settings: ManagedAtomic<GatewaySettings>
     private let version = Atomic<UInt64>(1)
@@ -69,14 +69,14 @@ package final class CurrentSettings: Sendable {
     /// The present settings; wait-free, any thread.
     package func load() -> GatewaySettings { settings.load(ordering: .acquiring) }
 
-    /// Puts new settings in place; messages being handled finish with the old ones.
+    /// Replaces the settings; a message in progress finishes with the old ones.
     package func store(_ next: GatewaySettings) {
         settings.store(next, ordering: .releasing)
-        // Behind the settings: who sees the new version finds them, or still newer ones.
+        // After the settings: a thread that reads the new version reads these settings or newer ones.
         version.add(1, ordering: .releasing)
     }
 
-    /// Brings what one thread holds up to date; usually one read of memory, where `load` takes a handful of atomic writes.
+    /// Updates the settings that one thread holds; usually one read of memory, where `load` takes several atomic writes.
     func renew(_ held: inout HeldSettings) {
         let version = version.load(ordering: .acquiring)
         guard held.version != version else { return }
@@ -84,12 +84,12 @@ package final class CurrentSettings: Sendable {
     }
 }
 
-/// The settings a worker works with, and which version it took them for.
+/// The settings that a worker holds, and their version.
 struct HeldSettings {
     let settings: GatewaySettings
     fileprivate let version: UInt64
 
-    /// What is current, to be renewed.
+    /// Takes the current settings, to be renewed at the first message.
     init(_ current: CurrentSettings) {
         settings = current.load()
         version = 0

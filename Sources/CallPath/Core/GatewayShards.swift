@@ -5,7 +5,7 @@ import Synchronization
 
 /// The transactions of a gateway, spread over shards by their branch, so that any worker can finish any call.
 ///
-/// A shard is held by one worker for the time of one message, some microseconds; no other thread takes its lock.
+/// One worker holds a shard for the time of one message, some microseconds. Only workers take its lock.
 package final class GatewayShards: Sendable {
     package let shared: GatewayShared
     private let shards: [GatewayShard]
@@ -32,21 +32,21 @@ package final class GatewayShards: Sendable {
     func shard(at position: Int) -> GatewayShard { shards[position] }
 }
 
-/// One part of the transactions with the rules that work on them.
+/// One part of the transactions, with its proxy core.
 final class GatewayShard: Sendable {
-    private let gateway: Mutex<SIPGateway>
+    private let gateway: Mutex<ProxyCore>
     private let deadline = Atomic<UInt64>(.max)
     fileprivate let transactions = Atomic<Int>(0)
 
     init(shared: GatewayShared, capacity: Int, now: Moment) {
-        gateway = Mutex(SIPGateway(shared: shared, capacity: capacity, now: now))
+        gateway = Mutex(ProxyCore(shared: shared, capacity: capacity, now: now))
     }
 
-    /// When its timers want to run, in monotonic milliseconds; `UInt64.max` when none does.
+    /// The deadline of its next timer in monotonic milliseconds; `UInt64.max` without timers.
     var nextDeadline: UInt64 { deadline.load(ordering: .relaxed) }
 
-    /// Lets the rules work and takes what they want sent.
-    func perform(into outgoing: inout [OutgoingMessage], _ work: (SIPGateway) -> Void) {
+    /// Runs `work` on the proxy core and appends the messages to send.
+    func perform(into outgoing: inout [OutgoingMessage], _ work: (ProxyCore) -> Void) {
         gateway.withLock { gateway in
             work(gateway)
             deadline.store(gateway.transactions.nextDeadline ?? .max, ordering: .relaxed)

@@ -4,17 +4,19 @@ package import CallAccounting
 import SIPCore
 import Synchronization
 
-/// What all workers of a gateway share; safe from any thread, nothing in it makes a worker wait for a slow one.
+/// State that all workers of a gateway share.
+///
+/// Any thread; no worker waits for a slow thread in it.
 package final class GatewayShared: Sendable {
     package let settings: CurrentSettings
     package let branding: CurrentBranding
     package let counters: GatewayCounters
     package let signals: SignalRing
-    /// Who asks targets whether they are there.
+    /// Probes of targets by OPTIONS.
     package let probes: TargetProber
-    /// Calls that have begun and not ended.
+    /// Calls in progress.
     package let calls: CallsInProgress
-    /// What was rejected, for the log and the status page.
+    /// Rejected messages, for the log and the status page.
     package let rejections = RejectionTable()
     private let draining = Atomic<Bool>(false)
 
@@ -30,7 +32,7 @@ package final class GatewayShared: Sendable {
         self.calls = calls
     }
 
-    /// True from the request to stop on: no new calls, OPTIONS answered 503, calls in progress go on.
+    /// True while the gateway stops: new calls and OPTIONS get 503, calls in progress go on.
     package var isDraining: Bool { draining.load(ordering: .relaxed) }
 
     /// Begins to drain; any thread.

@@ -3,39 +3,38 @@
 import CallAccounting
 import SIPCore
 
-// Where a request goes: by its route, by the dialog's cookie, or to a configured target (RFC 3261 §16.5, §16.6 step 7).
+// The next hop of a request: by its route, by the dialog's cookie, or a configured target (RFC 3261 §16.5, §16.6 step 7).
 
-extension SIPGateway {
+extension ProxyCore {
     /// The next hop of a request.
     ///
-    /// Its route decides where it leads to a known peer on the other side. Inside a dialog a host name counts that a target
-    /// is configured by, and then the end of the dialog that the cookie names. So a container's inner address or a
-    /// carrier's internal name in Contact does not send the request to another target. All else goes to the targets
-    /// configured there. Nothing is sent to addresses nobody configured (no open relay).
+    /// In this order: a route to a known peer on the other side; inside a dialog, a host name that a target is configured
+    /// by; the end of the dialog that the cookie names; the configured targets. So a container's inner address in Contact
+    /// does not send the request to another target. Nothing goes to an address that is not configured (no open relay).
     func nextHop(of arrival: Arrival, _ routes: RouteSet, from peer: GatewayTopology.Peer) -> OnwardRequest {
         let topology = settings.topology
-        let cookie = routes.cookie.flatMap { $0.note.isOf(peer) ? $0 : nil }
+        let cookie = routes.cookie.flatMap { $0.dialog.isOf(peer) ? $0 : nil }
         let group: TargetGroup?
         var onward: OnwardRequest
         switch peer {
         case .trunk(let trunk):
-            let note = cookie?.note ?? DialogNote(trunk: Int(trunk.mark), isInbound: true, isBranded: false)
-            onward = OnwardRequest(note: note, sealedNote: cookie?.note, isFromTrunk: true)
+            let dialog = cookie?.dialog ?? DialogFacts(trunk: trunk.mark, isInbound: true, isBranded: false)
+            onward = OnwardRequest(dialog: dialog, sealedDialog: cookie?.dialog, isFromTrunk: true)
             group = trunk.pbx.targets
         case .pbx:
-            let noted = cookie.flatMap { topology.trunk(mark: $0.note.trunk, at: arrival.now) }
-            let trunk = noted ?? topology.trunk(for: routes.nextHop, from: arrival.flow)
-            let note = cookie?.note ?? DialogNote(trunk: Int(trunk?.mark ?? 0), isInbound: false, isBranded: false)
-            onward = OnwardRequest(note: note, sealedNote: cookie?.note, isFromTrunk: false)
+            let known = cookie.flatMap { topology.trunk(mark: $0.dialog.trunk, at: arrival.now) }
+            let trunk = known ?? topology.trunk(for: routes.nextHop, from: arrival.flow)
+            let dialog = cookie?.dialog ?? DialogFacts(trunk: trunk?.mark ?? 0, isInbound: false, isBranded: false)
+            onward = OnwardRequest(dialog: dialog, sealedDialog: cookie?.dialog, isFromTrunk: false)
             onward.trunk = trunk
             group = trunk?.targets
         }
-        onward.hasForeignNote = routes.cookie != nil && cookie == nil
+        onward.hasForeignCookie = routes.cookie != nil && cookie == nil
         if follow(routes.nextHop, cookie, of: arrival, from: peer, into: &onward) { return onward }
         guard let group else { return onward }
         let call = reporter.identifier(of: arrival.message, direction: onward.isFromTrunk ? .inbound : .outbound)
         var targets = order(group, for: call, at: arrival.now)
-        // Inside a dialog the one target that has it is meant; without a way to know it, the first is asked all the same.
+        // A dialog belongs to one target. Where nothing names it, the first gets the request even if it is down.
         guard let target = targets.next() ?? (arrival.message.isInDialog ? group.targets.first : nil) else {
             return onward
         }
@@ -45,9 +44,9 @@ extension SIPGateway {
         return onward
     }
 
-    /// Takes the one place a request's route or its dialog leads to; false where neither shows a peer on the other side.
+    /// Follows a request's route or its dialog; false where neither leads to a peer on the other side.
     private func follow(
-        _ uri: SIPURI?, _ cookie: DialogCookie?, of arrival: Arrival, from peer: GatewayTopology.Peer,
+        _ uri: SIPURI?, _ cookie: RouteCookie?, of arrival: Arrival, from peer: GatewayTopology.Peer,
         into onward: inout OnwardRequest
     ) -> Bool {
         let former = cookie == nil ? nil : arrival.now
@@ -77,12 +76,12 @@ extension SIPGateway {
         return true
     }
 
-    /// The peer on the other side that has an address; of trunks that share it, the one of the dialog.
+    /// The peer on the other side with an address; of trunks that share it, the trunk of the dialog.
     private func holder(
-        of end: DialogEnd, _ cookie: DialogCookie?, orFormerAt now: Moment?, otherSideOf peer: GatewayTopology.Peer
+        of end: DialogEnd, _ cookie: RouteCookie?, orFormerAt now: Moment?, otherSideOf peer: GatewayTopology.Peer
     ) -> GatewayTopology.Peer? {
         let topology = settings.topology
-        if !peer.isTrunk, let cookie, let now, let trunk = topology.trunk(mark: cookie.note.trunk, at: now),
+        if !peer.isTrunk, let cookie, let now, let trunk = topology.trunk(mark: cookie.dialog.trunk, at: now),
             trunk.reaches(end) || trunk.isKnownByCertificateAlone && end == cookie.end(oppositeOf: peer)
         {
             return .trunk(trunk)
@@ -107,31 +106,19 @@ extension SIPGateway {
     }
 }
 
-extension DialogNote {
-    /// Whether the dialog is one of the peer that sends a request in it: another trunk gains nothing by its cookie.
-    func isOf(_ peer: GatewayTopology.Peer) -> Bool {
-        if case .trunk(let sender) = peer { trunk == Int(sender.mark) } else { true }
-    }
-}
-
-extension DialogCookie {
-    /// The end of the dialog that a request of this peer is for.
-    func end(oppositeOf peer: GatewayTopology.Peer) -> DialogEnd { note.isInbound == peer.isTrunk ? target : origin }
-}
-
 extension TrunkPeer {
-    /// Whether its requests may go there: a target of it, or where it sends from.
+    /// Whether its requests may go there: to one of its targets or sources.
     func reaches(_ end: DialogEnd) -> Bool {
         targets.stand(at: end.address, anyPort: false)
             || sources.contains { $0.contains(end.address, anyPort: end.transport.isReliable) }
     }
 
-    /// Whether no source tells where it sends from: it shows its certificate, there as here.
+    /// Whether only its certificate identifies it, in both directions.
     var isKnownByCertificateAlone: Bool { sources.isEmpty && !certificateNames.isEmpty }
 }
 
 extension GatewayTopology {
-    /// The address a URI's host means where a target on the other side is configured by that name.
+    /// The address of a target on the other side that is configured by the URI's host name.
     ///
     /// - Parameter trunk: the trunk a PBX's request goes to.
     fileprivate func address(
@@ -154,7 +141,7 @@ extension GatewayTopology {
 }
 
 extension SIPURI {
-    /// The transport its resource is reached by: TLS for sips, else the one it names, else UDP (RFC 3263 §4.1).
+    /// The transport of its resource: TLS for sips, else its transport parameter, else UDP (RFC 3263 §4.1).
     var transport: SIPTransportKind {
         scheme == .sips ? .tls : parameter("transport").flatMap { SIPTransportKind($0) } ?? .udp
     }
@@ -169,12 +156,12 @@ extension GatewayTopology.Peer {
         if case .trunk = self { true } else { false }
     }
 
-    /// The socket by which all of a trunk's dialogs go to the PBX; nil for the one of the PBX's target.
+    /// The socket of all the trunk's dialogs towards the PBX; nil for that of the PBX's target.
     fileprivate var pbxSocket: Int? {
         if case .trunk(let trunk) = self { trunk.pbxSocket } else { nil }
     }
 
-    /// Tells it from every other peer.
+    /// A number of this peer alone.
     var number: UInt64 {
         switch self {
         case .trunk(let trunk): 1 << 16 | UInt64(trunk.mark)
@@ -183,30 +170,30 @@ extension GatewayTopology.Peer {
     }
 }
 
-/// A request as it goes on.
+/// A request as it is forwarded.
 struct OnwardRequest {
     var bytes: [UInt8] = []
     /// Nil when no target is up.
     var hop: NextHop?
     var standing: TargetStanding?
-    /// What may be tried after it.
+    /// Targets to try after it.
     var targets = TargetOrder()
-    let note: DialogNote
-    /// The note that came back in the request's Route; nil when none did.
-    let sealedNote: DialogNote?
-    /// The Route brought the note of a dialog that is not the sender's.
-    var hasForeignNote = false
-    /// From is another one than its sender's.
+    let dialog: DialogFacts
+    /// The facts that the request's Route returned, sealed by the gateway; nil without a cookie.
+    let sealedDialog: DialogFacts?
+    /// True when the Route brought the cookie of a dialog that is not the sender's.
+    var hasForeignCookie = false
+    /// True when the forwarded From differs from the received one.
     var changesFrom = false
-    /// The gateway has put its address into Path.
+    /// True when the gateway added its address to Path.
     var carriesPath = false
     let isFromTrunk: Bool
-    /// The trunk it goes to; nil for a trunk's own request.
+    /// The trunk that gets it; nil for a trunk's own request.
     var trunk: TrunkPeer?
 
-    init(note: DialogNote, sealedNote: DialogNote?, isFromTrunk: Bool) {
-        self.note = note
-        self.sealedNote = sealedNote
+    init(dialog: DialogFacts, sealedDialog: DialogFacts?, isFromTrunk: Bool) {
+        self.dialog = dialog
+        self.sealedDialog = sealedDialog
         self.isFromTrunk = isFromTrunk
     }
 }

@@ -2,9 +2,9 @@
 
 import SIPCore
 
-/// Answers of the gateway itself, for which it keeps no state (RFC 3261 §16.11, §8.2.7).
+/// Responses of the gateway itself, for which it keeps no state (RFC 3261 §16.11, §8.2.7).
 enum OwnAnswer {
-    /// The refusal of a request.
+    /// The rejection of a request.
     static func message(to arrival: Arrival, _ refusal: Refusal, secret: Secret) -> OutgoingMessage {
         message(to: arrival, status: refusal.status, phrase: refusal.phrase, field: refusal.field, secret: secret)
     }
@@ -16,7 +16,7 @@ enum OwnAnswer {
         return message(to: arrival, status: status, phrase: phrase, field: field, tag: tag)
     }
 
-    /// An answer with a tag that `tag(for:secret:)` gave.
+    /// A response with a tag that `tag(for:secret:)` gave.
     static func message(
         to arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil, tag: UInt64
     ) -> OutgoingMessage {
@@ -34,7 +34,7 @@ enum OwnAnswer {
             bytes: bytes, destination: destination, socket: flow.socket, connection: flow.connection)
     }
 
-    /// The To tag of the gateway's own answers: the same for every retransmission (RFC 3261 §8.2.6.2, §8.2.7).
+    /// The To tag of the gateway's own responses: the same for every retransmission (RFC 3261 §8.2.6.2, §8.2.7).
     static func tag(for request: SIPMessage, secret: Secret) -> UInt64 {
         var hash = secret.hash(for: .ownTag)
         if let callID = request.first(.callID) { hash.combine(callID.value, of: request) }
@@ -43,7 +43,7 @@ enum OwnAnswer {
         return hash.finish()
     }
 
-    /// True for the ACK of such an answer, which ends here (RFC 3261 §8.2.7).
+    /// True for the ACK of such a response, which ends at the gateway (RFC 3261 §8.2.7).
     static func isAcknowledged(by ack: SIPMessage, secret: Secret) -> Bool {
         guard let tag = ack.toTag, ack[tag].prefix(2).equals("hd"), let mark = Hexadecimal.read(ack[tag].dropFirst(2))
         else { return false }

@@ -3,12 +3,13 @@
 import CallAccounting
 import SIPCore
 
-/// The rules between trunk and PBX over one shard of the transactions: tells calls apart and lets each walk its way.
+/// The proxy core of RFC 3261 §16 between trunks and PBXs, over one shard of the transactions.
 ///
-/// Used by one worker at a time, under its shard's lock; nothing in it waits.
-final class SIPGateway {
+/// One worker at a time uses it, under the lock of its shard. Nothing in it waits. Its extensions are the stops of the walk:
+/// `RequestWalk.swift`, `ResponseWalk.swift`, `Forwarding.swift`, `NextHopChoice.swift`, `Targets.swift`.
+final class ProxyCore {
     let shared: GatewayShared
-    let transactions: ProxyTransactions<SIPGateway>
+    let transactions: ProxyTransactions<ProxyCore>
     let reporter: CallReporter
     /// The settings of the message being handled.
     var settings: GatewaySettings
@@ -26,7 +27,7 @@ final class SIPGateway {
     var branding: CurrentBranding { shared.branding }
     var counters: GatewayCounters { shared.counters }
 
-    /// Works with an empty list of edits whose room was used before; one inside another gets room of its own.
+    /// Runs `body` with an empty list of edits, whose buffers are reused; a nested call gets a new list.
     func withSplices<Result>(_ body: (inout Splices) -> Result) -> Result {
         var splices = Splices()
         swap(&splices, &spareSplices)

@@ -3,12 +3,12 @@
 import SIPCore
 import Synchronization
 
-// Keeps the gateway on the way of calls to a contact that a PBX registers with its carrier (RFC 3327).
+// Keeps the gateway in the path of calls to a contact that a PBX registers with its carrier (RFC 3327).
 
-extension SIPGateway {
+extension ProxyCore {
     /// Puts the gateway's address into the Path of a PBX's REGISTER, where the PBX supports that (RFC 3327 §5.2).
     ///
-    /// The socket towards the carrier is named: there its calls come in.
+    /// Path names the socket towards the carrier, where its calls arrive.
     ///
     /// - Returns: whether the field was added.
     func addPath(_ arrival: Arrival, to hop: NextHop, of onward: OnwardRequest, into splices: inout Splices) -> Bool {
@@ -20,14 +20,14 @@ extension SIPGateway {
         return true
     }
 
-    /// Notes whether the registrar will send the calls to a contact through the gateway (RFC 3327 §5.3).
+    /// Records whether the registrar will send the calls of a contact through the gateway (RFC 3327 §5.3).
     ///
     /// A response without Contact ends a registration, and a contact at the gateway's own address needs no Path.
     func noteRegistrar(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
-        guard !transaction.isInvite, !transaction.note.isInbound, status / 100 == 2, let sequence = response.sequence,
+        guard !transaction.isInvite, !transaction.dialog.isInbound, status / 100 == 2, let sequence = response.sequence,
             SIPMethod.recognise(response[sequence.method]) == .register, response.has(.contact),
             !hasOwnContact(response),
-            let trunk = settings.topology.trunk(mark: transaction.note.trunk, at: now)
+            let trunk = settings.topology.trunk(mark: transaction.dialog.trunk, at: now)
         else { return }
         let finding: RegistrarStanding.Finding =
             PathField.stands(in: response) ? .accepted : transaction.carriesPath ? .ignored : .notOffered
@@ -47,11 +47,11 @@ extension SIPGateway {
     }
 }
 
-/// What was seen of a trunk's registrar: whether calls to registered contacts come through the gateway.
+/// Whether a trunk's registrar sends calls to registered contacts through the gateway.
 ///
-/// The operator learns of it when it changes, and at most once an hour for each trunk. Any thread, no lock.
+/// A change is reported, at most once an hour for each trunk. Any thread, no lock.
 package final class RegistrarStanding: Sendable {
-    /// How a registration went.
+    /// The result of a registration.
     package enum Finding: UInt8, Hashable, Sendable {
         /// The registrar keeps the gateway in Path.
         case accepted = 1
@@ -67,16 +67,16 @@ package final class RegistrarStanding: Sendable {
     package let trunk: String
     private let onNews: @Sendable (String, Finding) -> Void
     private let last = Atomic<UInt8>(0)
-    /// Monotonic milliseconds from which on it may be reported again.
+    /// Monotonic milliseconds after which the next report may follow.
     private let quietUntil = Atomic<UInt64>(0)
 
-    /// - Parameter onNews: runs on the thread that noted it, and must not wait.
+    /// - Parameter onNews: runs on the thread of the report, and must not wait.
     package init(trunk: String, onNews: @escaping @Sendable (String, Finding) -> Void) {
         self.trunk = trunk
         self.onNews = onNews
     }
 
-    /// Notes how a registration went at a monotonic time in milliseconds.
+    /// Records the result of a registration at a monotonic time in milliseconds.
     func note(_ finding: Finding, at now: UInt64) {
         guard last.load(ordering: .relaxed) != finding.rawValue else { return }
         guard finding != .accepted else { return last.store(finding.rawValue, ordering: .relaxed) }

@@ -1,24 +1,72 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SIPCore
+import Branding
+import CallAccounting
+package import SIPCore
 
-// What happens to a request of a configured peer, in the order of RFC 3261 §16.3.
+// The walk of a request, above all of an INVITE from a trunk, from top to bottom of this file:
+//
+//     receive → admit → index → validate → retransmission? → loop check → identity → trust verdict → decision
+//     → decoration → target → forward
+//
+// One message, one set of settings, one worker thread, no suspension. Each stop is one call; its rules are in the file of
+// the called function. If identity, lookup or decoration fails, the call goes on unbranded.
 
-extension SIPGateway {
-    /// Validates, absorbs what is known, answers what is meant for the gateway, sends the rest on its way.
+// MARK: - Receive, admit, index: the worker
+
+extension GatewayWorker {
+    package func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment) {
+        shared.counters.add(.datagramsReceived)
+        shared.settings.renew(&held)
+        let settings = held.settings
+        guard case .pass = overload.admit(bytes, by: flow, settings, at: now) else { return }
+        do {
+            let message = try SIPMessage.index(bytes, limits: settings.limits)
+            dispatch(Arrival(message: message, flow: flow, now: now), settings)
+        } catch {
+            rejectMalformed(bytes, by: flow, for: error, settings, at: now)
+        }
+    }
+
+    /// Admits an indexed message by its sender, and hands it to the shard that keeps its transaction.
+    private func dispatch(_ arrival: Arrival, _ settings: GatewaySettings) {
+        guard let peer = peer(of: arrival, settings) else { return rejectUnknownPeer(arrival, settings) }
+        if shared.probes.takesAnswer(arrival.message, settings, at: arrival.now) { return }
+        if let fault = arrival.flow.fault { return rejectUnframed(arrival, for: fault, settings) }
+        let branch = branch(of: arrival.message, from: peer, settings)
+        if arrival.message.method == .invite, let branch {
+            let verdict = overload.admit(arrival, branch, from: peer, settings) { isKnown($0) }
+            if case .shed(let response) = verdict { return outgoing.append(response) }
+        }
+        shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { core in
+            if core.settings !== settings { core.settings = settings }
+            if arrival.message.status == nil {
+                core.receiveRequest(arrival, branch, from: peer)
+            } else {
+                core.receiveResponse(arrival, branch, from: peer)
+            }
+        }
+    }
+}
+
+// MARK: - Validate, retransmission, loop check: the proxy core
+
+extension ProxyCore {
+    /// Validates a request, absorbs a retransmission, responds to what is meant for the gateway, and opens a transaction
+    /// for the rest, in the order of RFC 3261 §16.3.
     ///
-    /// `branch` is nil only where the topmost Via cannot be read, which validation refuses.
+    /// - Parameter branch: nil only where the topmost Via cannot be read, which validation rejects.
     func receiveRequest(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let request = arrival.message
         if let refusal = RequestValidity.formRefusal(of: request) { return refuse(arrival, refusal) }
         guard let branch else { return }
-        if let known = transactions[branch] { return meetAgain(known, arrival, from: peer) }
+        if let known = transactions[branch] { return handleRetransmission(known, arrival, from: peer) }
         if request.method == .ack, OwnAnswer.isAcknowledged(by: request, secret: settings.secret) { return }
         if request.method == .options, isForGateway(request) { return answerOptions(arrival, from: peer) }
         if let refusal = RequestValidity.forwardingRefusal(of: request) { return refuse(arrival, refusal) }
         let marks = HopMarks(branch: branch, of: request, secret: settings.secret)
         switch request.method {
-        // RFC 3261 §16.10 and §16.11: what memory does not know goes on without a transaction.
+        // RFC 3261 §16.10 and §16.11: an ACK or a CANCEL without its transaction goes on statelessly.
         case .ack: forwardStatelessly(arrival, marks, from: peer)
         case .cancel:
             reporter.cancelledWithoutMemory(request, from: peer, at: arrival.now)
@@ -27,10 +75,97 @@ extension SIPGateway {
         }
     }
 
-    /// A request of a transaction in memory: CANCEL, ACK or a retransmission.
-    private func meetAgain(_ transaction: ProxyTransaction, _ arrival: Arrival, from peer: GatewayTopology.Peer) {
+    /// Rejects a loop and what memory has no capacity for, and starts the walk of the request's kind.
+    private func open(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
+        let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
+        if marks.loop.stands(in: arrival.message, sockets: settings.topology.sockets) {
+            counters.add(.loopsFound)
+            return reject(arrival, Refusal(482, "Loop Detected"), for: .loop)
+        }
+        guard !transactions.isFull() || hasReserve(arrival.message, from: peer) else {
+            counters.add(.overloadRefused)
+            return reject(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 5)), for: .transactions)
+        }
+        // No request of a call in progress, and no emergency call, is rejected for want of memory (RFC 3261 §16.11).
+        guard !transactions.isFull(forDialogs: true) else { return forwardStatelessly(arrival, marks, from: peer) }
+        switch peer {
+        case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, marks, from: trunk)
+        case .pbx(let pbx) where isInitialInvite: placeOutboundCall(arrival, marks, from: pbx)
+        default: relay(arrival, marks, from: peer)
+        }
+    }
+}
+
+// MARK: - Identity, trust verdict, decision, decoration, target, forward: a call from a trunk
+
+extension ProxyCore {
+    private func placeInboundCall(_ arrival: Arrival, _ marks: HopMarks, from trunk: TrunkPeer) {
+        let invite = arrival.message
+        let call = reporter.identifier(of: invite, direction: .inbound)
+        let isProtected = CallFacts.isProtected(invite, isTrusted: trunk.isTrusted, trunk.emergencyNumbers)
+        let parties = CallParties(trunk: trunk.mark, pbx: trunk.pbx.mark)
+        guard admit(call, on: trunk, parties, isProtected: isProtected, arrival) else { return }
+        let snapshot = branding.load()
+        // The identity holds the trust verdict as well: what the trunk says of the number, as far as it is trusted.
+        let identity = CallerIdentity(of: invite, trunk: trunk)
+        let decision = decideBranding(of: invite, identity, trunk, snapshot)
+        let context = InboundContext(
+            arrival: arrival, marks: marks, trunk: trunk, call: call, identity: identity, decision: decision,
+            snapshot: snapshot)
+        var targets = order(trunk.pbx.targets, for: call, at: arrival.now, isEmergency: isProtected)
+        let target = targets.next()
+        let hop = target.map { self.hop(to: $0, by: trunk.pbxSocket) }
+        let decorated = decorate(context, leadingTo: hop)
+        let transaction = newTransaction(
+            arrival, marks, decorated.dialog, call,
+            originalFrom: originalFrom(of: invite, if: decorated.changesFrom), targets)
+        transactions.open(transaction, at: arrival.now)
+        reporter.inboundInvite(context, decorated, settings.answerers)
+        count(decorated)
+        guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
+        transaction.standing = target.standing
+        transactions.forward(
+            transaction, as: decorated.bytes, to: hop, patience: patience(targets, isCall: true), at: arrival.now)
+    }
+
+    /// Weighs the facts of the INVITE against the directory's gates and the trunk's policy.
+    private func decideBranding(
+        of invite: SIPMessage, _ identity: CallerIdentity, _ trunk: TrunkPeer, _ snapshot: BrandingSnapshot
+    ) -> BrandingDecision {
+        guard settings.brands else { return .passThrough(.policy) }
+        let facts = CallFacts(of: invite, from: trunk, sockets: settings.topology.sockets)
+        let evidence = CallEvidence(
+            number: identity.number, privacy: identity.isWithheld, trunkTrusted: trunk.isTrusted,
+            verification: identity.verification, isInitialInvite: facts.isInitial, isEmergency: facts.isEmergency,
+            isSpiral: facts.isSpiral, hasReplaces: facts.hasReplaces)
+        return decide(evidence, policy: trunk.policy, gates: snapshot.gates, index: snapshot.index)
+    }
+}
+
+/// Everything known of an INVITE from a trunk once the branding decision is taken.
+struct InboundContext {
+    let arrival: Arrival
+    let marks: HopMarks
+    let trunk: TrunkPeer
+    let call: CallIdentifier
+    let identity: CallerIdentity
+    let decision: BrandingDecision
+    /// The records and gates that the decision was taken from.
+    let snapshot: BrandingSnapshot
+
+    var invite: SIPMessage { arrival.message }
+    var index: BrandIndex { snapshot.index }
+}
+
+// MARK: - Stops beside the way of an INVITE
+
+extension ProxyCore {
+    /// Handles a request of a transaction in memory: CANCEL, ACK or a retransmission.
+    private func handleRetransmission(
+        _ transaction: ProxyTransaction, _ arrival: Arrival, from peer: GatewayTopology.Peer
+    ) {
         if arrival.message.method == .cancel {
-            // RFC 3261 §9.2: the CANCEL has its own answer, whatever becomes of what it cancels; only an INVITE can be.
+            // RFC 3261 §9.2: the CANCEL has its own response, whatever becomes of its INVITE; nothing else can be cancelled.
             answer(arrival, status: 200, phrase: "OK")
             if transaction.isPending {
                 reporter.cancelled(transaction, by: arrival.message, at: arrival.now)
@@ -46,39 +181,18 @@ extension SIPGateway {
         }
     }
 
-    /// Starts a transaction and sends the request on by the way its kind asks for.
-    private func open(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
-        let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
-        if marks.loop.stands(in: arrival.message, sockets: settings.topology.sockets) {
-            counters.add(.loopsFound)
-            return reject(arrival, Refusal(482, "Loop Detected"), for: .loop)
-        }
-        guard !transactions.isFull() || hasOwnRoom(arrival.message, from: peer) else {
-            counters.add(.overloadRefused)
-            return reject(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 5)), for: .transactions)
-        }
-        // No request of a call in progress, and no emergency call, is refused for want of memory (RFC 3261 §16.11).
-        guard !transactions.isFull(forDialogs: true) else { return forwardStatelessly(arrival, marks, from: peer) }
-        switch peer {
-        case .trunk(let trunk) where isInitialInvite: placeInboundCall(arrival, marks, from: trunk)
-        case .pbx(let pbx) where isInitialInvite: placeOutboundCall(arrival, marks, from: pbx)
-        default: relay(arrival, marks, from: peer)
-        }
-    }
-
-    /// Requests that have as much memory again as new calls have.
-    private func hasOwnRoom(_ request: SIPMessage, from peer: GatewayTopology.Peer) -> Bool {
+    /// Whether a request has the reserve of memory, as large again as the memory of new calls.
+    private func hasReserve(_ request: SIPMessage, from peer: GatewayTopology.Peer) -> Bool {
         request.isInDialog || request.method == .invite && peer.protects(request, in: settings.topology)
     }
 
-    /// OPTIONS to the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2).
+    /// Whether an OPTIONS is for the gateway itself, a health check: no user in the Request-URI (RFC 3261 §11.2).
     private func isForGateway(_ request: SIPMessage) -> Bool {
         guard !request.isInDialog, let uri = SIPURI(request.bytes, request.requestURI) else { return false }
         return uri.scheme != .tel && uri.user.isEmpty
     }
 
-    /// Answers a health check; a trunk's with 503 while none of its PBX's targets is there, so that the carrier takes
-    /// another way.
+    /// Responds to a health check: a trunk gets 503 while no target of its PBX is up, so that the carrier takes another way.
     ///
     /// Without Retry-After: the next OPTIONS decides.
     private func answerOptions(_ arrival: Arrival, from peer: GatewayTopology.Peer) {
@@ -93,17 +207,13 @@ extension SIPGateway {
         }
         answer(arrival, status: 200, phrase: "OK", field: .allow)
     }
-}
 
-// MARK: - Answers of the gateway itself
-
-extension SIPGateway {
-    /// Sends a refusal without keeping any state of it (RFC 3261 §16.11).
+    /// Sends a rejection without keeping any state of it (RFC 3261 §16.11).
     func answer(_ arrival: Arrival, _ refusal: Refusal) {
         transactions.outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
     }
 
-    func answer(_ arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil) {
+    private func answer(_ arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil) {
         transactions.outgoing.append(
             OwnAnswer.message(to: arrival, status: status, phrase: phrase, field: field, secret: settings.secret))
     }

@@ -4,15 +4,17 @@ import Branding
 import CallAccounting
 import SIPCore
 
-// What happens to a response of a configured peer (RFC 3261 §16.7).
+// The walk of a response of a configured peer (RFC 3261 §16.7).
 
-extension SIPGateway: TransactionUser {
-    /// Takes a response as its sender may give it: a trunk's without what its requests may not bring, and with the name of
-    /// its dialog; a PBX's without who answers, where the trunk is not to be told.
+extension ProxyCore: TransactionUser {
+    /// Removes from a response what its sender may not bring, and then handles it.
+    ///
+    /// A trunk's response loses untrusted claims and keeps the name of its dialog. A PBX's response loses the identity of a
+    /// callee that withholds it, if the trunk does not take withheld identities.
     func receiveResponse(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let changed: [UInt8]? =
             switch peer {
-            case .trunk(let trunk): clean(arrival.message, from: trunk, branch.flatMap { transactions[$0]?.note })
+            case .trunk(let trunk): clean(arrival.message, from: trunk, branch.flatMap { transactions[$0]?.dialog })
             case .pbx: withheld(arrival, branch)
             }
         guard let bytes = changed else { return walk(arrival, branch, from: peer) }
@@ -24,14 +26,14 @@ extension SIPGateway: TransactionUser {
             Arrival(message: cleaned, flow: arrival.flow, now: arrival.now), branch, from: peer)
     }
 
-    /// Finds the transaction by the gateway's own Via; without one the response goes back statelessly.
+    /// Finds the transaction by the gateway's own Via; without a transaction the response is forwarded statelessly.
     private func walk(_ arrival: Arrival, _ branch: Branch?, from peer: GatewayTopology.Peer) {
         let response = arrival.message
         guard let branch, let top = response.topVia, let branchText = top.value.branch,
             let sequence = response.sequence,
             top.value.isOwn(in: response, sockets: settings.topology.sockets)
         else {
-            // RFC 3261 §16.7 step 3 and §18.1.2: a response whose topmost Via is not ours was never for us.
+            // RFC 3261 §16.7 step 3 and §18.1.2: a response without our Via on top is dropped.
             counters.add(.responsesDropped)
             return
         }
@@ -42,8 +44,8 @@ extension SIPGateway: TransactionUser {
         let method = SIPMethod.recognise(response[sequence.method])
         let isForCancel = method == .cancel
         let isForInvite = isForCancel || method == .invite
-        // RFC 3261 §17.1.3: branch and CSeq method name the transaction. One that has ended on the target's side lets a
-        // late 2xx pass statelessly (§16.7 step 5).
+        // RFC 3261 §17.1.3: branch and CSeq method name the transaction. After its end on the target's side a late 2xx
+        // is forwarded statelessly (§16.7 step 5).
         if let transaction = transactions[branch], transaction.isInvite == isForInvite,
             isForCancel || transaction.awaitsResponses
                 || transaction.hasGivenUp(Branch.attempt(response[branchText]))
@@ -56,8 +58,9 @@ extension SIPGateway: TransactionUser {
         }
     }
 
-    /// Writes a Content-Length where a stream may follow and there is none (RFC 3261 §16.6 step 9, §20.14): there it alone
-    /// says where the next message begins.
+    /// Adds a missing Content-Length where the next hop may be a stream (RFC 3261 §16.6 step 9, §20.14).
+    ///
+    /// On a stream it alone shows where the next message begins.
     func addLength(to message: SIPMessage, into splices: inout Splices) {
         guard settings.topology.hasStreams, !message.has(.contentLength), let first = message.headers.first else {
             return
@@ -70,21 +73,22 @@ extension SIPGateway: TransactionUser {
         }
     }
 
-    /// A trunk's response without what its requests may not bring either; nil where nothing has to change.
-    private func clean(_ response: SIPMessage, from trunk: TrunkPeer, _ note: DialogNote?) -> [UInt8]? {
+    /// A trunk's response without untrusted claims; nil if nothing changes.
+    private func clean(_ response: SIPMessage, from trunk: TrunkPeer, _ dialog: DialogFacts?) -> [UInt8]? {
         withSplices { splices in
             HeaderHygiene.clean(
                 response, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices)
-            if let note, note.isOf(.trunk(trunk)) { renameAnswering(response, trunk, note, into: &splices) }
+            if let dialog, dialog.isOf(.trunk(trunk)) { renameAnswering(response, trunk, dialog, into: &splices) }
             return splices.isEmpty ? nil : splices.applied(to: response.bytes)
         }
     }
 
-    /// A PBX's response without who answers; nil where nothing has to change.
+    /// A PBX's response without the identity of a callee that withholds it; nil if nothing changes.
     private func withheld(_ arrival: Arrival, _ branch: Branch?) -> [UInt8]? {
         let response = arrival.message
-        guard response.has(.privacy) || response.has(.remotePartyID), let branch, let note = transactions[branch]?.note,
-            let trunk = settings.topology.trunk(mark: note.trunk, at: arrival.now)
+        guard response.has(.privacy) || response.has(.remotePartyID), let branch,
+            let dialog = transactions[branch]?.dialog,
+            let trunk = settings.topology.trunk(mark: dialog.trunk, at: arrival.now)
         else { return nil }
         return withSplices { splices in
             HeaderHygiene.withhold(response, from: trunk, into: &splices)
@@ -92,18 +96,18 @@ extension SIPGateway: TransactionUser {
         }
     }
 
-    /// Keeps the brand's name where the caller's side answers a later request of the dialog, such as a hold.
+    /// Writes the brand's name into the caller's response to a later request of the dialog, such as a hold.
     ///
-    /// A PBX takes the name that is asserted then for the caller's newest. From is the PBX's own there.
+    /// A PBX shows the name asserted there as the caller's newest. From is the PBX's own.
     private func renameAnswering(
-        _ response: SIPMessage, _ trunk: TrunkPeer, _ note: DialogNote, into splices: inout Splices
+        _ response: SIPMessage, _ trunk: TrunkPeer, _ dialog: DialogFacts, into splices: inout Splices
     ) {
-        guard note.isNamed, note.isInbound, note.caller != 0, settings.brands,
+        guard dialog.isNamed, dialog.isInbound, dialog.caller != 0, settings.brands,
             response.has(.pAssertedIdentity) || response.has(.remotePartyID)
         else { return }
         let identity = CallerIdentity(of: response, trunk: trunk)
         let index = branding.load().index
-        guard identity.isAsserted, let caller = E164Number(digits: note.caller), identity.number == caller,
+        guard identity.isAsserted, let caller = E164Number(digits: dialog.caller), identity.number == caller,
             let entry = index.entry(for: caller)
         else { return }
         Decoration.writeAssertedNames(of: entry, in: index, into: response, from: trunk, splices: &splices)
@@ -148,19 +152,18 @@ extension SIPGateway: TransactionUser {
         answer(transaction, 500, "Server Internal Error", at: now)
     }
 
-    /// Ends a call whose targets are all silent or unreachable, with the one status by which a client looks for another
-    /// server (RFC 3263 §4.3).
+    /// Ends a call whose targets are all silent or unreachable with 503, on which a client tries another server (RFC 3263
+    /// §4.3).
     ///
-    /// No target said it: it is the gateway's own word that nobody is there (§16.7 step 6). Without Retry-After, so that it
-    /// concerns this call alone (§21.5.4).
+    /// The 503 is the gateway's own and not a target's (§16.7 step 6). Without Retry-After it concerns this call alone
+    /// (§21.5.4).
     private func giveUp(_ transaction: ProxyTransaction, at now: Moment) {
         transactions.giveUp(transaction)
         if let request = transaction.pendingRequest { noteNoTarget(for: request, of: transaction, at: now) }
         answer(transaction, 503, "Service Unavailable", at: now)
     }
 
-    /// Whether no datagram could carry the request as it is forwarded, whoever its target is: 65,507 bytes by IPv4, and
-    /// 20 fewer by IPv6 (RFC 768).
+    /// Whether the forwarded request exceeds a datagram: 65,507 bytes by IPv4, 20 fewer by IPv6 (RFC 768).
     private func isTooLarge(_ transaction: ProxyTransaction) -> Bool {
         guard let target = transaction.target, !target.isReliable, let request = transaction.forwardedRequest else {
             return false
@@ -168,7 +171,7 @@ extension SIPGateway: TransactionUser {
         return request.bytes.count > (target.address.isIPv6 ? 65_487 : 65_507)
     }
 
-    /// The edits of every response that goes upstream, remembered or not.
+    /// The edits of every response that goes upstream, with a transaction or without.
     ///
     /// RFC 3261 §16.7 step 6: a target's 503 goes on as 500. As a 503 it would make the upstream element avoid the whole
     /// gateway, and its Retry-After is the target's.
@@ -180,7 +183,7 @@ extension SIPGateway: TransactionUser {
         addLength(to: response, into: &splices)
     }
 
-    /// Answers in the place of the target.
+    /// Responds in the place of the target.
     private func answer(_ transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
@@ -189,7 +192,7 @@ extension SIPGateway: TransactionUser {
         transactions.respond(status, bytes, in: transaction, at: now)
     }
 
-    /// RFC 3261 §16.11: the Via below the gateway's says where the response goes; only known peers get any.
+    /// Forwards a response to the Via below the gateway's (RFC 3261 §16.11), if a configured peer has that address.
     private func returnStatelessly(
         _ arrival: Arrival, _ via: ViaValue, _ field: SIPMessage.HeaderField, from peer: GatewayTopology.Peer
     ) {
@@ -215,7 +218,7 @@ extension SIPGateway: TransactionUser {
 }
 
 extension GatewayTopology.Peer {
-    /// Where requests to it go.
+    /// The targets of requests to it.
     var targets: TargetGroup {
         switch self {
         case .trunk(let trunk): trunk.targets
@@ -234,7 +237,7 @@ extension GatewayTopology.Peer {
 
 /// The Retry-After header field (RFC 3261 §20.33).
 enum RetryAfter {
-    /// Seconds it asks for; nil when missing or unreadable.
+    /// Its seconds; nil when missing or malformed.
     static func seconds(of message: SIPMessage) -> Int? {
         guard let field = message.first(.retryAfter) else { return nil }
         let start = field.value.lowerBound

@@ -3,9 +3,9 @@
 package import SIPCore
 import Synchronization
 
-/// Asks targets by OPTIONS whether they are there, and notes the answers in their standing.
+/// Probes targets by OPTIONS and records the responses in their state.
 ///
-/// The first worker sends, whichever worker receives notes; the lock is held for some stores.
+/// The first worker sends; any worker receives. The lock is held for some stores.
 package final class TargetProber: Sendable {
     private struct State {
         var probes: TargetProbes
@@ -19,10 +19,10 @@ package final class TargetProber: Sendable {
         state = Mutex(State(probes: TargetProbes(rules: .init(), seed: seed), settings: nil))
     }
 
-    /// When `run` is wanted next; at once before it ran for the first time.
+    /// The time of the next `run` in monotonic milliseconds; 0 before the first.
     var nextDeadline: UInt64? { state.withLock { $0.settings == nil ? 0 : $0.probes.nextDeadline } }
 
-    /// Sends what is due and notes who did not answer; takes the targets anew when the settings have changed.
+    /// Sends the probes that are due and records targets without a response; new settings bring new targets.
     func run(into outgoing: inout [OutgoingMessage], _ settings: GatewaySettings, at now: Moment) {
         let due = state.withLock { state in
             if state.settings != ObjectIdentifier(settings) {
@@ -45,18 +45,18 @@ package final class TargetProber: Sendable {
         }
     }
 
-    /// Notes the answer if the response is one to a question; false for every other response.
+    /// Records a response to a probe; false for every other response.
     func takesAnswer(_ response: SIPMessage, _ settings: GatewaySettings, at now: Moment) -> Bool {
         guard let status = response.status, let branch = response.topVia?.value.branch,
             let number = ProbeRequest.number(ofBranch: response[branch], secret: settings.secret)
         else { return false }
-        // RFC 3261 §8.1.3.2: a provisional answer is none yet.
+        // RFC 3261 §8.1.3.2: a provisional response is not counted.
         guard status >= 200, let standing = state.withLock({ $0.probes.answered(number) }) else { return true }
         standing.note(status == 408 || status == 503 ? .probeRefused : .probeAnswered, at: now.milliseconds)
         return true
     }
 
-    /// Notes that a question could not be delivered.
+    /// Records that a probe could not be delivered.
     func undelivered(_ number: UInt64, at now: Moment) {
         state.withLock { $0.probes.undelivered(number) }?.note(.probeRefused, at: now.milliseconds)
     }

@@ -3,18 +3,19 @@
 import CallAccounting
 import SIPCore
 
-// Which target a request goes to, and what happens when one fails (RFC 3261 §16.6 step 7, §16.7 step 4, §16.9).
+// The choice of a target, and the next one when a target fails (RFC 3261 §16.6 step 7, §16.7 step 4, §16.9).
 
-extension SIPGateway {
-    /// The targets of a group that take calls now, in the order they are to be tried for this call; an emergency call is
-    /// given up by none of them before it was asked.
+extension ProxyCore {
+    /// The targets of a group that are up, in the order to try for this call.
+    ///
+    /// An emergency call tries targets that are down as well, before it fails.
     func order(
         _ group: TargetGroup, for call: CallIdentifier, at now: Moment, isEmergency: Bool = false
     ) -> TargetOrder {
         group.order(for: call.low, at: now.milliseconds, orDown: isEmergency)
     }
 
-    /// Where a target is reached, by the socket asked for when that speaks its transport and family.
+    /// The hop to a target, by the wanted socket if that has the target's transport and address family.
     func hop(to target: Target, by wanted: Int? = nil) -> NextHop {
         let sockets = settings.topology.sockets
         var socket = target.socket
@@ -26,17 +27,16 @@ extension SIPGateway {
         return NextHop(address: target.address, socket: socket, isReliable: sockets[socket].transport.isReliable)
     }
 
-    /// How long the silence of the present target is borne: Timer F or B alone where no other one could be tried.
+    /// Time the present target has to respond: nil, timer F or B alone, where no other could be tried.
     ///
-    /// - Parameter isCall: a new call is given up by its last target as well, for the caller's side may have another way.
+    /// - Parameter isCall: a new call leaves its last target as well, since the caller's side may have another way.
     func patience(_ targets: TargetOrder, isCall: Bool = false) -> TimerDelay? {
         targets.isEmpty && !isCall ? nil : settings.targetPatience
     }
 
-    /// Notes what a target's answer says about its health.
+    /// Records a response in the state of its target.
     ///
-    /// Retry-After holds back everything for its time (RFC 3261 §21.5.4): from the last target that takes calls it is not
-    /// honoured, for then nobody would.
+    /// Retry-After holds back all requests (RFC 3261 §21.5.4). So the last target that is up is not held back.
     func note(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
         guard let standing = transaction.standing else { return }
         if status != 503 {
@@ -47,27 +47,26 @@ extension SIPGateway {
         }
     }
 
-    /// Notes that a call was left without any answer until the patience with it was at its end.
+    /// Records that a target left a call without any response.
     ///
-    /// Other requests say nothing: many a target ignores an OPTIONS or MESSAGE that is not for it.
+    /// Other requests do not count: many targets ignore an OPTIONS or MESSAGE.
     func noteSilence(of transaction: ProxyTransaction, at now: Moment) {
         guard transaction.isInvite, !transaction.hasProgress, !transaction.isCancelled else { return }
-        // Where no other target would take the calls, more is asked before all of them are rejected.
+        // Without another target the full timeout must pass, since all calls are rejected once this one is down.
         let isAlone = transaction.targets.isEmpty && transaction.attempt == 0
         let waited = isAlone ? settings.timers.transactionTimeout : settings.targetPatience
         transaction.standing?.noteSilence(of: UInt64(waited.milliseconds), at: now.milliseconds)
     }
 
-    /// Sends the request to the next target that is up; false when there is none, or none may be tried any more.
+    /// Sends the request to the next target that is up; false if there is none, or none may be tried.
     ///
-    /// Never after a provisional answer other than 100: a phone may be ringing already (RFC 3261 §16.7 step 4 with one
-    /// target at a time).
+    /// Never after a provisional response above 100: a phone may be ringing (RFC 3261 §16.7 step 4).
     func tryNext(_ transaction: ProxyTransaction, at now: Moment) -> Bool {
         guard !transaction.hasProgress, !transaction.isCancelled, transaction.pendingRequest != nil else {
             return false
         }
-        let note = transaction.note
-        let wanted = note.isInbound ? settings.topology.trunk(mark: note.trunk, at: now)?.pbxSocket : nil
+        let dialog = transaction.dialog
+        let wanted = dialog.isInbound ? settings.topology.trunk(mark: dialog.trunk, at: now)?.pbxSocket : nil
         while let target = transaction.targets.next() {
             guard transaction.targets.holdsDown || target.standing.isUp(at: now.milliseconds) else { continue }
             counters.add(.failovers)
@@ -79,7 +78,7 @@ extension SIPGateway {
         return false
     }
 
-    /// Answers a request for which no target is up, at once and with the time after which another try makes sense.
+    /// Rejects a request for which no target is up with 503 and Retry-After.
     func refuseWithoutTarget(_ transaction: ProxyTransaction, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         counters.add(.targetsUnavailable)

@@ -4,9 +4,9 @@ import Branding
 import CallAccounting
 import SIPCore
 
-/// The name a carrier sent: whether it is one at all, and how it goes into the records.
+/// The caller's name as the carrier sent it: whether it is a name, and its form in the records.
 enum CarrierNameText {
-    /// True when any header that may show the caller's name has one that tells more than the number does.
+    /// True when a header that may show the caller's name has a name other than the number.
     static func stands(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
         func isName(_ value: Range<Int>) -> Bool {
             let extent = NameAddressExtent.scan(message.bytes, value)
@@ -28,7 +28,7 @@ enum CarrierNameText {
         }
     }
 
-    /// Whether a name is the caller's number, or the one beside it, in any written form.
+    /// Whether a name is the caller's number, or the number of its URI, in any written form.
     private static func isNumber(
         _ name: ArraySlice<UInt8>, of caller: E164Number?, _ message: SIPMessage, _ extent: NameAddressExtent,
         _ trunk: TrunkPeer
@@ -46,8 +46,9 @@ enum CarrierNameText {
     /// Longest name in a record, in bytes of UTF-8.
     static let longest = CallTexts.limits.carrierName
 
-    /// The name of From that the brand's takes the place of, as it is read: without folds, escapes, control characters and
-    /// direction marks, cut between two characters; empty where none is replaced.
+    /// The name in From that the brand's replaces; empty where none is replaced.
+    ///
+    /// Without folds, escapes, control characters and direction marks, and cut between two characters.
     static func replaced(in message: SIPMessage, from trunk: TrunkPeer) -> [UInt8] {
         guard trunk.carrierName == .replace, let extent = message.from else { return [] }
         let name = CallerWords.name(in: message, extent.displayName)
@@ -56,7 +57,7 @@ enum CarrierNameText {
         }
         var unescaped: [UInt8] = []
         var isEscaped = false
-        // Far more than a record takes, and less than a hostile sender may write.
+        // Far more than a record takes, and a bound for a hostile sender.
         for byte in name.prefix(longest * 8) {
             isEscaped = !isEscaped && byte == UInt8(ascii: "\\")
             if !isEscaped { unescaped.append(byte) }
@@ -65,12 +66,12 @@ enum CarrierNameText {
     }
 }
 
-/// A number as somebody wrote it: its digits without zeros in front, whatever separates them.
+/// A written number: its digits without leading zeros and separators.
 private struct WrittenDigits {
     private(set) var value: UInt64 = 0
     private var count = 0
 
-    /// Nil for fewer than six digits, for more than eighteen, and where anything but separators is between them.
+    /// Nil for fewer than six or more than eighteen digits, and for anything but separators between them.
     init?(_ text: ArraySlice<UInt8>) {
         for byte in text {
             switch byte {

@@ -3,9 +3,9 @@
 import Branding
 import SIPCore
 
-/// How much of a brand an INVITE carries.
+/// The part of a brand that an INVITE carries.
 ///
-/// Where the target's datagrams are small, the logo is left out first, then the reason, then the name.
+/// For a target with small datagrams the logo is left out first, then the reason, then the name.
 enum BrandDress: UInt8, CaseIterable {
     case logoReasonAndName
     case reasonAndName
@@ -15,7 +15,7 @@ enum BrandDress: UInt8, CaseIterable {
 
 /// Writes a brand into a message: names and one Call-Info, as splices over the received bytes.
 ///
-/// The URI, the tags and everything else stay as they came. Rendered bytes are copied from the index.
+/// URIs, tags and everything else stay as received. Rendered bytes are copied from the index.
 enum Decoration {
     /// Puts the brand's name into From, P-Asserted-Identity and Remote-Party-ID.
     static func writeNames(
@@ -29,10 +29,10 @@ enum Decoration {
         writeAssertedNames(of: entry, in: index, into: message, from: trunk, splices: &splices)
     }
 
-    /// Writes the name where a trusted trunk asserts one, and leaves From alone.
+    /// Writes the name into the fields of a trusted trunk that assert one, and leaves From alone.
     ///
-    /// A field with a value that the grammar refuses stays as it came: nobody can tell where its names are. So do values of
-    /// Remote-Party-ID that are another party's.
+    /// A field with a value that the grammar rejects stays as received, since the place of its names is not certain. So do
+    /// values of Remote-Party-ID for other parties.
     static func writeAssertedNames(
         of entry: BrandEntry, in index: BrandIndex, into message: SIPMessage, from trunk: TrunkPeer,
         splices: inout Splices
@@ -49,7 +49,7 @@ enum Decoration {
         }
     }
 
-    /// Whether the names a trunk sent in an initial INVITE make way for the brand's, and there is a place for it.
+    /// Whether the brand's name replaces the names of a trunk's initial INVITE, and has a place there.
     static func namesGiveWay(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
         switch trunk.carrierName {
         case .replace: hasPlace(in: message, from: trunk)
@@ -72,7 +72,7 @@ enum Decoration {
         }
     }
 
-    /// Whether a value is one that the grammar, and so the reader of the caller's number, accepts.
+    /// Whether the grammar accepts a value.
     private static func isAddress(_ message: SIPMessage, _ value: Range<Int>, _ extent: NameAddressExtent) -> Bool {
         NameAddress(message.bytes, value, extent) != nil
     }
@@ -84,7 +84,9 @@ enum Decoration {
         }
     }
 
-    /// Whether a name has a quote in it that opens no string of its own: where the list's next value begins depends on it.
+    /// Whether a name has a quote that opens no string of its own.
+    ///
+    /// Then the begin of the list's next value is uncertain.
     private static func hasStrayQuote(_ message: SIPMessage, _ name: Range<Int>) -> Bool {
         guard let quote = message.bytes.firstIndex(of: UInt8(ascii: "\""), in: name) else { return false }
         return quote > name.lowerBound
@@ -92,7 +94,7 @@ enum Decoration {
             || message.bytes[name.upperBound - 1] != UInt8(ascii: "\"")
     }
 
-    /// Adds the one Call-Info of the gateway in front of the From field.
+    /// Adds the gateway's Call-Info in front of the From field.
     static func writeCallInfo(
         of entry: BrandEntry, in index: BrandIndex, dress: BrandDress, into message: SIPMessage, splices: inout Splices
     ) {
@@ -106,7 +108,7 @@ enum Decoration {
         }
     }
 
-    /// What its Call-Info consists of; nil for none.
+    /// The content of its Call-Info; nil for none.
     static func part(of dress: BrandDress) -> BrandPart? {
         switch dress {
         case .logoReasonAndName: .callInfo
@@ -115,7 +117,7 @@ enum Decoration {
         }
     }
 
-    /// The parts of a From field, which are known already unless it is a second one.
+    /// The parts of a From field; those of the first one are indexed already.
     private static func extent(of from: SIPMessage.HeaderField, in message: SIPMessage) -> NameAddressExtent {
         if let first = message.first(.from), first.start == from.start, let extent = message.from { return extent }
         return NameAddressExtent.scan(message.bytes, from.value)
@@ -136,7 +138,7 @@ enum Decoration {
         }
         splices.replace(extent.displayName) { out in
             index.append(.quotedName, of: entry, to: &out)
-            // Between the old name and `<` white space may be missing, and a name that is new has none.
+            // The old name may end directly at `<`, and a new name has no white space behind it.
             if message.bytes[extent.displayName.upperBound] == UInt8(ascii: "<") { out.append(" ") }
         }
     }

@@ -2,17 +2,17 @@
 
 import SIPCore
 
-/// What a trunk may not bring along: claims that only a trusted party can make (RFC 3325 §5); and what it may not
-/// be told.
+/// Removal of header fields at the trust boundary: claims of an untrusted trunk, and withheld identities towards a trunk
+/// (RFC 3325 §5, §7).
 ///
-/// These are acts of the trust boundary, not of an RFC 3261 proxy; each follows the trunk's configuration.
+/// An RFC 3261 proxy removes nothing; each removal follows the trunk's configuration.
 enum HeaderHygiene {
-    /// Notes the removal of untrusted claims, and of rich call data when the gateway sets its own.
+    /// Removes untrusted claims, and rich call data when the gateway writes its own.
     ///
     /// - Parameters:
-    ///   - trunkHeaders: names of the headers by which PBXs tell trunks apart, which are the gateway's alone.
+    ///   - trunkHeaders: names of the headers that tell a PBX the trunk; only the gateway writes them.
     ///   - isBranded: true when the message gets the gateway's own Call-Info and names.
-    /// - Returns: true when From becomes another one, which responses must not show (RFC 3261 §8.2.6.2).
+    /// - Returns: true when From changes, which responses must not show (RFC 3261 §8.2.6.2).
     @discardableResult
     static func clean(
         _ message: SIPMessage, from trunk: TrunkPeer, trunkHeaders: [ArraySlice<UInt8>], isBranded: Bool,
@@ -45,10 +45,10 @@ enum HeaderHygiene {
         return changesFrom
     }
 
-    /// Notes the removal of who a PBX's caller is where that caller asks not to be named and the trunk is not to be told.
+    /// Removes the identity of a PBX's caller that asks for privacy, if the trunk does not take withheld identities.
     ///
-    /// RFC 3325 §7 and §9.3: towards an element that is not trusted, a request with `Privacy: id` goes without
-    /// P-Asserted-Identity. Answers name who answers just so (RFC 5876 §4.2). From is the caller's own word and stays.
+    /// RFC 3325 §7 and §9.3: a request with `Privacy: id` reaches an untrusted element without P-Asserted-Identity. The same
+    /// holds for the callee in a response (RFC 5876 §4.2). From is the caller's own statement and stays.
     static func withhold(_ message: SIPMessage, from trunk: TrunkPeer, into splices: inout Splices) {
         guard !trunk.takesWithheldIdentity, message.has(.privacy) || message.has(.remotePartyID) else { return }
         let isWithheld = CallerPrivacy.isAskedByHeader(in: message)
@@ -66,8 +66,7 @@ enum HeaderHygiene {
         }
     }
 
-    /// Takes `;verstat=…` out wherever it stands (TS 24.229 §7.2A.20): the user part, the URI or a tel URI, and behind
-    /// them, where a URI without brackets leaves it.
+    /// Removes `;verstat=…` (TS 24.229 §7.2A.20) from the user part, from the URI, and behind a URI without brackets.
     ///
     /// - Returns: whether there was one.
     private static func removeVerstat(_ message: SIPMessage, _ value: Range<Int>, into splices: inout Splices) -> Bool {
@@ -92,7 +91,7 @@ enum HeaderHygiene {
         return isFound
     }
 
-    /// Where a parameter ends; a URI has no quoted strings, and its parameters end at `@` and `?` too.
+    /// The end of a parameter; a URI has no quoted strings, and its parameters also end at `@` and `?`.
     private static func parameterEnd(_ message: SIPMessage, _ range: Range<Int>, hasQuotes: Bool) -> Int {
         var position = range.lowerBound
         while position < range.upperBound {
@@ -112,11 +111,11 @@ enum HeaderHygiene {
 enum CallInfoValues {
     struct Value {
         let extent: Range<Int>
-        /// A picture, card or reason: what a phone would show as the caller's (purpose icon, card, jcard or call-reason).
+        /// A picture, card or reason that a phone shows as the caller's (purpose icon, card, jcard, or call-reason).
         let isRichCallData: Bool
     }
 
-    /// Notes the removal of those values of one field that `isUnwanted` names; the line goes when none is left.
+    /// Removes the unwanted values of one field, and the line when none is left.
     static func strip(
         _ message: SIPMessage, _ field: SIPMessage.HeaderField, into splices: inout Splices,
         where isUnwanted: (Value) -> Bool
@@ -130,7 +129,7 @@ enum CallInfoValues {
         }
         splices.replace(field.value) { out in
             for (position, value) in kept.enumerated() {
-                // No longer than it was: a message within its limits stays there.
+                // No longer than before: a message within its limits stays there.
                 if position > 0 { out.append(",") }
                 out.append(value.extent, of: message)
             }
@@ -138,7 +137,7 @@ enum CallInfoValues {
     }
 
     private static func value(_ message: SIPMessage, _ extent: Range<Int>) -> Value {
-        // Read with brackets and without them: a receiver may take a bracket inside a parameter for nothing.
+        // Read with brackets and without: a receiver may ignore a bracket inside a parameter.
         let isRich =
             isRich(message, NameAddressExtent.scan(message.bytes, extent).parameters) || isRich(message, extent)
         return Value(extent: extent, isRichCallData: isRich)

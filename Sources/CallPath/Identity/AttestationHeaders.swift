@@ -3,8 +3,8 @@
 import Branding
 import SIPCore
 
-/// Header fields in which a trusted carrier says how a caller is attested: P-Attestation-Indicator, Attestation-Info, and
-/// those the trunk's operator names.
+/// Header fields with a trusted carrier's attestation: P-Attestation-Indicator, Attestation-Info, and those the operator
+/// names.
 enum AttestationHeaders {
     static func claims(in request: SIPMessage, on trunk: TrunkPeer) -> AttestationClaims {
         var claims = AttestationClaims()
@@ -15,7 +15,7 @@ enum AttestationHeaders {
         return claims
     }
 
-    /// Whether the operator names the field as one.
+    /// Whether the operator names the field.
     static func isNamed(_ field: SIPMessage.HeaderField, in message: SIPMessage, on trunk: TrunkPeer) -> Bool {
         guard !trunk.attestationHeaders.isEmpty else { return false }
         let name = message[field.start..<field.nameEnd]
@@ -24,7 +24,7 @@ enum AttestationHeaders {
 
     private static func isOne(_ field: SIPMessage.HeaderField, in message: SIPMessage, on trunk: TrunkPeer) -> Bool {
         switch field.name {
-        // The other two of the kind carry the origin's identifier (ATIS-1000082).
+        // P-Origination-Id and Origination-Id carry the origin's identifier (ATIS-1000082).
         case .attestation:
             message[field.start..<field.nameEnd].equalsIgnoringCase("p-attestation-indicator")
                 || message[field.start..<field.nameEnd].equalsIgnoringCase("attestation-info")

@@ -3,14 +3,14 @@
 import Branding
 import SIPCore
 
-/// What an INVITE says about itself that rules branding out, whoever calls.
+/// Facts of an INVITE that exclude branding, whoever calls.
 struct CallFacts {
     /// No To tag, no Replaces: a call that begins here (RFC 3261 §12, RFC 3891 §3).
     let isInitial: Bool
     let hasReplaces: Bool
     /// An emergency call, a call back from one, or one with resource priority (RFC 5031, RFC 7090, RFC 4412).
     let isEmergency: Bool
-    /// The gateway's own Via is in it: it has been here before (RFC 5393 §4).
+    /// True when it has the gateway's own Via: it passed here before (RFC 5393 §4).
     let isSpiral: Bool
 
     init(of invite: SIPMessage, from trunk: TrunkPeer, sockets: [LocalSocket]) {
@@ -20,10 +20,10 @@ struct CallFacts {
         isSpiral = invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
     }
 
-    /// True for calls that no limit may hold back: to an emergency service, or by a trusted sender's word the call back from
-    /// one or a call with resource priority (RFC 5031, RFC 7090, RFC 4412).
+    /// True for calls that no limit holds back: calls to an emergency service (RFC 5031), and from a trusted sender its
+    /// callback and calls with resource priority (RFC 7090, RFC 4412).
     ///
-    /// Anybody can write such words, and `Priority: emergency` is the caller's own (RFC 3261 §20.26).
+    /// Anybody can write those fields, and `Priority: emergency` is the caller's own (RFC 3261 §20.26).
     static func isProtected(_ invite: SIPMessage, isTrusted: Bool, _ numbers: EmergencyNumbers) -> Bool {
         if EmergencyCall.isMeant(by: invite, numbers) { return true }
         guard isTrusted else { return false }
@@ -31,7 +31,7 @@ struct CallFacts {
             || invite.first(.priority).map { invite[$0.value].equalsIgnoringCase("psap-callback") } ?? false
     }
 
-    /// True for calls that no brand may stand on.
+    /// True for calls that are never branded.
     static func isEmergency(_ invite: SIPMessage, _ numbers: EmergencyNumbers) -> Bool {
         if invite.has(.resourcePriority) || EmergencyCall.isMeant(by: invite, numbers) { return true }
         guard let field = invite.first(.priority) else { return false }

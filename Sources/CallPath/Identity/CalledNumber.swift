@@ -3,14 +3,14 @@
 import Branding
 import SIPCore
 
-/// The numbers of a call's own side, for the accounts: a call back is known by them.
+/// The numbers of a call's own side, by which the accounts recognise a returned call.
 ///
 /// Trunks that register write an account's name into Request-URI and From, and the number into To and
 /// P-Asserted-Identity.
 enum CalledNumber {
     /// The called number: of the Request-URI, else of To.
     ///
-    /// To of a call that was forwarded is somebody else's number (RFC 5806, RFC 7044).
+    /// To of a forwarded call has another party's number (RFC 5806, RFC 7044).
     static func of(_ invite: SIPMessage, _ called: SIPURI?, on trunk: TrunkPeer) -> E164Number? {
         if let number = called.flatMap({ CallerIdentity.number(of: $0, trunk: trunk) }) { return number }
         guard let to = invite.to, !ForwardingSigns.stand(in: invite),

@@ -3,18 +3,18 @@
 import Branding
 import SIPCore
 
-/// Who calls, as far as the INVITE and the trust in its sender allow to say.
+/// The identity of the caller, as far as the INVITE shows it and its sender is trusted.
 ///
-/// Privacy is decided before any number is read: for a withheld caller `number` is nil whatever the headers carry.
+/// Privacy is decided first: the `number` of a withheld caller is nil whatever the headers carry.
 /// Source: RFC 3325 §9, RFC 3323 §4.
 struct CallerIdentity {
     /// The caller in E.164; nil when withheld or not certain.
     var number: E164Number?
-    /// The caller asked not to be named.
+    /// True when the caller asks for privacy.
     var isWithheld = false
-    /// What the carrier says of the number; none from an untrusted trunk.
+    /// The carrier's verification of the number; none from an untrusted trunk.
     var verification = Verification.none
-    /// P-Asserted-Identity or Remote-Party-ID names the caller, not From.
+    /// True when P-Asserted-Identity or Remote-Party-ID names the caller, not From.
     var isAsserted = false
 
     init(of request: SIPMessage, trunk: TrunkPeer) {
@@ -29,7 +29,7 @@ struct CallerIdentity {
 
     /// The number of a sip, sips or tel URI, read with its phone-context or the trunk's region.
     ///
-    /// - Parameter context: a phone-context that stands behind the URI; nil for the URI's own.
+    /// - Parameter context: a phone-context behind the URI; nil for the URI's own.
     static func number(of uri: SIPURI, trunk: TrunkPeer, context: ArraySlice<UInt8>? = nil) -> E164Number? {
         guard let context = context ?? uri.userParameter("phone-context") ?? uri.parameter("phone-context") else {
             return trunk.normaliser.normalise(uri.unescapedUser)
@@ -38,12 +38,12 @@ struct CallerIdentity {
     }
 }
 
-/// Everything in a request that may name its caller; of an untrusted trunk, From alone.
+/// All values in a request that may name its caller; of an untrusted trunk, From alone.
 private struct CallerClaims {
     private let asserted: IdentityValues
     private let remoteParty: IdentityValues
     private let from: IdentityValues
-    /// The first header of the trunk's order that is there names the caller.
+    /// The first present header of the trunk's order names the caller.
     private let naming: TrunkPeer.IdentityHeader?
 
     init(of request: SIPMessage, trunk: TrunkPeer) {
@@ -57,7 +57,7 @@ private struct CallerClaims {
             case .from: request.has(.from)
             }
         }
-        // Mostly another header names the caller, and From says nothing of its number.
+        // Usually another header names the caller, and From has no verstat.
         let isRead =
             naming == .from
             || request.first(.from).map { ClaimedCaller.mentionsVerification(request.bytes, $0.value) } ?? false
@@ -73,13 +73,13 @@ private struct CallerClaims {
         }
     }
 
-    /// Whether a value of the trusted carrier has a name such as Anonymous beside its number.
+    /// Whether a value of the trusted carrier has a display name such as Anonymous.
     var asksForNoName: Bool { asserted.asksForNoName || remoteParty.asksForNoName }
 
-    /// The worst of what is said of this number, wherever the same number is, and in header fields of the carrier's.
+    /// The worst verification of this number in any header, and in the carrier's own header fields.
     ///
     /// verstat may be in From while PAI names the caller, and the other way round (TS 24.229 §7.2A.20). A failed check
-    /// counts whatever number it is said of.
+    /// counts for any number.
     func verification(of number: E164Number?, in request: SIPMessage, on trunk: TrunkPeer) -> Verification {
         var claims = AttestationHeaders.claims(in: request, on: trunk)
         func add(_ claim: ClaimedCaller?) {
@@ -96,17 +96,17 @@ private struct CallerClaims {
     }
 }
 
-/// The caller as one value of a header names it.
+/// The caller in one header value.
 private struct ClaimedCaller {
-    /// The worst the value says of its number.
+    /// The worst verification in the value.
     let attestation: AttestationClaims
-    /// Its display name says that the caller does not want to be named.
+    /// True when its display name asks for privacy.
     let asksForNoName: Bool
     private let uri: SIPURI
-    /// RFC 3261 §20: what follows a URI without brackets is the header's, the number's context too.
+    /// RFC 3261 §20: parameters behind a URI without brackets are the header's, the phone-context as well.
     private let context: ArraySlice<UInt8>?
 
-    /// Nil where the value is not well formed.
+    /// Nil for a malformed value.
     init?(_ message: SIPMessage, _ value: Range<Int>, _ extent: NameAddressExtent) {
         let bytes = message.bytes
         guard let uri = NameAddress(bytes, value, extent)?.uri else { return nil }
@@ -125,7 +125,9 @@ private struct ClaimedCaller {
         attestation = claims
     }
 
-    /// Whether the value may say how its number was verified: seldom, and reading what is not there is not free.
+    /// Whether the value may contain verstat.
+    ///
+    /// This cheap test spares most values the full reading.
     static func mentionsVerification(_ bytes: [UInt8], _ value: Range<Int>) -> Bool {
         bytes.mentions("verstat", in: value)
     }
@@ -135,13 +137,13 @@ private struct ClaimedCaller {
     }
 }
 
-/// The values of one header field that may name the caller, read.
+/// The values of one header that may name the caller.
 ///
-/// RFC 3325 §9.1 allows two; a longer list is nobody's word, and reading it is not free.
+/// RFC 3325 §9.1 allows two. A longer list names nobody and is not read further.
 private struct IdentityValues {
-    /// How many there are, at most 3.
+    /// Number of values, at most 3.
     private(set) var count = 0
-    /// The first two, nil where they are not well formed.
+    /// The first two, nil where malformed.
     private(set) var first: ClaimedCaller?
     private(set) var second: ClaimedCaller?
 

@@ -2,7 +2,7 @@
 
 import SIPCore
 
-/// Whether a caller asks not to be named (RFC 3323, RFC 3325 §9.3, draft-ietf-sip-privacy for Remote-Party-ID).
+/// Whether a caller asks for privacy (RFC 3323, RFC 3325 §9.3, draft-ietf-sip-privacy for Remote-Party-ID).
 enum CallerPrivacy {
     static func isAsked(in message: SIPMessage) -> Bool {
         message.headers.contains { field in
@@ -18,16 +18,15 @@ enum CallerPrivacy {
         }
     }
 
-    /// Whether the Privacy header field asks for it, whatever From says (RFC 3325 §9.3).
+    /// Whether the Privacy header asks for it, whatever From contains (RFC 3325 §9.3).
     static func isAskedByHeader(in message: SIPMessage) -> Bool {
         message.has(.privacy)
             && message.headers.contains { $0.name == .privacy && asksForPrivacy(message[$0.value]) }
     }
 
-    /// Whether a Privacy value asks for it: every one that holds more than values which ask for something else.
+    /// Whether a Privacy value asks for the caller's privacy: `id`, `user`, `header`, an unknown value, or an empty field.
     ///
-    /// `none`, `critical`, `session` (the media's addresses, RFC 3323 §4.2) and `history` (RFC 7044 §10.1) say nothing of the
-    /// caller's name. `id`, `user`, `header` do, and a value that nobody knows, or none at all, may be meant so.
+    /// `none`, `critical`, `session` (the media's addresses, RFC 3323 §4.2) and `history` (RFC 7044 §10.1) do not.
     private static func asksForPrivacy(_ value: ArraySlice<UInt8>) -> Bool {
         var start = value.startIndex
         var isEmpty = true

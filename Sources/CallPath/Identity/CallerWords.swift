@@ -3,11 +3,11 @@
 import Branding
 import SIPCore
 
-/// Words that PBXs and carriers write where a caller's number or name is wanted and there is none to show.
+/// Words that PBXs and carriers write instead of a caller's number or name.
 enum CallerWords {
-    /// Whether the user of From is nobody: a word, zeros alone, or a word spelled with the letters of a keypad.
+    /// Whether the user of From names nobody: a word, zeros alone, or a word spelled on a keypad.
     ///
-    /// RFC 3323 §4.1.1.3 (`anonymous`), 3GPP TS 24.229 (`unavailable`), and what is seen on trunks.
+    /// RFC 3323 §4.1.1.3 (`anonymous`), 3GPP TS 24.229 (`unavailable`), and further words seen on trunks.
     static func isUserOfNobody(_ user: ArraySlice<UInt8>) -> Bool {
         isWordForNobody(user) || areZeros(user) || KeypadWords.areSpelled(by: user)
     }
@@ -30,7 +30,7 @@ enum CallerWords {
         return !digits.isEmpty && digits.allSatisfy { $0 == UInt8(ascii: "0") }
     }
 
-    /// Whether a display name says that its caller does not want to be named (RFC 3323 §4.1.1.3).
+    /// Whether a display name asks for privacy (RFC 3323 §4.1.1.3).
     static func asksForNoName(_ name: ArraySlice<UInt8>) -> Bool {
         switch name.count {
         case 7: name.equalsIgnoringCase("private") || name.equalsIgnoringCase("blocked")
@@ -47,7 +47,7 @@ enum CallerWords {
         }
     }
 
-    /// Whether a display name is what networks write where they know none.
+    /// Whether a display name is one that networks write when they know none.
     static func isNoName(_ name: ArraySlice<UInt8>) -> Bool {
         if asksForNoName(name) { return true }
         return switch name.count {
@@ -62,7 +62,7 @@ enum CallerWords {
         }
     }
 
-    /// A display name without its quotes and the white space inside them; escapes as they came.
+    /// A display name without quotes and the white space inside them; escapes as received.
     static func name(in message: SIPMessage, _ extent: Range<Int>) -> ArraySlice<UInt8> {
         let quote = UInt8(ascii: "\"")
         guard extent.count >= 2, message.bytes[extent.lowerBound] == quote,

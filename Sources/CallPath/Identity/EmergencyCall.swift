@@ -3,9 +3,9 @@
 import Branding
 import SIPCore
 
-/// Calls to an emergency service: by URN (RFC 5031 §4.2), or by the number that is dialled where the trunk is.
+/// Calls to an emergency service: by URN (RFC 5031 §4.2), or by the emergency number of the trunk's region.
 ///
-/// PBXs dial digits, and many cannot send the URN at all.
+/// PBXs dial digits, and many cannot send the URN.
 enum EmergencyCall {
     /// Whether a Request-URI leads to an emergency service.
     static func isMeant(by invite: SIPMessage, _ numbers: EmergencyNumbers) -> Bool {
@@ -13,7 +13,7 @@ enum EmergencyCall {
             || isDialled(in: invite, invite.requestURI, numbers)
     }
 
-    /// Whether a request belongs to an emergency call: by its Request-URI, or by To, which keeps what was dialled.
+    /// Whether a request belongs to an emergency call: by its Request-URI, or by To, which keeps the dialled number.
     static func holds(_ request: SIPMessage, _ numbers: EmergencyNumbers) -> Bool {
         if isMeant(by: request, numbers) { return true }
         guard let to = request.to else { return false }
@@ -32,7 +32,7 @@ enum EmergencyCall {
         guard let context = dialled.context, !context.isEmpty, bytes[context.lowerBound] == UInt8(ascii: "+") else {
             return true
         }
-        // RFC 3966 §5.1.5: behind more than a country code, 112 is the end of somebody's number.
+        // RFC 3966 §5.1.5: behind more than a country code, 112 is the end of a longer number.
         var digits = 0
         for position in context where bytes[position] &- UInt8(ascii: "0") < 10 { digits += 1 }
         return digits <= 3
@@ -40,12 +40,12 @@ enum EmergencyCall {
 }
 
 extension GatewayTopology.Peer {
-    /// Whether no limit may hold an INVITE of this peer back; a PBX may mean any of the trunks.
+    /// Whether no limit may hold an INVITE of this peer back; the emergency numbers of a PBX are those of all trunks.
     func protects(_ invite: SIPMessage, in topology: GatewayTopology) -> Bool {
         CallFacts.isProtected(invite, isTrusted: isTrusted, emergencyNumbers(in: topology))
     }
 
-    /// The emergency numbers its calls may be to; of a PBX those of every trunk.
+    /// The emergency numbers for its calls; of a PBX those of every trunk.
     func emergencyNumbers(in topology: GatewayTopology) -> EmergencyNumbers {
         if case .trunk(let trunk) = self { trunk.emergencyNumbers } else { topology.emergencyNumbers }
     }

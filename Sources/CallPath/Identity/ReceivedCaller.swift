@@ -2,7 +2,7 @@
 
 import SIPCore
 
-/// The caller as the carrier wrote it, kept where no certain number can be read from it: for the operator who asks why.
+/// The caller as the carrier wrote it, kept for the operator when no certain number can be read from it.
 enum ReceivedCaller {
     /// Bytes kept.
     static let longest = 64
@@ -16,7 +16,7 @@ enum ReceivedCaller {
         return cleaned(user(of: invite[field.value]))
     }
 
-    /// What stands between the scheme and the host, RFC 3261 §19.1.1; of a tel URI all behind the scheme, RFC 3966 §3.
+    /// The part between scheme and host (RFC 3261 §19.1.1); of a tel URI all behind the scheme (RFC 3966 §3).
     private static func user(of value: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let open = value.lastIndex(of: UInt8(ascii: "<")).map { value.index(after: $0) }
         let start = open ?? value.startIndex
@@ -27,7 +27,7 @@ enum ReceivedCaller {
         return rest[..<(rest.lastIndex(of: UInt8(ascii: "@")) ?? rest.endIndex)]
     }
 
-    /// Without control characters, and cut; the recorder drops what is left of a cut character.
+    /// Without control characters, and cut; the recorder drops the rest of a cut character.
     private static func cleaned(_ text: ArraySlice<UInt8>) -> [UInt8] {
         Array(text.lazy.filter { $0 >= 0x20 && $0 != 0x7F }.prefix(longest))
     }

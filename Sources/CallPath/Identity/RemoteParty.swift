@@ -2,13 +2,13 @@
 
 import SIPCore
 
-/// Whose identity a Remote-Party-ID value is, and whether that party restricts it (draft-ietf-sip-privacy-04 §5).
+/// The party of a Remote-Party-ID value, and whether it restricts its identity (draft-ietf-sip-privacy-04 §5).
 ///
 /// Switches and gateways write one value for the caller, one for the called party and some for parties of their own
-/// (`party=x-cisco-original-called`). Only the sender of the message is anybody's caller.
+/// (`party=x-cisco-original-called`). Only the sender of the message can be the caller.
 enum RemoteParty {
-    /// Whether a value with these parameters is the message's sender: `party=calling` in a request and `party=called` in a
-    /// response, or no party at all.
+    /// Whether a value with these parameters is the message's sender: `party=calling` in a request, `party=called` in a
+    /// response, or no party.
     static func isSender(of message: SIPMessage, _ parameters: Range<Int>) -> Bool {
         guard let party = party(in: message, parameters) else { return true }
         return message.status == nil ? party.equalsIgnoringCase("calling") : party.equalsIgnoringCase("called")
@@ -16,14 +16,14 @@ enum RemoteParty {
 
     /// Whether a value may be the side of the call that sends the message.
     ///
-    /// Inside a dialog some name the callee `called` in requests as well.
+    /// Inside a dialog some senders use `called` for the callee in requests as well.
     static func isSide(of message: SIPMessage, _ parameters: Range<Int>) -> Bool {
         if isSender(of: message, parameters) { return true }
         guard message.isInDialog, let party = party(in: message, parameters) else { return false }
         return party.equalsIgnoringCase("calling") || party.equalsIgnoringCase("called")
     }
 
-    /// Whether a value restricts itself: `privacy=full`, `name`, `uri` and every other value but `off` and `none`.
+    /// Whether a value is restricted: by `privacy` with any value but `off` and `none`.
     static func isRestricted(_ message: SIPMessage, _ parameters: Range<Int>) -> Bool {
         guard let privacy = HeaderParameters.find("privacy", in: message.bytes, parameters) else { return false }
         let value = message[Self.unquoted(message, privacy)]

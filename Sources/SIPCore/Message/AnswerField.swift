@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A header field that an answer of the gateway has beside those of its request.
+/// A header field of the gateway's own responses beside those of the request.
 package enum AnswerField: Hashable, Sendable {
     /// RFC 3261 §20.33.
     case retryAfter(seconds: Int)
-    /// Option tags nobody here knows, separated by commas (RFC 3261 §20.40).
+    /// Unsupported option tags, separated by commas (RFC 3261 §20.40).
     case unsupported(options: [UInt8])
-    /// The methods that pass (RFC 3261 §20.5).
+    /// The methods that are forwarded (RFC 3261 §20.5).
     case allow
 
     /// Writes the field with the end of the line above it.

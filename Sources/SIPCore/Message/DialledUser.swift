@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The number that a sip, sips or tel URI dials, found without taking the URI apart (RFC 3261 §19.1.1, RFC 3966 §3).
+/// The dialled number of a sip, sips or tel URI, found without parsing the URI (RFC 3261 §19.1.1, RFC 3966 §3).
 ///
 /// Extents of the bytes it was found in. No allocation.
 package struct DialledUser {

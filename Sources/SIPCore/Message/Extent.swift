@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A range of positions in a message, in half the room of `Range<Int>`.
+/// A range of positions in a message, in half the size of `Range<Int>`.
 ///
-/// A message has some twenty header fields (RFC 3261 §7.3) and its landmarks, and is kept with its transaction. Positions are
-/// below 2^32: no longer message is indexed.
+/// A message has some twenty header fields (RFC 3261 §7.3) and stays with its transaction. Positions are below 2^32, since no
+/// longer message is indexed.
 struct Extent: Hashable, Sendable {
     private let lower: UInt32
     private let upper: UInt32

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The header fields Herald looks at; every other one is `other` and passes as it came.
+/// The header fields that Herald reads; every other one is `other` and passes as received.
 ///
 /// Names compare without case, compact forms count as their long ones. Source: RFC 3261 §7.3.1, §7.3.3 and §20, RFC 3325
 /// §9, RFC 3323 §4.2, RFC 3326, RFC 3891, RFC 4028 §4, RFC 4412, RFC 5806, RFC 7044, RFC 8224 §4.
@@ -12,19 +12,19 @@ package enum HeaderName: UInt8, Hashable, Sendable {
     case sessionExpires, retryAfter, userAgent, diversion, historyInfo
     /// X-AUTH-IP and X-AUTH-PORT, by which FreeSWITCH lets a proxy vouch for a source.
     case proxyVouched
-    /// P-Attestation-Indicator, Attestation-Info, P-Origination-Id, Origination-Id: a carrier's word on attestation.
+    /// P-Attestation-Indicator, Attestation-Info, P-Origination-Id, Origination-Id: a carrier's attestation.
     case attestation
     /// Alert-Info, Answer-Mode and Priv-Answer-Mode: how a phone rings, and whether it answers by itself (RFC 5373).
     case answering
 
-    // Other modules call the one the compiler makes through a table of its protocol, for each header field: 640
-    // instructions of a call.
+    // Other modules would call the synthesised operator through a witness table, for each header field: 640 instructions of
+    // a call.
     @inline(__always)
     package static func == (one: Self, other: Self) -> Bool { one.rawValue == other.rawValue }
 }
 
 extension HeaderName {
-    /// The field of a name or its compact form; nil for names Herald does not tell from others.
+    /// The field of a name or its compact form; nil for names that Herald does not distinguish.
     package init?(named name: [UInt8]) {
         let known = Self.recognise(name.span, name.indices)
         switch known {
@@ -36,7 +36,7 @@ extension HeaderName {
     /// Recognises the name in `bytes[range]`, in any case and in compact form.
     static func recognise(_ bytes: borrowing Span<UInt8>, _ range: Range<Int>) -> HeaderName {
         if range.count == 1 { return compact(bytes[range.lowerBound] | 0x20) }
-        // Every caller has found the range in the bytes.
+        // Every caller passes a range within the bytes.
         let name = bytes.bytes.extracting(unchecked: range)
         return switch range.count {
         case 2: name.matches("to") ? .to : .other

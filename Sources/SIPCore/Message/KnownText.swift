@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Parts of a message compared with texts that are known when the program is built, some bytes at once: methods with their
-// case, names without it (RFC 3261 §7.1, §7.3.1). All of it becomes
-// part of its callers, where the text is a literal: what is compared with are numbers then.
+// Comparison of message parts with literals, several bytes at once: methods with their case, names without it (RFC 3261
+// §7.1, §7.3.1). Inlined into callers, where the literal becomes a number.
 
 extension RawSpan {
     /// True when the bytes are a text, case and all.

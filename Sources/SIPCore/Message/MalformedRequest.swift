@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request with a header line that is none: no colon, no name, a blank in the name, a bare CR or a NUL (RFC 3261 §25.1).
+/// A request with a malformed header line: no colon, no name, a blank in the name, a bare CR or a NUL (RFC 3261 §25.1).
 package enum MalformedRequest {
-    /// What a response to such a request repeats: its start line, Via, From, To, Call-ID and CSeq (RFC 3261 §8.2.6.2).
+    /// The parts that a response to such a request repeats: its start line, Via, From, To, Call-ID and CSeq (RFC 3261
+    /// §8.2.6.2).
     ///
     /// - Returns: nil where one of those fields is malformed itself or missing, for an ACK, and for a response.
     package static func answerable(_ bytes: Span<UInt8>, limits: SIPLimits) -> SIPMessage? {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What nearly every stop of a message's walk asks for, found once when the message is indexed.
+/// Positions of the header fields that nearly every stop of the walk reads, found once when a message is indexed.
 ///
-/// Says where things lie, not whether they may be so: that is `RequestValidity`. No allocation.
+/// Checks nothing; `RequestValidity` does. No allocation.
 struct MessageLandmarks: Sendable {
     /// Position of the first field of each name in the list of fields, plus one; 0 where there is none.
     private var firsts = InlineArray<32, UInt16>(repeating: 0)

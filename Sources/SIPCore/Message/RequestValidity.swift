@@ -83,8 +83,9 @@ package enum RequestValidity {
         return vias(message)
     }
 
-    /// RFC 3261 §25.1: a tag is not empty, and stands once (§7.3.1): a receiver that counts the other one would take a new
-    /// call for one in a dialog, or the other way round.
+    /// Whether a tag is not empty (RFC 3261 §25.1) and occurs once (§7.3.1).
+    ///
+    /// With two tags one receiver takes the request for a new call, another for one in a dialog.
     private static func isTag(_ tag: Range<Int>?, _ message: SIPMessage, _ extent: NameAddressExtent) -> Bool {
         guard let tag else { return true }
         return !tag.isEmpty
@@ -139,7 +140,7 @@ package enum RequestValidity {
         return nil
     }
 
-    /// Whether a response has all of the body it tells of, and tells of it once (RFC 3261 §18.3: else it is discarded).
+    /// Whether a response has its whole body, and one Content-Length (RFC 3261 §18.3: else it is discarded).
     package static func hasTrueLength(_ response: SIPMessage) -> Bool {
         guard response.has(.contentLength) else { return true }
         var lengths = 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Bounds on what is looked at before any grammar runs, so that hostile sizes cost nothing.
+/// Bounds that apply before any grammar runs, so that hostile sizes cost nothing.
 package struct SIPLimits: Hashable, Sendable {
     /// Largest message in bytes; 65,535 is the largest UDP payload (RFC 3261 §18.1.1).
     package var messageBytes: Int
@@ -16,7 +16,7 @@ package struct SIPLimits: Hashable, Sendable {
     }
 }
 
-/// Why bytes are no message that could be indexed; such a datagram is dropped and counted, never answered.
+/// The reason why a datagram cannot be indexed; it is counted and usually dropped.
 package enum SIPIndexError: String, Error, Hashable, Sendable, CaseIterable {
     /// Nothing but CR and LF: a keep-alive (RFC 5626 §3.5.1), to be ignored.
     case keepAlive = "keep_alive"
@@ -35,9 +35,9 @@ package enum SIPIndexError: String, Error, Hashable, Sendable, CaseIterable {
 extension SIPMessage {
     /// Finds start line, header fields and body in one pass over the bytes (RFC 3261 §7).
     ///
-    /// Accepts what framing allows and judges nothing more: `RequestValidity` does that, so that a bad request can still
-    /// be answered. Lines end with CRLF; a bare LF is accepted on input. A bare CR is not: some receivers end a line
-    /// there, so it could hide a header field from the gateway.
+    /// Checks framing alone. `RequestValidity` checks the rest, so that a bad request still gets a response. Lines end with
+    /// CRLF; a bare LF is accepted on input. A bare CR is not: some receivers end a line there, so it could hide a header
+    /// field from the gateway.
     package static func index(
         _ datagram: consuming [UInt8], limits: SIPLimits = SIPLimits()
     ) throws(SIPIndexError) -> SIPMessage {
@@ -146,7 +146,7 @@ private struct LineScanner {
         let last = start &+ min(limit, bytes.count &- start)
         let end = bytes.position(in: start..<last) { $0.marks(below: 33) | $0.marks(UInt8(ascii: ":")) }
         if end > start, end < last, bytes[end] == UInt8(ascii: ":") { return (end, end) }
-        // What is wrong with the line as a whole is told before what is wrong with its name.
+        // A fault of the whole line is reported before a fault of its name.
         let line = try nextLine(bytes, limit: limit)
         guard !line.isEmpty else { return nil }
         let nameEnd = bytes.position(in: line) { $0.marks(UInt8(ascii: ":")) | $0.marks(32) | $0.marks(9) }

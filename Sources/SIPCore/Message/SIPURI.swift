@@ -121,7 +121,7 @@ package struct SIPURI: Sendable {
         // libosip2 unescapes user and parameters; the number must be compared as written, so both are cut from the text.
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
         let rest = bytes[(colon + 1)...]
-        // An at sign may stand once, between user and host (§25.1); with two, nobody can tell whose number it is.
+        // An at sign occurs once, between user and host (§25.1). With two the number is uncertain.
         let at = rest.firstIndex(of: UInt8(ascii: "@"))
         if let at, rest[(at + 1)...].contains(UInt8(ascii: "@")) { return nil }
         let userPart = at.map { rest[..<$0] } ?? rest[..<rest.startIndex]

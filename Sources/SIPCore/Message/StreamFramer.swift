@@ -6,7 +6,7 @@ package enum StreamFrame: Hashable, Sendable {
     case message(ArraySlice<UInt8>)
     /// A double CRLF, to be answered with one.
     case keepAlive
-    /// Nothing more can be told apart on this stream; the header part of what came last, to be answered if it can be.
+    /// The stream has no further message boundary; holds the header part of its last message, for a response.
     case broken(StreamFault, ArraySlice<UInt8>)
 }
 
@@ -136,7 +136,7 @@ private struct HeaderEnd: Sendable {
         isBad ? .failure(.badContentLength) : length.map { .success($0) } ?? .failure(.noContentLength)
     }
 
-    /// Hears that the bytes begin so much later.
+    /// Adjusts the positions after so many bytes were removed in front.
     mutating func move(by distance: Int) {
         line -= distance
         scanned -= distance

@@ -29,6 +29,15 @@ extension [UInt8] {
         Swift.withUnsafeBytes(of: digits) { append(contentsOf: $0) }
     }
 
+    /// Appends the lowest digits of a number, lower-case hexadecimal.
+    mutating func append(hex value: UInt64, digits: Int) {
+        var shift = UInt64(digits) * 4
+        while shift > 0 {
+            shift -= 4
+            append(Hexadecimal.character(UInt8(truncatingIfNeeded: value >> shift & 15)))
+        }
+    }
+
     /// Appends a part of a message.
     package mutating func append(_ part: Range<Int>, of message: SIPMessage) {
         message.bytes.withUnsafeBufferPointer { append(contentsOf: UnsafeBufferPointer(rebasing: $0[part])) }

@@ -4,17 +4,17 @@ import Hashing
 
 /// The identity of a transaction as this proxy sees it, and the branch it forwards the request with.
 ///
-/// A keyed hash of the method, the sender, the received branch, Call-ID and CSeq number (RFC 3261 §17.2.3). CANCEL and the
-/// ACK of a refused INVITE count as its method (§9.1, §17.1.1.3), so they find it by the same hash. A retransmission after
-/// a restart gets the branch it had (§16.11). Without the magic cookie of §8.1.1.7 the whole Via, the From tag and the
-/// Request-URI take the branch's place.
+/// A keyed hash of the method, the sender, the received branch, Call-ID and CSeq number (RFC 3261 §17.2.3). A CANCEL, and
+/// the ACK of a rejected INVITE, are hashed as INVITE (§9.1, §17.1.1.3), so they have its branch. A retransmission after a
+/// restart gets the same branch (§16.11). Without the magic cookie of §8.1.1.7 the whole Via, the From tag and the
+/// Request-URI replace the branch.
 ///
 /// The sender stands in for sent-by, which §17.2.3 compares because two clients may choose one branch. The configured peer
 /// is known by its address and cannot be forged by text, and some clients spell sent-by differently in their CANCEL.
 package struct Branch: Hashable, Sendable {
     package let value: UInt64
 
-    /// Takes the value of a branch that was computed before, as timers and the transport carry it.
+    /// Takes the value of a branch out of a timer or a delivery token.
     package init(token: UInt64) { value = token }
 
     /// What every branch of Herald begins with: the cookie of RFC 3261 §8.1.1.7 and a mark of its own.
@@ -22,7 +22,7 @@ package struct Branch: Hashable, Sendable {
 
     /// Computes the branch of a request from its topmost Via; `via` must belong to `message`.
     ///
-    /// - Parameter sender: a number that tells the peer it came from from all others.
+    /// - Parameter sender: a number of the sending peer alone.
     package init(of message: SIPMessage, via: ViaValue, sender: UInt64, secret: Secret) {
         var hash = secret.hash(for: .branch)
         hash.combine(Self.transactionMethod(of: message), of: message)
@@ -39,8 +39,8 @@ package struct Branch: Hashable, Sendable {
         value = hash.finish()
     }
 
-    /// The extent of the method that names a request's transaction; empty for INVITE and for what finds it, ACK and CANCEL
-    /// (RFC 3261 §17.2.3, §9.2).
+    /// The range of the method that names a request's transaction; empty for INVITE, ACK and CANCEL, which share one (RFC 3261
+    /// §17.2.3, §9.2).
     private static func transactionMethod(of message: SIPMessage) -> Range<Int> {
         guard case .request(let method, let token, _) = message.startLine else { return 0..<0 }
         return switch method {
@@ -49,7 +49,7 @@ package struct Branch: Hashable, Sendable {
         }
     }
 
-    /// Reads a branch that `append(attempt:to:)` wrote; nil for anybody else's.
+    /// Reads a branch that `append(attempt:to:)` wrote; nil for any other.
     package init?(_ text: ArraySlice<UInt8>) {
         let prefixLength = Self.prefix.utf8CodeUnitCount
         let digits = text.dropFirst(prefixLength)
@@ -59,7 +59,7 @@ package struct Branch: Hashable, Sendable {
         self.value = value
     }
 
-    /// Which attempt the branch belongs to: 0 for the first target, 1 for the next and so on.
+    /// The attempt of a branch: 0 for the first target, 1 for the next and so on.
     package static func attempt(_ text: ArraySlice<UInt8>) -> UInt8 {
         guard text.count == prefix.utf8CodeUnitCount + 17, let digit = text.last else { return 0 }
         return Hexadecimal.digit(digit) ?? 0

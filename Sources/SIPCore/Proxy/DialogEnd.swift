@@ -2,8 +2,7 @@
 
 import Hashing
 
-/// One end of a dialog as the gateway reaches it: the target the call went to, or the source it came from
-/// (RFC 3261 §16.6 steps 4 and 7).
+/// The address of one end of a dialog: the target that took the call, or its source (RFC 3261 §16.6 steps 4 and 7).
 package struct DialogEnd: Hashable, Sendable {
     package let address: PeerAddress
     package let transport: SIPTransportKind
@@ -13,10 +12,10 @@ package struct DialogEnd: Hashable, Sendable {
         self.transport = transport
     }
 
-    /// The end a request came from.
+    /// The source of a request.
     ///
-    /// A request back to it goes where the responses go (RFC 3261 §18.2.2): to the source, but by TCP and TLS and without
-    /// rport to the port the Via names.
+    /// A request to it goes where its responses go (RFC 3261 §18.2.2): to the source address, with the port of the Via for
+    /// TCP, TLS, and without rport.
     package init(sourceOf request: SIPMessage, by flow: Flow, transport: SIPTransportKind) {
         let address = request.topVia.map {
             ResponseForwarding.destination(ofAnswersTo: $0.value, from: flow.source, by: transport)
@@ -24,18 +23,19 @@ package struct DialogEnd: Hashable, Sendable {
         self.init(address: address ?? flow.source, transport: transport)
     }
 
-    /// Reads what `append(to:)` wrote from the front of a text, and takes it off; nil for anything else.
+    /// Reads what `append(to:)` wrote from the front of a text, and removes it there; nil for anything else.
     init?(takenFrom text: inout ArraySlice<UInt8>) {
-        guard let kind = Self.number(&text, digits: 1), let transport = SIPTransportKind(rawValue: UInt8(kind & 3)),
+        guard let kind = Hexadecimal.take(1, from: &text), let transport = SIPTransportKind(rawValue: UInt8(kind & 3)),
             kind < 8
         else { return nil }
         let isIPv6 = kind & 4 != 0
         var high: UInt64 = 0
         if isIPv6 {
-            guard let first = Self.number(&text, digits: 16) else { return nil }
+            guard let first = Hexadecimal.take(16, from: &text) else { return nil }
             high = first
         }
-        guard let low = Self.number(&text, digits: isIPv6 ? 16 : 8), let port = Self.number(&text, digits: 4) else {
+        guard let low = Hexadecimal.take(isIPv6 ? 16 : 8, from: &text), let port = Hexadecimal.take(4, from: &text)
+        else {
             return nil
         }
         let (number, narrow) = (UInt16(truncatingIfNeeded: port), UInt32(truncatingIfNeeded: low))
@@ -61,26 +61,4 @@ package struct DialogEnd: Hashable, Sendable {
     }
 
     private var kind: UInt64 { UInt64(transport.rawValue) | (address.isIPv6 ? 4 : 0) }
-
-    private static func number(_ text: inout ArraySlice<UInt8>, digits: Int) -> UInt64? {
-        guard text.count >= digits else { return nil }
-        var value: UInt64 = 0
-        for byte in text.prefix(digits) {
-            guard let digit = Hexadecimal.digit(byte) else { return nil }
-            value = value << 4 | UInt64(digit)
-        }
-        text = text.dropFirst(digits)
-        return value
-    }
-}
-
-extension [UInt8] {
-    /// Appends the lowest digits of a number, lower-case hexadecimal.
-    fileprivate mutating func append(hex value: UInt64, digits: Int) {
-        var shift = UInt64(digits) * 4
-        while shift > 0 {
-            shift -= 4
-            append(Hexadecimal.character(UInt8(truncatingIfNeeded: value >> shift & 15)))
-        }
-    }
 }

@@ -2,10 +2,10 @@
 
 import Timers
 
-// What the state machines of a transaction ask for, done in order: sending, timers, word to the owner (RFC 3261 §17).
+// The effects of a transaction's state machines: sending, timers, calls to the owner (RFC 3261 §17).
 
 extension ProxyTransactions {
-    /// Does what a state machine asked for, in order; true when an ACK is to be forwarded by the owner.
+    /// Performs effects in order; true when the owner must forward an ACK.
     @discardableResult
     func perform(
         _ effects: TransactionEffects, _ role: TransactionRole, _ transaction: ProxyTransaction,
@@ -14,7 +14,7 @@ extension ProxyTransactions {
         var ackIsDue = false
         let attempt = transaction.attempt
         for effect in effects {
-            // The owner went on to another target: what is left concerns the one given up.
+            // The owner chose another target meanwhile: the remaining effects are for the one given up.
             if role == .client, transaction.attempt != attempt { break }
             switch effect {
             case .sendRequest, .resendRequest:
@@ -47,7 +47,7 @@ extension ProxyTransactions {
     }
 
     private func deliver(_ response: SIPMessage?, _ transaction: ProxyTransaction) {
-        // §16.7 step 5: a 100 is not forwarded. An answer to a CANCEL ends here (§16.10).
+        // §16.7 step 5: a 100 is not forwarded. A response to a CANCEL ends here (§16.10).
         guard let response, let status = response.status, status > 100 else { return }
         if status < 200 { transaction.hasProgress = true }
         user?.deliver(response, to: transaction, at: now)
@@ -69,7 +69,7 @@ extension ProxyTransactions {
                 connection: transaction.flow.connection))
     }
 
-    /// Answers 100; an INVITE goes on first, since its caller can wait for the 100 and the call cannot.
+    /// Sends a 100; for an INVITE only after it was forwarded, since the call is more urgent.
     func sendTrying(_ transaction: ProxyTransaction) {
         transaction.owesTrying = transaction.isInvite && transaction.target == nil
         guard !transaction.owesTrying else { return }
@@ -88,9 +88,7 @@ extension ProxyTransactions {
         guard let invite = transaction.forwardedRequest else { return }
         transaction.cancel = LocalMessages.cancel(of: invite, reasonsFrom: transaction.receivedCancel)
         let isReliable = transaction.target?.isReliable ?? false
-        var machine = NonInviteClientTransaction(timers: timing, isReliable: isReliable)
-        let effects = machine.start()
-        transaction.cancelClient = machine
+        let effects = transaction.client.startCancel(timers: timing, isReliable: isReliable)
         perform(effects, .cancel, transaction, nil)
     }
 
@@ -100,7 +98,7 @@ extension ProxyTransactions {
         let slot = Int(role.rawValue) * 3 + timer.slot
         wheel.cancel(transaction.timers[slot])
         var deadline = now.milliseconds + delay.milliseconds
-        // Four of these run out for each call, and waking for one costs as much as handling a message.
+        // Four of these expire for each call. Rounding lets one wake-up serve many.
         if timer.onlyForgets { deadline = (deadline + 63) & ~63 }
         transaction.timers[slot] = wheel.schedule(
             at: deadline, id: transaction.branch.value, kind: role.rawValue << 6 | timer.rawValue)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way one message came by, which its answer goes back by (RFC 3261 §18.2.2).
+/// The way of one received message, by which its response returns (RFC 3261 §18.2.2).
 package struct Flow: Sendable {
     /// The far end.
     package var source: PeerAddress
-    /// Position of the local socket it came in by.
+    /// Position of the receiving local socket.
     package var socket: Int
-    /// The stream connection it came in by; 0 for datagrams.
+    /// The stream connection of the message; 0 for datagrams.
     package var connection: UInt64
-    /// Who the far end proved to be; nil without a client certificate.
+    /// The verified certificate of the far end; nil without one.
     package var certificate: PeerCertificate?
-    /// What was wrong with its framing: the stream ends with it, and a request in it is refused.
+    /// The fault of its framing: the stream ends with it, and a request in it is rejected.
     package var fault: StreamFault?
 
     package init(
@@ -26,10 +26,9 @@ package struct Flow: Sendable {
 }
 
 extension Flow {
-    /// Where a message goes that leads nowhere but back to its sender.
+    /// The address of the sender itself.
     ///
-    /// Port 0 for a stream: its far end chose a port for this one connection, and nobody listens there once that is closed
-    /// (RFC 3261 §18.2.2).
+    /// Port 0 for a stream: its source port is ephemeral, and nobody listens there once it is closed (RFC 3261 §18.2.2).
     package var returnAddress: PeerAddress { connection == 0 ? source : source.with(port: 0) }
 }
 
@@ -41,7 +40,7 @@ package final class PeerCertificate: Sendable {
     package init(names: [String]) { self.names = names.map { $0.lowercased() } }
 }
 
-/// Where a request goes next, and the local socket it leaves by.
+/// The next hop of a request: an address and the local socket to send from.
 package struct NextHop: Hashable, Sendable {
     package var address: PeerAddress
     package var socket: Int

@@ -20,11 +20,10 @@ package struct Secret: Sendable {
     }
 }
 
-/// What a keyed hash is for.
+/// The use of a keyed hash.
 ///
-/// One secret serves all uses, so each begins with a constant of its own: no result of one use can be shown to another.
-/// The constants are above every length, and a call's name begins with one. So the name needs no constant, and it stays the
-/// same for the ledger over versions.
+/// One secret serves all uses. Each begins with a constant of its own, so a result of one use is worthless for another.
+/// The constants are above every length. A call's name begins with a length, so it needs no constant.
 package enum KeyedHashUse: UInt64, Sendable {
     /// The branch of a forwarded request (RFC 3261 §16.6 step 8).
     case branch = 0xbb61_6e63_6800_0001
@@ -54,7 +53,7 @@ package struct KeyedHash {
         hash.combine(counted: bytes.span)
     }
 
-    /// Adds a part of a message, of which no slice is made: that counts references twice.
+    /// Adds a part of a message without a slice, which would count references twice.
     @inline(never)
     package mutating func combine(_ part: Range<Int>, of message: SIPMessage) {
         message.bytes.withUnsafeBufferPointer { hash.combine(counted: UnsafeBufferPointer(rebasing: $0[part]).span) }

@@ -2,13 +2,13 @@
 
 import Hashing
 
-/// Responses and hop-by-hop requests that the proxy writes itself.
+/// Responses, ACKs and CANCELs that the proxy writes itself.
 package enum LocalMessages {
-    /// An answer to a request, with the Via of the request as its sender is to be answered (RFC 3261 §8.2.6).
+    /// A response to a request, with the Via fields of the request and its source (RFC 3261 §8.2.6).
     ///
     /// - Parameters:
     ///   - toTag: put on To when it has none; nil for 100, which carries no tag of ours.
-    ///   - field: one more field.
+    ///   - field: one further header field.
     package static func response(
         to request: SIPMessage, status: Int, phrase: StaticString, toTag: UInt64?, field: AnswerField? = nil,
         source: PeerAddress
@@ -28,14 +28,14 @@ package enum LocalMessages {
         }
         appendField("\r\nCall-ID: ", request.first(.callID), of: request, to: &out)
         appendField("\r\nCSeq: ", request.first(.cseq), of: request, to: &out)
-        // RFC 3261 §8.2.6.1: the sender measures the way to the next hop with it.
+        // RFC 3261 §8.2.6.1: the sender measures the round trip to the next hop with it.
         if status == 100 { appendField("\r\nTimestamp: ", request.first(.timestamp), of: request, to: &out) }
         field?.append(to: &out)
         out.append("\r\nContent-Length: 0\r\n\r\n")
         return out
     }
 
-    /// The number in a To tag that `response` wrote, of an ACK that is not indexed yet; nil for all else.
+    /// The number in a To tag of `response`, out of an ACK that is not indexed; nil for anything else.
     package static func ownTag(ofAcknowledgement datagram: Span<UInt8>) -> UInt64? {
         let (method, mark): (StaticString, StaticString) = ("ACK ", ";tag=hd")
         guard starts(datagram, at: 0, with: method) else { return nil }
@@ -61,16 +61,16 @@ package enum LocalMessages {
         }
     }
 
-    /// The ACK of a final answer above 299, for the hop to the target (RFC 3261 §17.1.1.3).
+    /// The ACK of a final response above 299, for the hop to the target (RFC 3261 §17.1.1.3).
     ///
-    /// - Parameter via: the message whose topmost Via is used; a response of an earlier attempt brings its own.
+    /// - Parameter via: the message whose topmost Via is used; a response to an earlier attempt brings its own.
     package static func acknowledgement(
         of invite: SIPMessage, answeredBy response: SIPMessage, via: SIPMessage? = nil
     ) -> [UInt8] {
         hop(of: invite, method: "ACK", to: response, reasons: nil, via: via ?? invite)
     }
 
-    /// The CANCEL of a forwarded INVITE (RFC 3261 §9.1), with the Reason the caller gave (RFC 3326 §2).
+    /// The CANCEL of a forwarded INVITE (RFC 3261 §9.1), with the caller's Reason (RFC 3326 §2).
     package static func cancel(
         of invite: SIPMessage, reasonsFrom received: SIPMessage?, via: SIPMessage? = nil
     ) -> [UInt8] {

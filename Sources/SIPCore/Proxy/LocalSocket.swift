@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One address the gateway listens on, as peers are told of it in Via and Record-Route (RFC 3261 §18.1.1, §16.6).
+/// One listening address of the gateway, as Via and Record-Route show it (RFC 3261 §18.1.1, §16.6).
 package final class LocalSocket: Sendable {
-    /// Position in the list of listening sockets; what the transport sends by.
+    /// Position in the list of listening sockets, by which the transport sends.
     package let position: Int
     /// The bound address.
     package let address: PeerAddress
-    /// What it speaks.
+    /// Its transport.
     package let transport: SIPTransportKind
     /// `host:port` as written into headers: the advertised address, or the bound one.
     package let sentBy: [UInt8]
@@ -16,14 +16,14 @@ package final class LocalSocket: Sendable {
     private let advertisedPort: UInt16
     /// The advertised address where it is a literal.
     private let advertised: PeerAddress?
-    /// What else peers call it.
+    /// Further names of it.
     private let names: [OwnName]
 
     /// Names a socket.
     ///
     /// - Parameters:
     ///   - advertisedHost: an address literal or a host name, written into Via and Record-Route.
-    ///   - names: what else peers call the socket, in Route and Request-URI.
+    ///   - names: further names of the socket in Route and Request-URI.
     package init(
         position: Int, address: PeerAddress, transport: SIPTransportKind = .udp, advertisedHost: String? = nil,
         advertisedPort: UInt16? = nil, names: [OwnName] = []
@@ -63,8 +63,8 @@ package final class LocalSocket: Sendable {
 
     /// True when the host is one of the socket's names.
     ///
-    /// A name without port stands for every port of the socket. It also fits a host without port: SRV records may give
-    /// that any port (RFC 3263 §4.2).
+    /// A name without port matches every port of the socket. It also matches a host without port: SRV records may map
+    /// that to any port (RFC 3263 §4.2).
     private func isCalled(_ host: ArraySlice<UInt8>, _ port: UInt16?) -> Bool {
         names.contains { name in
             guard HostName.same(host, name.host[...]) else { return false }
@@ -74,7 +74,7 @@ package final class LocalSocket: Sendable {
     }
 }
 
-/// A name of the gateway, by which peers reach it (RFC 3261 §16.4).
+/// A name by which peers reach the gateway (RFC 3261 §16.4).
 package struct OwnName: Hashable, Sendable {
     let host: [UInt8]
     /// Nil for every port of the socket.

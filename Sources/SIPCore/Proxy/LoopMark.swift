@@ -2,10 +2,10 @@
 
 import Hashing
 
-/// Tells a loop from a spiral (RFC 3261 §16.3 step 4, §16.6 step 8, RFC 5393 §4.2).
+/// Distinguishes a loop from a spiral (RFC 3261 §16.3 step 4, §16.6 step 8, RFC 5393 §4.2).
 ///
-/// A keyed hash of what decides where a request goes. The gateway's Via carries it as `hl`; a request that comes back
-/// with a Via of the gateway and the same mark would go round for ever, one that comes back changed is a spiral and fine.
+/// A keyed hash of everything that decides the route of a request. The gateway's Via carries it as `hl`. A request that
+/// returns with the same mark is a loop. A request that returns with another mark is a spiral and passes.
 package struct LoopMark: Hashable, Sendable {
     private let value: UInt64
 
@@ -42,7 +42,7 @@ package struct LoopMark: Hashable, Sendable {
     }
 }
 
-/// What the gateway's Via says of a request that goes on: the name of its transaction, and the mark that ends loops.
+/// The marks in the gateway's Via of a forwarded request: its transaction's branch and its loop mark.
 package struct HopMarks: Sendable {
     package let branch: Branch
     package let loop: LoopMark

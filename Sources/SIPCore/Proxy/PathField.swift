@@ -2,7 +2,7 @@
 
 /// The Path header field, by which the requests to a registered contact come through the proxy (RFC 3327).
 package enum PathField {
-    /// True when the sender of a REGISTER says that it supports Path (RFC 3327 §5.2, RFC 3261 §20.37).
+    /// True when the sender of a REGISTER supports Path (RFC 3327 §5.2, RFC 3261 §20.37).
     package static func isSupported(by register: SIPMessage) -> Bool {
         register.headers.contains { field in
             guard field.name == .other, isNamed(field, "supported", or: "k", in: register) else { return false }
@@ -13,9 +13,9 @@ package enum PathField {
     /// True when a message has a Path field.
     package static func stands(in message: SIPMessage) -> Bool { first(in: message) != nil }
 
-    /// Puts the proxy's address above all Path values that are there (RFC 3327 §5.2).
+    /// Adds the proxy's address above all present Path values (RFC 3327 §5.2).
     ///
-    /// - Parameter field: the header field it is put in front of.
+    /// - Parameter field: the header field behind the new one.
     package static func add(
         _ socket: LocalSocket, before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
@@ -26,7 +26,7 @@ package enum PathField {
         }
     }
 
-    /// Names the socket of the next attempt in the proxy's own Path.
+    /// Writes the socket of the next attempt into the proxy's own Path.
     static func move(in request: SIPMessage, _ change: TargetChange, into splices: inout Splices) {
         guard request.method == .register, let field = first(in: request) else { return }
         let extent = NameAddressExtent.scan(request.bytes, field.value).uri

@@ -2,70 +2,69 @@
 
 import Timers
 
-/// One request on its way through the proxy: the server transaction it came in, the client transaction it went out.
+/// One proxied request: the server transaction that received it, and the client transaction that forwarded it.
 ///
 /// Kept by `ProxyTransactions` under the request's branch; one worker thread owns it (RFC 3261 §16.2).
 package final class ProxyTransaction {
     /// The key of the transaction, and the branch its request was forwarded with.
     package let branch: Branch
-    /// How the request came in: its responses leave the same way.
+    /// The way the request arrived, by which its responses leave.
     package let flow: Flow
-    /// Where responses go (RFC 3261 §18.2.2).
+    /// The address of its responses (RFC 3261 §18.2.2).
     package let answersTo: PeerAddress
-    /// True when the request came by TCP or TLS.
+    /// True when the request arrived by TCP or TLS.
     package let isSourceReliable: Bool
     /// True for an INVITE transaction.
     package let isInvite: Bool
-    /// What the gateway knows of the dialog.
-    package let note: DialogNote
-    /// The call this belongs to, in the owner's words; zero where it belongs to none.
+    /// State of the dialog that the owner keeps in the route cookie.
+    package let payload: RouteCookie.Payload
+    /// The owner's identifier of the call; zero for none.
     package let call: (high: UInt64, low: UInt64)
-    /// Statuses the owner has already reported, in the owner's words.
+    /// Statuses that the owner has reported, as the owner encodes them.
     package var reported: UInt8 = 0
-    /// When the owner has last reported one, in monotonic seconds.
+    /// Monotonic seconds of the owner's last report.
     package var reportedAt: UInt32 = 0
 
-    /// The request is a REGISTER into whose Path the owner has put its address (RFC 3327 §5.2).
+    /// True for a REGISTER with the owner's address in Path (RFC 3327 §5.2).
     package var carriesPath = false
 
-    /// From as the sender wrote it, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
+    /// The received From, for responses (RFC 3261 §8.2.6.2); empty when the forwarded one is the same.
     package let originalFrom: [UInt8]
 
-    /// The targets that may be tried, the present one taken out already.
+    /// The targets to try after the present one.
     package var targets: TargetOrder
-    /// The health of the target the request is at; nil where its route alone decided.
+    /// The health of the present target; nil where the route alone decided.
     package var standing: TargetStanding?
     /// Number of the present attempt: 0 for the first target.
     package internal(set) var attempt: UInt8 = 0
-    /// The target answered more than 100, so no other may be tried (RFC 3261 §16.7 step 4 made one at a time).
+    /// True after a provisional response above 100: no other target may be tried (RFC 3261 §16.7 step 4).
     package internal(set) var hasProgress = false
 
-    /// The received request, until a final answer makes it needless.
+    /// The received request; nil after a final response.
     var request: SIPMessage?
-    /// True while the 100 of an INVITE waits for the INVITE to be sent on.
+    /// True while the 100 of an INVITE waits for the INVITE to be forwarded.
     var owesTrying = false
-    /// The request as forwarded, and where to.
+    /// The request as forwarded.
     var forwarded: [UInt8] = []
     package internal(set) var target: NextHop?
     /// The response kept for retransmission.
     var lastResponse: [UInt8] = []
 
-    var inviteServer: InviteServerTransaction?
-    var inviteClient: InviteClientTransaction?
-    var otherServer: NonInviteServerTransaction?
-    var otherClient: NonInviteClientTransaction?
-    /// The CANCEL sent for this INVITE, a transaction of its own (RFC 3261 §9.1).
-    var cancelClient: NonInviteClientTransaction?
+    /// Nil until the table has opened the transaction.
+    var server: ServerSide?
+    var client = ClientSide.none
+    /// The CANCEL sent for this INVITE.
     var cancel: [UInt8] = []
-    /// The CANCEL received, whose Reason goes on.
+    /// The received CANCEL, whose Reason is forwarded.
     var receivedCancel: SIPMessage?
-    /// Bytes of the messages it holds as the table has counted them; nil while it is not in the table.
+    /// Bytes that the table has counted for it; nil while it is not in the table.
     var countedBytes: Int?
     /// Handles of running timers: three slots for each of server, client and CANCEL.
     var timers = InlineArray<9, TimerHandle>(repeating: .none)
 
     package init(
-        branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp, note: DialogNote,
+        branch: Branch, request: SIPMessage, flow: Flow, transport: SIPTransportKind = .udp,
+        payload: RouteCookie.Payload,
         call: (high: UInt64, low: UInt64), originalFrom: [UInt8], targets: TargetOrder = TargetOrder()
     ) {
         self.branch = branch
@@ -79,41 +78,33 @@ package final class ProxyTransaction {
                 ResponseForwarding.destination(ofAnswersTo: $0.value, from: source, by: transport)
             }
             ?? source
-        self.note = note
+        self.payload = payload
         self.call = call
         self.originalFrom = originalFrom
         isInvite = request.method == .invite
     }
 
-    /// True while responses of the target still belong to it: before its final answer, and while repeats are expected.
-    package var awaitsResponses: Bool {
-        inviteClient.map { $0.state != .terminated } ?? otherClient.map { $0.state != .terminated } ?? false
-    }
+    /// True while responses of the target belong to it: before the final response, and while retransmissions are expected.
+    package var awaitsResponses: Bool { client.awaitsResponses }
 
-    /// True when it begins a call of its owner's.
+    /// True when it begins a call.
     package var isCall: Bool { isInvite && call != (0, 0) }
 
     /// True when an attempt was abandoned for another target, or for none.
-    ///
-    /// Its target may still respond: a provisional response causes a CANCEL, a rejection is acknowledged, and a 2xx wins the
-    /// call (RFC 3261 §16.7 step 5).
     package func hasGivenUp(_ attempt: UInt8) -> Bool { isInvite && attempt < self.attempt }
 
-    /// True while the target has given no final answer, so that a CANCEL still means something.
-    package var isPending: Bool {
-        guard let inviteClient else { return false }
-        return inviteClient.state == .calling || inviteClient.state == .proceeding
-    }
+    /// True for an INVITE without a final response, which a CANCEL can still end.
+    package var isPending: Bool { client.isPendingInvite }
 
-    /// The received request while it waits for its final answer; nil afterwards.
+    /// The received request; nil after the final response.
     package var pendingRequest: SIPMessage? { request }
 
-    /// True when the caller or timer C has given up, so that no other target is tried.
-    package var isCancelled: Bool { inviteClient?.isCancelled ?? false }
+    /// True when the caller or timer C cancelled it: no other target is tried.
+    package var isCancelled: Bool { client.isCancelled }
 
-    /// The request as forwarded, from which an INVITE's ACK and CANCEL and the next attempt are made.
+    /// The forwarded request, from which ACK, CANCEL and the next attempt are made.
     ///
-    /// Without limits: it passed them when it came in, and the gateway's own fields may have taken it past them.
+    /// Indexed without limits: the received request passed them, and the gateway's own fields may exceed them.
     package var forwardedRequest: SIPMessage? {
         try? SIPMessage.index(
             forwarded, limits: SIPLimits(messageBytes: .max, headerFields: .max, headerBytes: .max))
@@ -125,26 +116,21 @@ package final class ProxyTransaction {
             + lastResponse.count + cancel.count
     }
 
-    /// True when nothing of it waits for anything any more.
-    var isOver: Bool {
-        inviteServer.map { $0.state == .terminated } ?? true && inviteClient.map { $0.state == .terminated } ?? true
-            && otherServer.map { $0.state == .terminated } ?? true
-            && otherClient.map { $0.state == .terminated } ?? true
-            && cancelClient.map { $0.state == .terminated } ?? true
-    }
+    /// True when neither side waits for anything.
+    var isOver: Bool { server?.isTerminated ?? true && client.isOver }
 
-    /// Lets go of what only a pending request needs; 32 s of absorbing retransmissions need neither.
+    /// Releases the messages that only a pending request needs.
     func releaseRequest() {
         request = nil
         receivedCancel = nil
     }
 
-    /// Lets go of bytes that will never be sent again once a final answer has gone upstream.
+    /// Releases bytes that are never sent again once a final response has gone upstream.
     ///
-    /// Transactions stay for 32 s more; without this they hold some 3 kB each, at 1,000 calls/s a hundred megabytes. A
-    /// refused INVITE keeps its request, because each repeated answer is acknowledged with it (RFC 3261 §17.1.1.2), one
-    /// that was tried at several targets because what the others still say is acknowledged or cancelled with it, and
-    /// every final answer but a 2xx to an INVITE is repeated on demand (RFC 6026 §7.1, RFC 3261 §17.2.2).
+    /// Transactions stay for 32 s. At 1,000 calls/s the bytes would take a hundred megabytes. A rejected INVITE keeps its
+    /// request to acknowledge repeated responses (RFC 3261 §17.1.1.2). An INVITE with several attempts keeps it for the
+    /// responses of earlier targets. Every final response but a 2xx to an INVITE is kept for retransmission (RFC 6026 §7.1,
+    /// RFC 3261 §17.2.2).
     func releaseMessages(afterFinal status: Int) {
         if isInvite, status >= 300 { return }
         if !isInvite || attempt == 0 { forwarded = [] }
@@ -152,7 +138,7 @@ package final class ProxyTransaction {
     }
 }
 
-/// Which of a transaction's machines a timer or an effect belongs to.
+/// The machine of a transaction that a timer or an effect belongs to.
 enum TransactionRole: UInt8 {
     case server = 0
     case client = 1

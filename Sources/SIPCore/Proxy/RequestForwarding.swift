@@ -63,9 +63,9 @@ package enum RequestForwarding {
         // What a sender wrote itself has no seal of the gateway, and gets none.
         guard let top = entries.first, let entry = top.entry,
             change.old.isNamed(host: entry.host, port: entry.port), let text = entry.parameter("hd"),
-            let sealed = DialogCookie(text, ofDialogBegunBy: request, secret: change.secret)
+            let sealed = RouteCookie(text, ofDialogBegunBy: request, secret: change.secret)
         else { return }
-        let cookie = SealedCookie(sealed.withTarget(change.target), of: request, secret: change.secret)
+        let cookie = SealedRouteCookie(sealed.withTarget(change.target), of: request, secret: change.secret)
         let hasOtherSide = change.sourceSocket.position != change.old.position
         if hasOtherSide || change.old.position == change.socket.position {
             splices.replace(top.uri) { RecordRoute(socket: change.socket, cookie: cookie).appendURI(to: &$0) }

@@ -6,8 +6,8 @@ package struct RouteSet: Sendable {
     package let nextHop: SIPURI?
     /// True when a Route that is not the gateway's decides the next hop.
     package let isRouted: Bool
-    /// What the gateway wrote into its own Record-Route, if that came back unharmed.
-    package let cookie: DialogCookie?
+    /// The cookie out of the gateway's own Record-Route, if it returned unchanged.
+    package let cookie: RouteCookie?
 
     /// Reads the Route fields and notes the edits that take the gateway's own entries off the top.
     ///
@@ -15,17 +15,20 @@ package struct RouteSet: Sendable {
     /// its place. A first Route without `lr` asks for strict routing (§16.6 step 6): it becomes the Request-URI and the
     /// old Request-URI is put at the end.
     ///
-    /// - Parameter isFromTrunk: whether a trunk sends the request, by which the cookie is read.
+    /// - Parameter isByOriginator: whether the side that began a dialog with this payload sends the request.
     package init(
-        of message: SIPMessage, sockets: [LocalSocket], secret: Secret, isFromTrunk: Bool, into splices: inout Splices
+        of message: SIPMessage, sockets: [LocalSocket], secret: Secret, into splices: inout Splices,
+        isByOriginator: (RouteCookie.Payload) -> Bool
     ) {
-        func cookie(in uri: SIPURI) -> DialogCookie? {
-            uri.parameter("hd").flatMap { DialogCookie($0, in: message, isFromTrunk: isFromTrunk, secret: secret) }
+        func cookie(in uri: SIPURI) -> RouteCookie? {
+            uri.parameter("hd").flatMap {
+                RouteCookie($0, in: message, secret: secret, isByOriginator: isByOriginator)
+            }
         }
         let values = RouteValue.all(in: message)
         var requestTarget = SIPURI(message.bytes, message.requestURI)
         var target = message.requestURI
-        var found: DialogCookie?
+        var found: RouteCookie?
         var left = values[...]
         if let uri = requestTarget, uri.parameter("lr") != nil, Self.isOwn(uri, sockets), let last = left.last,
             let lastTarget = SIPURI(message.bytes, last.uri)

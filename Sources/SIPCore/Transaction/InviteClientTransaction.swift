@@ -3,7 +3,7 @@
 /// The INVITE client transaction of RFC 3261 §17.1.1 as changed by RFC 6026 §7.2, with a proxy's timer C and CANCEL.
 ///
 /// Pure: events go in, effects come out. An event that means nothing in the present state is absorbed.
-package struct InviteClientTransaction: Sendable {
+package struct InviteClientTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 5 as RFC 6026 redraws it; each says what may follow it.
     package enum State: Sendable {
         /// The INVITE went out and nothing came back. Then any other state.
@@ -20,6 +20,7 @@ package struct InviteClientTransaction: Sendable {
 
     /// The present state.
     package private(set) var state = State.calling
+    package var isTerminated: Bool { state == .terminated }
     /// Whether the INVITE is cancelled, by the proxy core or by timer C, whether or not the CANCEL has left yet.
     package private(set) var isCancelled = false
     private let timers: TransactionTimers
@@ -27,13 +28,18 @@ package struct InviteClientTransaction: Sendable {
     private let patience: TimerDelay
     private var resends: UInt8 = 0
 
+    /// Makes the transaction with the patience of RFC 3261: 64 × T1.
+    package init(timers: TransactionTimers, isReliable: Bool) {
+        self.init(timers: timers, isReliable: isReliable, patience: nil)
+    }
+
     /// Makes the transaction of one INVITE towards one target.
     ///
     /// - Parameters:
     ///   - isReliable: whether the INVITE leaves over TCP, TLS or another transport that loses nothing.
     ///   - patience: how long silence is borne, where not the 64 × T1 of Timer B: shorter when another target
     ///     could be tried instead (§16.7 step 4).
-    package init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay? = nil) {
+    package init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay?) {
         self.timers = timers
         self.isReliable = isReliable
         self.patience = patience ?? timers.transactionTimeout

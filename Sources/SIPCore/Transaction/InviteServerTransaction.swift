@@ -3,7 +3,7 @@
 /// The INVITE server transaction of RFC 3261 §17.2.1 as changed by RFC 6026 §7.1.
 ///
 /// Pure: events go in, effects come out. An event that means nothing in the present state is absorbed.
-package struct InviteServerTransaction: Sendable {
+package struct InviteServerTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 7 as RFC 6026 redraws it; each says what may follow it.
     package enum State: Sendable {
         /// No final answer yet. Then Accepted or Completed.
@@ -20,6 +20,7 @@ package struct InviteServerTransaction: Sendable {
 
     /// The present state.
     package private(set) var state = State.proceeding
+    package var isTerminated: Bool { state == .terminated }
     /// True where a 2xx means nothing to it any more.
     package var hasRefusedOrEnded: Bool { state == .completed || state == .confirmed || state == .terminated }
     private let timers: TransactionTimers

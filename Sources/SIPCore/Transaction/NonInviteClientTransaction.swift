@@ -4,7 +4,7 @@
 ///
 /// Pure: events go in, effects come out. A CANCEL and an OPTIONS ping are such requests; cancelling one is not done
 /// (§9.1) and is absorbed.
-package struct NonInviteClientTransaction: Sendable {
+package struct NonInviteClientTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 6; each says what may follow it.
     package enum State: Sendable {
         /// The request went out and nothing came back. Then any other state.
@@ -19,10 +19,16 @@ package struct NonInviteClientTransaction: Sendable {
 
     /// The present state.
     package private(set) var state = State.trying
+    package var isTerminated: Bool { state == .terminated }
     private let timers: TransactionTimers
     private let isReliable: Bool
     private let patience: TimerDelay
     private var resends: UInt8 = 0
+
+    /// Makes the transaction with the patience of RFC 3261: 64 × T1.
+    package init(timers: TransactionTimers, isReliable: Bool) {
+        self.init(timers: timers, isReliable: isReliable, patience: nil)
+    }
 
     /// Makes the transaction of one request towards one target.
     ///
@@ -30,7 +36,7 @@ package struct NonInviteClientTransaction: Sendable {
     ///   - isReliable: whether the request leaves over TCP, TLS or another transport that loses nothing.
     ///   - patience: how long silence is borne, where not the 64 × T1 of Timer F: shorter when another target
     ///     could be tried instead (§16.7 step 4).
-    package init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay? = nil) {
+    package init(timers: TransactionTimers, isReliable: Bool, patience: TimerDelay?) {
         self.timers = timers
         self.isReliable = isReliable
         self.patience = patience ?? timers.transactionTimeout

@@ -5,7 +5,7 @@
 /// Pure: events go in, effects come out. What RFC 4320 forbids is not sent: a provisional answer other than 100, a 100
 /// over an unreliable transport before its time, and a 408. A proxy that got nothing says 408 to this transaction all
 /// the same: the transaction then completes in silence and goes on absorbing resent requests.
-package struct NonInviteServerTransaction: Sendable {
+package struct NonInviteServerTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 8; each says what may follow it.
     package enum State: Sendable {
         /// Nothing was answered yet. Then any other state.
@@ -20,6 +20,7 @@ package struct NonInviteServerTransaction: Sendable {
 
     /// The present state.
     package private(set) var state = State.trying
+    package var isTerminated: Bool { state == .terminated }
     private let timers: TransactionTimers
     private let isReliable: Bool
     private var isSilent = false

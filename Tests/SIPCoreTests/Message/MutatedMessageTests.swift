@@ -105,7 +105,7 @@ struct MutatedMessageTests {
         }
         _ = RequestValidity.refusal(of: message)
         _ = (message.isInDialog, message.sequence, ViaValue.second(of: message))
-        _ = RouteSet(of: message, sockets: [socket], secret: secret, isFromTrunk: true, into: &splices)
+        _ = RouteSet(of: message, sockets: [socket], secret: secret, into: &splices) { _ in true }
         if let via = message.topVia {
             let branch = Branch(of: message, via: via.value, sender: 1, secret: secret)
             let marks = HopMarks(branch: branch, of: message, secret: secret)

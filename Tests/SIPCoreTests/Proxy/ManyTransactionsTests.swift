@@ -15,7 +15,7 @@ struct ManyTransactionsTests {
     private func transaction(_ branch: Branch) -> ProxyTransaction {
         ProxyTransaction(
             branch: branch, request: request, flow: Flow(source: ProxyRun.source, socket: 0),
-            note: DialogNote(trunk: 0, isInbound: true, isBranded: false), call: (0, 0), originalFrom: [])
+            payload: RouteCookie.Payload(mark: 0), call: (0, 0), originalFrom: [])
     }
 
     /// A table of calls that have all been refused upstream at the same time and wait for their ACK.

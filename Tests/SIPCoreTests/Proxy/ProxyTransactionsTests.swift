@@ -58,7 +58,7 @@ struct ProxyRun {
         let branch = Branch(of: request, via: via.value, sender: 1, secret: Secret(key0: 1, key1: 2))
         transaction = ProxyTransaction(
             branch: branch, request: request, flow: Flow(source: Self.source, socket: 0),
-            note: DialogNote(trunk: 0, isInbound: true, isBranded: false), call: (0, 0), originalFrom: [])
+            payload: RouteCookie.Payload(mark: 0), call: (0, 0), originalFrom: [])
         table.open(transaction, at: now)
         table.forward(transaction, as: request.bytes, to: NextHop(address: Self.target, socket: 1), at: now)
         if !keepsStart { table.outgoing = [] }
@@ -265,7 +265,8 @@ struct ProxyTransactionsTests {
         let via = try #require(other.topVia)
         let second = ProxyTransaction(
             branch: Branch(of: other, via: via.value, sender: 1, secret: Secret(key0: 1, key1: 2)), request: other,
-            flow: Flow(source: ProxyRun.source, socket: 0), note: run.transaction.note, call: (0, 0), originalFrom: [])
+            flow: Flow(source: ProxyRun.source, socket: 0), payload: run.transaction.payload, call: (0, 0),
+            originalFrom: [])
         run.table.open(second, at: run.now)
         #expect(run.table.isFull())
         #expect(run.table.count == 2)

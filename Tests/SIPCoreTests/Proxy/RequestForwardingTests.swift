@@ -80,10 +80,9 @@ struct RequestForwardingTests {
             ["INVITE sip:a@b SIP/2.0", "Record-Route: <sip:198.51.100.7;lr>"] + lines)
         let top = message.headers[0]
         let branch = Branch(of: message, via: try #require(message.topVia).value, sender: 1, secret: Self.secret)
-        let note = DialogNote(trunk: 7, isInbound: true, isBranded: false)
         let end = DialogEnd(address: Self.source, transport: .udp)
-        let cookie = SealedCookie(
-            DialogCookie(note: note, target: end, origin: end), of: message, secret: Self.secret)
+        let cookie = SealedRouteCookie(
+            RouteCookie(payload: .init(mark: 7), target: end, origin: end), of: message, secret: Self.secret)
         let entry = RecordRoute(socket: Self.socket, cookie: cookie)
         var splices = Splices()
         let marks = HopMarks(branch: branch, of: message, secret: Self.secret)
@@ -97,7 +96,7 @@ struct RequestForwardingTests {
         #expect(via.branch.flatMap { Branch(forwarded[$0]) } == branch)
         #expect(via.rport?.isEmpty == true)
         let route = forwarded.text(forwarded.headers[1].value)
-        #expect(route.hasPrefix("<sip:192.0.2.10:5060;lr;hd=7ip"))
+        #expect(route.hasPrefix("<sip:192.0.2.10:5060;lr;hd=0c63364079c400c63364079c4000000007"))
         #expect(splices.growth == forwarded.bytes.count - message.bytes.count)
     }
 }

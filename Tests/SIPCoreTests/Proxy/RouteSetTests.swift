@@ -116,8 +116,8 @@ struct RouteSetTests {
         let message = try WireMessage.message(row.lines, body: "body")
         var splices = Splices()
         let routes = RouteSet(
-            of: message, sockets: Self.sockets, secret: Secret(key0: 1, key1: 2), isFromTrunk: true,
-            into: &splices)
+            of: message, sockets: Self.sockets, secret: Secret(key0: 1, key1: 2), into: &splices
+        ) { _ in true }
         #expect(splices.applied(to: message.bytes) == WireMessage.bytes(row.result, body: "body"))
         #expect(splices.growth == WireMessage.bytes(row.result).count - WireMessage.bytes(row.lines).count)
         #expect(routes.nextHop.map { text($0.host) } == row.nextHop)
@@ -131,8 +131,8 @@ struct RouteSetTests {
         let message = try WireMessage.message([Self.bye, route])
         var splices = Splices()
         let routes = RouteSet(
-            of: message, sockets: Self.sockets, secret: Secret(key0: 1, key1: 2), isFromTrunk: true,
-            into: &splices)
+            of: message, sockets: Self.sockets, secret: Secret(key0: 1, key1: 2), into: &splices
+        ) { _ in true }
         #expect(splices.isEmpty)
         #expect(routes.isRouted)
         #expect(routes.nextHop == nil)
@@ -190,7 +190,10 @@ struct RouteSetTests {
         let message = try WireMessage.message(lines)
         var splices = Splices()
         _ = RouteSet(
-            of: message, sockets: [Self.called], secret: Secret(key0: 1, key1: 2), isFromTrunk: false, into: &splices)
+            of: message, sockets: [Self.called], secret: Secret(key0: 1, key1: 2), into: &splices
+        ) { _ in
+            false
+        }
         #expect(splices.applied(to: message.bytes) == WireMessage.bytes(result))
     }
 

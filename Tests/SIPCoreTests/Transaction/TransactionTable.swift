@@ -3,30 +3,6 @@
 import SIPCore
 import Testing
 
-/// What the four state machines have in common, so that one table checks any of them.
-protocol TransactionMachine {
-    associatedtype State: Hashable & Sendable
-    associatedtype Event: Hashable & Sendable
-
-    init(timers: TransactionTimers, isReliable: Bool)
-    var state: State { get }
-    mutating func start() -> TransactionEffects
-    mutating func receive(_ event: Event) -> TransactionEffects
-}
-
-extension InviteServerTransaction: TransactionMachine {}
-extension InviteClientTransaction: TransactionMachine {
-    init(timers: TransactionTimers, isReliable: Bool) {
-        self.init(timers: timers, isReliable: isReliable, patience: nil)
-    }
-}
-extension NonInviteServerTransaction: TransactionMachine {}
-extension NonInviteClientTransaction: TransactionMachine {
-    init(timers: TransactionTimers, isReliable: Bool) {
-        self.init(timers: timers, isReliable: isReliable, patience: nil)
-    }
-}
-
 extension TransactionMachine {
     /// A machine that was started and then met these events.
     static func after(_ events: [Event], isReliable: Bool = false) -> Self {

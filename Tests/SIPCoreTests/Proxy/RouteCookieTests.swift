@@ -4,26 +4,26 @@ import SIPCore
 import Testing
 
 /// The cookie in the gateway's Record-Route comes back in Route, from peers who may have changed it.
-@Suite("Dialog cookie, RFC 3261 §16.6 step 4 and §16.4")
-struct DialogCookieTests {
+@Suite("Route cookie, RFC 3261 §16.6 step 4 and §16.4")
+struct RouteCookieTests {
     static let socket = LocalSocket(position: 0, address: PeerAddress(ipv4: 0xc000_020a, port: 5060))
     static let secret = Secret(key0: 1, key1: 2)
     static let target = DialogEnd(address: PeerAddress(ipv4: 0xc000_0216, port: 5062), transport: .udp)
     static let origin = DialogEnd(address: PeerAddress(ipv4: 0xcb00_7109, port: 5060), transport: .tcp)
-    static let plain = DialogNote(trunk: 7, isInbound: true, isBranded: true)
+    static let plain = RouteCookie.Payload(mark: 0x7a)
     /// A tag of the side that is called.
     private static let answered = (name: "To", line: "To: <sip:+4930987654@192.0.2.10>;tag=callee" as String?)
 
     static func cookie(
-        _ note: DialogNote, target: DialogEnd = target, origin: DialogEnd = origin
-    ) -> DialogCookie { DialogCookie(note: note, target: target, origin: origin) }
+        _ payload: RouteCookie.Payload, target: DialogEnd = target, origin: DialogEnd = origin
+    ) -> RouteCookie { RouteCookie(payload: payload, target: target, origin: origin) }
 
     /// The URI of the Record-Route entry that a call with this cookie gets.
     static func entry(
-        _ cookie: DialogCookie, _ changes: [(name: String, line: String?)] = [], secret: Secret = secret
+        _ cookie: RouteCookie, _ changes: [(name: String, line: String?)] = [], secret: Secret = secret
     ) throws -> String {
         let message = try WireMessage.message(WireMessage.invite(changes))
-        let entry = RecordRoute(socket: socket, cookie: SealedCookie(cookie, of: message, secret: secret))
+        let entry = RecordRoute(socket: socket, cookie: SealedRouteCookie(cookie, of: message, secret: secret))
         var splices = Splices()
         RequestForwarding.addRecordRoute(entry, before: message.headers[0], into: &splices)
         let forwarded = try SIPMessage.index(splices.applied(to: message.bytes))
@@ -32,14 +32,12 @@ struct DialogCookieTests {
 
     /// What the gateway reads when that URI comes back in a Route of the side that began the dialog.
     static func read(
-        _ uri: String, _ changes: [(name: String, line: String?)] = [answered], isFromTrunk: Bool = true,
+        _ uri: String, _ changes: [(name: String, line: String?)] = [answered], isByOriginator: Bool = true,
         secret: Secret = secret
-    ) throws -> DialogCookie? {
+    ) throws -> RouteCookie? {
         let message = try WireMessage.message(WireMessage.invite([("Route", "Route: <\(uri)>")] + changes))
         var splices = Splices()
-        return RouteSet(
-            of: message, sockets: [socket], secret: secret, isFromTrunk: isFromTrunk, into: &splices
-        ).cookie
+        return RouteSet(of: message, sockets: [socket], secret: secret, into: &splices) { _ in isByOriginator }.cookie
     }
 
     /// The headers of a request of the side that was called: From and To have changed places.
@@ -48,22 +46,28 @@ struct DialogCookieTests {
         ("To", "To: \"Trunk\" <sip:+49891234567@carrier.example>;tag=1928301774"),
     ]
 
-    @Test(arguments: [0, 7, 4095, 65_535], [(true, true), (true, false), (false, true), (false, false)])
-    func `a cookie comes back as it was, from both sides`(
-        trunk: Int, flags: (isInbound: Bool, isBranded: Bool)
-    ) throws {
-        let note = DialogNote(trunk: trunk, isInbound: flags.isInbound, isBranded: flags.isBranded)
-        let uri = try Self.entry(Self.cookie(note))
-        #expect(try Self.read(uri, isFromTrunk: flags.isInbound) == Self.cookie(note))
-        #expect(try Self.read(uri, Self.reversed, isFromTrunk: !flags.isInbound) == Self.cookie(note))
+    private static let payloads = [
+        RouteCookie.Payload(mark: 0), .init(mark: 0x7a), .init(mark: .max), .init(mark: 1, value: 1),
+        .init(mark: 0x7b, value: 61_491_570_156), .init(mark: .max, value: .max),
+    ]
+
+    @Test(arguments: payloads)
+    func `a cookie returns as it was, from both sides`(payload: RouteCookie.Payload) throws {
+        let uri = try Self.entry(Self.cookie(payload))
+        #expect(try Self.read(uri) == Self.cookie(payload))
+        #expect(try Self.read(uri, Self.reversed, isByOriginator: false) == Self.cookie(payload))
     }
 
-    @Test func `a cookie tells whose name was written`() throws {
-        for (caller, isAsserted) in [(61_491_570_156 as UInt64, false), (999_999_999_999_999, true), (1, true)] {
-            let note = DialogNote(
-                trunk: 7, isInbound: true, isBranded: true, isNamed: true, caller: caller, isAsserted: isAsserted)
-            #expect(try Self.read(Self.entry(Self.cookie(note))) == Self.cookie(note))
+    @Test func `the owner's payload decides which side it serves`() throws {
+        let uri = try Self.entry(Self.cookie(Self.plain))
+        let message = try WireMessage.message(WireMessage.invite([("Route", "Route: <\(uri)>"), Self.answered]))
+        var splices = Splices()
+        var asked: [RouteCookie.Payload] = []
+        _ = RouteSet(of: message, sockets: [Self.socket], secret: Self.secret, into: &splices) {
+            asked.append($0)
+            return true
         }
+        #expect(asked == [Self.plain])
     }
 
     private static let ends = [
@@ -80,9 +84,9 @@ struct DialogCookieTests {
         }
     }
 
-    @Test func `a cookie of an unbranded call by IPv4 is short`() throws {
-        let uri = try Self.entry(Self.cookie(DialogNote(trunk: 65_535, isInbound: false, isBranded: false)))
-        #expect(try #require(uri.split(separator: "hd=").last).utf8.count <= 49)
+    @Test func `a cookie without a value and with ends of IPv4 has 50 digits`() throws {
+        let uri = try Self.entry(Self.cookie(Self.plain))
+        #expect(try #require(uri.split(separator: "hd=").last).utf8.count == 50)
     }
 
     @Test(
@@ -94,10 +98,10 @@ struct DialogCookieTests {
             ("the other side", [], false),
         ] as [(String, [(name: String, line: String?)], Bool)])
     func `a cookie serves its own dialog and the side it was made for`(
-        what: String, changes: [(name: String, line: String?)], isFromTrunk: Bool
+        what: String, changes: [(name: String, line: String?)], isByOriginator: Bool
     ) throws {
         let uri = try Self.entry(Self.cookie(Self.plain))
-        #expect(try Self.read(uri, [Self.answered] + changes, isFromTrunk: isFromTrunk) == nil, "\(what)")
+        #expect(try Self.read(uri, [Self.answered] + changes, isByOriginator: isByOriginator) == nil, "\(what)")
     }
 
     @Test func `each fork of a call reads it`() throws {
@@ -111,21 +115,20 @@ struct DialogCookieTests {
         #expect(try Self.read(uri) == nil)
     }
 
-    private static let named = DialogNote(
-        trunk: 7, isInbound: true, isBranded: true, isNamed: true, caller: 61_491_570_156)
+    private static let valued = RouteCookie.Payload(mark: 0x7b, value: 61_491_570_156)
 
     @Test(arguments: [
-        ("hd=7ib", "hd=7ia"), ("hd=7ib0", "hd=7ib1"), ("hd=7ib0", "hd=7ib"), ("hd=7ib", "hd=7il"),
-        ("hd=7ib", "hd=8ib"), ("hd=7ib", "hd=7ob"), ("hd=7ib", "hd=7ip"), ("hd=7ib", "hd=7xb"), ("hd=7ib", "hd=7ix"),
-        ("hd=7ib", "hd="), ("hd=7ib", "hd=ib"), ("hd=7ib", "hd=-7ib"), ("hd=7ib", "hd=99999999999ib"),
-        ("hd=7ib", "hd=7ib0"), ("hd=7ib", "dh=7ib"), ("hd=7ib", "hd;x=7ib"),
+        ("hd=0", "hd="), ("hd=0", "hd=00"), ("hd=0", "hd=g"), ("hd=0", "dh=0"), ("hd=0", "hd;x=0"),
+        // Mark and value of the payload.
+        ("0000007b", "0000007a"), ("0000007b", "1000007b"), ("0000007b", "000007b"), ("0000007b", "0000007g"),
+        ("0000000e512ee5ec", "0000000e512ee5ed"), ("0000000e512ee5ec", "0000000000000000"), ("0000000e512ee5ec", ""),
         // Target and origin: transport, family, address and port.
         ("0c000021613c6", "1c000021613c6"), ("0c000021613c6", "3c000021613c6"), ("0c000021613c6", "4c000021613c6"),
         ("0c000021613c6", "0c000021713c6"), ("0c000021613c6", "0c000021613c7"), ("0c000021613c6", "0g000021613c6"),
         ("1cb00710913c4", "1cb00710a13c4"), ("1cb00710913c4", "1cb00710913c5"), ("1cb00710913c4", ""),
     ])
     func `a changed cookie is none`(original: String, changed: String) throws {
-        let uri = try Self.entry(Self.cookie(Self.named))
+        let uri = try Self.entry(Self.cookie(Self.valued))
         let forged = uri.replacing(original, with: changed)
         #expect(forged != uri)
         #expect(try Self.read(forged) == nil)
@@ -142,7 +145,8 @@ struct DialogCookieTests {
     }
 
     @Test(arguments: [
-        "7ip0123456789abcdef", "7ib0000000e50a1c8ac0123456789abcdef", "0il" + String(repeating: "0", count: 42),
+        "0123456789abcdef", String(repeating: "0", count: 50), String(repeating: "0", count: 66),
+        String(repeating: "f", count: 50), "0c000021613c61cb00710913c40000007b",
     ])
     func `a cookie of another form is none`(text: String) throws {
         #expect(try Self.read("sip:192.0.2.10:5060;lr;hd=\(text)") == nil)

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+// Admission by sender: which peer sent a message, and rejections that need no transaction (RFC 3261 §16.3, §18.3, §21.4).
+
+extension GatewayWorker {
+    /// The peer of a message, or of former settings if the message belongs to a call that came through here.
+    func peer(of arrival: Arrival, _ settings: GatewaySettings) -> GatewayTopology.Peer? {
+        settings.topology.peer(of: arrival.flow) ?? formerPeer(of: arrival, settings)
+    }
+
+    /// The former peer of a message: of a response, of a message whose transaction is in memory, or of a request with
+    /// the dialog's sealed cookie.
+    private func formerPeer(of arrival: Arrival, _ settings: GatewaySettings) -> GatewayTopology.Peer? {
+        guard settings.topology.former.count > 0,
+            let peer = settings.topology.formerPeer(of: arrival.flow, at: arrival.now)
+        else { return nil }
+        let message = arrival.message
+        if message.status != nil { return peer }
+        var unused = Splices()
+        if message.isInDialog, let cookie = RouteSet(of: message, from: peer, settings, into: &unused).cookie,
+            cookie.dialog.isOf(peer)
+        {
+            return peer
+        }
+        return branch(of: message, from: peer, settings).map(isKnown) == true ? peer : nil
+    }
+
+    /// The branch that names the message's transaction: computed for a request, read from the gateway's Via of a response.
+    func branch(of message: SIPMessage, from peer: GatewayTopology.Peer, _ settings: GatewaySettings) -> Branch? {
+        guard let via = message.topVia else { return nil }
+        if message.status == nil {
+            return Branch(of: message, via: via.value, sender: peer.number, secret: settings.secret)
+        }
+        return via.value.branch.flatMap { Branch(message[$0]) }
+    }
+
+    /// Rejects the request of an unknown peer with 403, or drops it; its responses are dropped.
+    ///
+    /// A source address can be forged, and the response is longer than the request. So only a request with every field that
+    /// a response repeats is rejected, at most 20 a second. Known scanners get no response.
+    func rejectUnknownPeer(_ arrival: Arrival, _ settings: GatewaySettings) {
+        if isScanner(arrival.message) {
+            noteUnknownPeer(arrival, 0, from: .scanner, settings)
+            return shared.counters.add(.scannersDropped)
+        }
+        guard settings.strangers == .refuse, let method = arrival.message.method, method != .ack,
+            RequestValidity.canBeAnswered(arrival.message),
+            unknownPeerResponses.take(at: arrival.now.milliseconds) == nil
+        else {
+            shared.counters.add(.strangersDropped)
+            // The ACK of a 403 is no new message.
+            if arrival.message.method != .ack { noteUnknownPeer(arrival, 0, from: .unknown, settings) }
+            return
+        }
+        shared.counters.add(.strangersRefused)
+        noteUnknownPeer(arrival, 403, from: .unknown, settings)
+        outgoing.append(OwnAnswer.message(to: arrival, Refusal(403, "Forbidden"), secret: settings.secret))
+    }
+
+    private func isScanner(_ message: SIPMessage) -> Bool {
+        message.headers.contains { $0.name == .userAgent && ScannerSigns.sign(in: message[$0.value]) != nil }
+    }
+
+    private func noteUnknownPeer(
+        _ arrival: Arrival, _ status: Int, from sender: Rejection.Sender, _ settings: GatewaySettings
+    ) {
+        shared.noteRejection(
+            of: arrival.message, by: arrival.flow, status, for: settings.topology.cause(of: arrival.flow), from: sender,
+            settings, at: arrival.now)
+    }
+
+    /// Rejects a peer's request with a malformed header line, if all fields that the response repeats can be read
+    /// (RFC 3261 §21.4.1); drops and counts everything else.
+    func rejectMalformed(
+        _ bytes: Span<UInt8>, by flow: Flow, for error: SIPIndexError, _ settings: GatewaySettings, at now: Moment
+    ) {
+        guard error == .badHeaderLine || error == .nulByte, flow.fault == nil,
+            settings.topology.peer(of: flow) != nil,
+            let request = MalformedRequest.answerable(bytes, limits: settings.limits)
+        else { return shared.counters.add(error) }
+        reject(Arrival(message: request, flow: flow, now: now), Refusal(400, "Bad Header Line"), settings)
+    }
+
+    /// Rejects a request whose end its stream does not show (RFC 3261 §18.3); drops a response and an ACK.
+    func rejectUnframed(_ arrival: Arrival, for fault: StreamFault, _ settings: GatewaySettings) {
+        guard let method = arrival.message.method, method != .ack else {
+            return shared.counters.add(.requestsRefused)
+        }
+        let refusal =
+            switch fault {
+            case .noContentLength: Refusal(400, "Missing Content-Length")
+            case .badContentLength: Refusal(400, "Bad Content-Length")
+            case .tooLong: Refusal(513, "Message Too Large")
+            }
+        reject(arrival, refusal, settings)
+    }
+
+    private func reject(_ arrival: Arrival, _ refusal: Refusal, _ settings: GatewaySettings) {
+        shared.counters.add(.requestsRefused)
+        shared.noteRejection(
+            of: arrival.message, by: arrival.flow, refusal.status, for: .brokenRule, phrase: refusal.phrase, settings,
+            at: arrival.now)
+        outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
+    }
+}

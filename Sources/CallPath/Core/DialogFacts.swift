@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+/// Facts of a dialog's first INVITE that later messages of the dialog need.
+///
+/// They travel as the payload of the route cookie, so a restart does not lose them.
+struct DialogFacts: Hashable, Sendable {
+    /// The mark of the trunk.
+    let trunk: Int
+    /// True when the trunk placed the call.
+    let isInbound: Bool
+    /// True when the initial INVITE left with a brand.
+    let isBranded: Bool
+    /// True when the brand's name replaced the carrier's, false when only logo and reason were added.
+    let isNamed: Bool
+    /// Digits of the number the name belongs to; 0 where no name was written.
+    let caller: UInt64
+    /// True when a header of its own asserted that number, so that From alone does not show it.
+    let isAsserted: Bool
+
+    init(
+        trunk: UInt16, isInbound: Bool, isBranded: Bool, isNamed: Bool = false, caller: UInt64 = 0,
+        isAsserted: Bool = false
+    ) {
+        self.trunk = Int(trunk)
+        self.isInbound = isInbound
+        self.isBranded = isBranded
+        self.isNamed = isNamed
+        self.caller = isNamed ? caller : 0
+        self.isAsserted = isNamed && isAsserted
+    }
+
+    /// Reads what `payload` wrote: the trunk's mark above four flags, and the caller.
+    init(_ payload: RouteCookie.Payload) {
+        self.init(
+            trunk: UInt16(truncatingIfNeeded: payload.mark >> 4), isInbound: payload.mark & 2 != 0,
+            isBranded: payload.mark & 1 != 0, isNamed: payload.mark & 4 != 0, caller: payload.value,
+            isAsserted: payload.mark & 8 != 0)
+    }
+
+    /// The facts as the route cookie carries them.
+    var payload: RouteCookie.Payload {
+        let flags: UInt32 = (isBranded ? 1 : 0) | (isInbound ? 2 : 0) | (isNamed ? 4 : 0) | (isAsserted ? 8 : 0)
+        return RouteCookie.Payload(mark: UInt32(truncatingIfNeeded: trunk) << 4 | flags, value: caller)
+    }
+
+    /// Whether the dialog belongs to the peer that sends a request in it: another trunk gains nothing by its cookie.
+    func isOf(_ peer: GatewayTopology.Peer) -> Bool {
+        if case .trunk(let sender) = peer { trunk == Int(sender.mark) } else { true }
+    }
+}
+
+extension ProxyTransaction {
+    /// Facts of the dialog that the request belongs to or begins.
+    var dialog: DialogFacts { DialogFacts(payload) }
+}
+
+extension RouteCookie {
+    /// Facts of the dialog that the cookie belongs to.
+    var dialog: DialogFacts { DialogFacts(payload) }
+
+    /// The end of the dialog that a request of this peer is for.
+    func end(oppositeOf peer: GatewayTopology.Peer) -> DialogEnd { dialog.isInbound == peer.isTrunk ? target : origin }
+}
+
+extension RouteSet {
+    /// Reads the Route fields of a peer's request; a cookie serves only the side of the dialog it was made for.
+    init(
+        of message: SIPMessage, from peer: GatewayTopology.Peer, _ settings: GatewaySettings,
+        into splices: inout Splices
+    ) {
+        let isTrunk = peer.isTrunk
+        self.init(of: message, sockets: settings.topology.sockets, secret: settings.secret, into: &splices) {
+            DialogFacts($0).isInbound == isTrunk
+        }
+    }
+}

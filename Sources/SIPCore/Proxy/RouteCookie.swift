@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// State of a dialog that travels in the gateway's Record-Route, as the `hd` parameter (RFC 3261 §16.6 step 4).
+///
+/// Each later request of the dialog returns it in Route. So the state outlives a restart without any memory of the call.
+package struct RouteCookie: Hashable, Sendable {
+    /// State that the owner of the proxy keeps; its meaning is the owner's alone.
+    package struct Payload: Hashable, Sendable {
+        package let mark: UInt32
+        package let value: UInt64
+
+        package init(mark: UInt32, value: UInt64 = 0) {
+            self.mark = mark
+            self.value = value
+        }
+    }
+
+    package let payload: Payload
+    /// The target that took the call.
+    package let target: DialogEnd
+    /// The source of the call.
+    package let origin: DialogEnd
+
+    package init(payload: Payload, target: DialogEnd, origin: DialogEnd) {
+        self.payload = payload
+        self.target = target
+        self.origin = origin
+    }
+
+    /// The same dialog with another target, as after a failover.
+    package func withTarget(_ target: DialogEnd) -> RouteCookie {
+        RouteCookie(payload: payload, target: target, origin: origin)
+    }
+
+    /// Reads the `hd` parameter in a request of the dialog; nil when the gateway did not seal it for this dialog.
+    ///
+    /// - Parameter isByOriginator: whether the side that began the dialog sends the request. It selects the tag that the seal
+    ///   covers, so a cookie does not serve the other side.
+    init?(
+        _ text: ArraySlice<UInt8>, in request: SIPMessage, secret: Secret, isByOriginator: (Payload) -> Bool
+    ) {
+        guard let (cookie, seal) = Self.read(text) else { return nil }
+        let tag = isByOriginator(cookie.payload) ? request.fromTag : request.toTag
+        guard cookie.seal(originatorTag: tag, in: request, secret: secret) == seal else { return nil }
+        self = cookie
+    }
+
+    /// Reads the `hd` parameter of a Record-Route in the forwarded request that began the dialog.
+    init?(_ text: ArraySlice<UInt8>, ofDialogBegunBy request: SIPMessage, secret: Secret) {
+        self.init(text, in: request, secret: secret) { _ in true }
+    }
+
+    /// Reads the parts that `append(to:)` wrote, and the seal behind them.
+    private static func read(_ text: ArraySlice<UInt8>) -> (cookie: RouteCookie, seal: UInt64)? {
+        var rest = text
+        guard let target = DialogEnd(takenFrom: &rest), let origin = DialogEnd(takenFrom: &rest),
+            let payload = Payload(takenFrom: &rest), let seal = Hexadecimal.read(rest)
+        else { return nil }
+        return (RouteCookie(payload: payload, target: target, origin: origin), seal)
+    }
+
+    /// Writes target, origin and payload, without the seal.
+    fileprivate func append(to out: inout [UInt8]) {
+        target.append(to: &out)
+        origin.append(to: &out)
+        payload.append(to: &out)
+    }
+
+    fileprivate func seal(originatorTag: Range<Int>?, in request: SIPMessage, secret: Secret) -> UInt64 {
+        var hash = secret.hash(for: .dialogSeal)
+        hash.combine(request.first(.callID)?.value ?? 0..<0, of: request)
+        hash.combine(originatorTag ?? 0..<0, of: request)
+        hash.combine(UInt64(payload.mark))
+        hash.combine(payload.value)
+        target.combine(into: &hash)
+        origin.combine(into: &hash)
+        return hash.finish()
+    }
+}
+
+extension RouteCookie.Payload {
+    /// Reads what `append(to:)` wrote from the front of a text, of which a seal of sixteen digits is left over.
+    fileprivate init?(takenFrom text: inout ArraySlice<UInt8>) {
+        guard let mark = Hexadecimal.take(8, from: &text) else { return nil }
+        var value: UInt64 = 0
+        if text.count > 16 {
+            guard let taken = Hexadecimal.take(16, from: &text), taken != 0 else { return nil }
+            value = taken
+        }
+        self.init(mark: UInt32(truncatingIfNeeded: mark), value: value)
+    }
+
+    /// Writes eight hexadecimal digits, and sixteen more for a value that is not 0.
+    fileprivate func append(to out: inout [UInt8]) {
+        out.append(hex: UInt64(mark), digits: 8)
+        if value != 0 { out.append(hex: value) }
+    }
+}
+
+/// A route cookie with its seal: a keyed hash of the cookie, the Call-ID, and the tag of the side that began the dialog.
+package struct SealedRouteCookie: Sendable {
+    private let cookie: RouteCookie
+    private let seal: UInt64
+
+    /// Seals the cookie of the dialog that a request begins.
+    package init(_ cookie: RouteCookie, of request: SIPMessage, secret: Secret) {
+        self.cookie = cookie
+        seal = cookie.seal(originatorTag: request.fromTag, in: request, secret: secret)
+    }
+
+    fileprivate func append(to out: inout [UInt8]) {
+        cookie.append(to: &out)
+        out.append(hex: seal)
+    }
+}
+
+/// The Record-Route entry of the gateway: one of its sockets, and the dialog's cookie (RFC 3261 §16.6 step 4).
+package struct RecordRoute: Sendable {
+    private let socket: LocalSocket
+    private let cookie: SealedRouteCookie
+
+    package init(socket: LocalSocket, cookie: SealedRouteCookie) {
+        self.socket = socket
+        self.cookie = cookie
+    }
+
+    /// Writes the whole line.
+    func append(to out: inout [UInt8]) {
+        out.append("Record-Route: <")
+        appendURI(to: &out)
+        out.append(">\r\n")
+    }
+
+    /// Writes the URI alone.
+    func appendURI(to out: inout [UInt8]) {
+        socket.appendURI(to: &out)
+        out.append(";hd=")
+        cookie.append(to: &out)
+    }
+}
