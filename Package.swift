@@ -156,28 +156,37 @@ let package = Package(
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "RepeatableChance"], swiftSettings: strict),
         // Starts programs for tests; no test itself.
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
+        // Fixtures of several test targets; no test itself.
+        .target(name: "HeraldTesting", path: "Tests/HeraldTesting", swiftSettings: strict),
+        .target(
+            name: "GatewayStoreTesting", dependencies: ["GatewayStore", "Gateway", "Branding"],
+            path: "Tests/GatewayStoreTesting", swiftSettings: strict),
         // Random numbers for tests, the same in every run.
         .target(name: "RepeatableChance", path: "Tests/RepeatableChance", swiftSettings: strict),
         .testTarget(
-            name: "SIPTransportTests", dependencies: ["SIPTransport", "SIPCore", "ChildPrograms"], swiftSettings: strict
-        ),
+            name: "SIPTransportTests",
+            dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "HeraldTesting", nio, nioEmbedded],
+            swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "RepeatableChance"], swiftSettings: strict
         ),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(
-            name: "GatewayTests", dependencies: ["Gateway", "SIPCore", "Branding", "RepeatableChance"],
+            name: "GatewayTests",
+            dependencies: ["Gateway", "SIPCore", "Branding", "HeraldTesting", "RepeatableChance"],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
-                "GatewayStore", "Gateway", "SIPCore", "Branding", "RepeatableChance", "WallClock", grdb, log,
+                "GatewayStore", "GatewayStoreTesting", "Gateway", "SIPCore", "Branding", "HeraldTesting",
+                "RepeatableChance", "WallClock", grdb, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "Gateway", "Branding", "BrandingAPI", "CConfinement", "Directory",
+                "GatewaySync", "GatewayStore", "GatewayStoreTesting", "Gateway", "Branding", "BrandingAPI",
+                "CConfinement", "Directory", "HeraldTesting",
                 httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),
@@ -201,7 +210,8 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "WallClockTests", dependencies: ["WallClock"], swiftSettings: strict),
         .testTarget(
-            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),
+            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding", "HeraldTesting"],
+            swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
+import HeraldTesting
 import Testing
 
 /// A piece of configuration that is wrong, and the lines it is refused with.
@@ -19,9 +20,7 @@ struct BadFile: Sendable, CustomTestStringConvertible {
 
 @Suite("herald.yaml, what is wrong with it")
 struct ConfigurationProblemTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     @Test(arguments: [
         BadFile("brandng: {}", #"herald.yaml:10:1: brandng: unknown key; did you mean "branding"?"#),

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HeraldTesting
 import Testing
 
 @testable import ConfigurationFiles
 
 @Suite("herald.yaml, what is allowed and hardly meant")
 struct RemarkTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     /// - Parameter end: sections behind those every configuration needs.
     private func remarks(

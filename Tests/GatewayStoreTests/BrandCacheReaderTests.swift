@@ -4,11 +4,14 @@ import Branding
 import Foundation
 import Gateway
 import GatewayStore
+import GatewayStoreTesting
+import HeraldTesting
 import Testing
 
 @Suite("The stored brands, read beside a gateway")
 struct BrandCacheReaderTests {
-    private let folder = FileManager.default.temporaryDirectory.path + "/herald-reader-" + UUID().uuidString
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path }
 
     @Test func `one number is found with its gates while the gateway has the file open`() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }

@@ -5,6 +5,7 @@ import Foundation
 import GRDB
 import Gateway
 import GatewayStore
+import GatewayStoreTesting
 import Logging
 import Testing
 

@@ -5,6 +5,7 @@ import BrandingAPI
 import Directory
 import Foundation
 import Gateway
+import HeraldTesting
 import Testing
 
 @testable import GatewaySync

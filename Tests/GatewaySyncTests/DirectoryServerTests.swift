@@ -6,6 +6,7 @@ import Directory
 import Foundation
 import Gateway
 import GatewayStore
+import HeraldTesting
 import Logging
 import ServiceLifecycle
 import Synchronization

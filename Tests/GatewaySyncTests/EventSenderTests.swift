@@ -5,6 +5,7 @@ import Foundation
 import Gateway
 import GatewayStore
 import GatewaySync
+import HeraldTesting
 import ServiceLifecycle
 import Synchronization
 import Testing

@@ -5,6 +5,7 @@ import BrandingAPI
 import Foundation
 import Gateway
 import GatewayStore
+import HeraldTesting
 import Testing
 
 @testable import GatewaySync

@@ -5,6 +5,7 @@ import Foundation
 import Gateway
 import GatewayStore
 import GatewaySync
+import HeraldTesting
 import Testing
 
 /// One way a directory can misbehave, and what must come of it.

@@ -3,6 +3,7 @@
 import Branding
 import Foundation
 import Gateway
+import HeraldTesting
 import ServiceLifecycle
 import Synchronization
 import Testing

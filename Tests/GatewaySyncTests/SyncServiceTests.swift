@@ -5,7 +5,9 @@ import Foundation
 import GRDB
 import Gateway
 import GatewayStore
+import GatewayStoreTesting
 import GatewaySync
+import HeraldTesting
 import ServiceLifecycle
 import Synchronization
 import Testing

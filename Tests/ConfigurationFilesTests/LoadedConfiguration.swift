@@ -2,26 +2,9 @@
 
 import ConfigurationFiles
 import Foundation
+import HeraldTesting
 
-/// A folder of its own for one test, removed with it.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/herald-configuration-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    /// Writes a file and returns its path.
-    @discardableResult
-    func write(_ text: String, to name: String) throws -> String {
-        let file = path + "/" + name
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-        return file
-    }
-
+extension TemporaryFolder {
     /// Loads a text as `herald.yaml`; `api-key` and `brands.psv` lie beside it.
     func load(
         _ yaml: String, secrets: HeraldConfiguration.Secrets = .read, environment: [String: String] = [:]
@@ -33,7 +16,7 @@ final class TemporaryFolder {
             path: try write(yaml, to: "herald.yaml"), secrets: secrets, environment: environment)
     }
 
-    /// What a text is refused with, without the folder's name; empty when it is accepted.
+    /// The problems of a text, without the folder's name; empty if the text is accepted.
     func problems(in yaml: String, environment: [String: String] = [:]) throws -> [String] {
         do {
             _ = try load(yaml, environment: environment)
