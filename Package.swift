@@ -190,18 +190,24 @@ let package = Package(
             name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "RepeatableChance"], swiftSettings: strict),
         // Starts programs for tests; no test itself.
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
+        // Fixtures of several test targets; no test itself.
+        .target(name: "HeraldTesting", path: "Tests/HeraldTesting", swiftSettings: strict),
+        .target(
+            name: "GatewayStoreTesting", dependencies: ["GatewayStore", "CallAccounting", "Branding"],
+            path: "Tests/GatewayStoreTesting", swiftSettings: strict),
         // Random numbers for tests, the same in every run.
         .target(name: "RepeatableChance", path: "Tests/RepeatableChance", swiftSettings: strict),
         .testTarget(
-            name: "SIPTransportTests", dependencies: ["SIPTransport", "SIPCore", "ChildPrograms"], swiftSettings: strict
-        ),
+            name: "SIPTransportTests",
+            dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "HeraldTesting", nio, nioEmbedded],
+            swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "RepeatableChance"], swiftSettings: strict
         ),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(
             name: "CallPathTests",
-            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "RepeatableChance"],
+            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "HeraldTesting", "RepeatableChance"],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
             name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "RepeatableChance"],
@@ -209,15 +215,16 @@ let package = Package(
         .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
-                "GatewayStore", "CallAccounting", "Branding", "RepeatableChance", "HostSystem", grdb, log,
+                "GatewayStore", "GatewayStoreTesting", "CallAccounting", "Branding", "HeraldTesting",
+                "RepeatableChance",
+                "HostSystem", grdb, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "CallAccounting", "Branding", "BrandingAPI",
-                "DirectoryServer", "DirectoryStore",
-                subprocess, system,
+                "GatewaySync", "GatewayStore", "GatewayStoreTesting", "CallAccounting", "Branding", "BrandingAPI",
+                "DirectoryServer", "DirectoryStore", "HeraldTesting", subprocess, system,
                 httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
             ],
             swiftSettings: strict),
@@ -252,7 +259,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding"], swiftSettings: strict),
+            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding", "HeraldTesting"],
+            swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17

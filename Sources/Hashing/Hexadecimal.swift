@@ -15,21 +15,32 @@ package enum Hexadecimal {
         return high &<< 32 | low
     }
 
+    /// Reads so many digits, at most sixteen, from the front of a text and takes them off; nil for anything else.
+    package static func take(_ digits: Int, from text: inout ArraySlice<UInt8>) -> UInt64? {
+        guard text.count >= digits else { return nil }
+        var value: UInt64 = 0
+        for byte in text.prefix(digits) {
+            guard let digit = digit(byte) else { return nil }
+            value = value << 4 | UInt64(digit)
+        }
+        text = text.dropFirst(digits)
+        return value
+    }
+
     /// Reads eight digits in any case, all at once; nil for anything else.
     @inline(__always)
     private static func eight(_ digits: EightBytes) -> UInt64? {
-        // Bit 6 tells letters from figures; bit 5 of a letter is its case.
+        // Bit 6 is set in letters and clear in figures; bit 5 of a letter is its case.
         let letters = digits.word & 0x4040_4040_4040_4040
         var value = (digits.word & 0x0f0f_0f0f_0f0f_0f0f) &+ (letters &>> 6) &* 9
         value = value.byteSwapped
         value = (value | value &>> 4) & 0x00ff_00ff_00ff_00ff
         value = (value | value &>> 8) & 0x0000_ffff_0000_ffff
         value = (value | value &>> 16) & 0xffff_ffff
-        // What is no digit does not come out again as it was.
+        // A byte that is no digit differs from the digit written for its value.
         return characters(value) == digits.word | letters &>> 1 ? value : nil
     }
 
-    /// The value of a digit in either case; nil for anything else.
     @inline(__always)
     package static func digit(_ byte: UInt8) -> UInt8? {
         let number = byte &- UInt8(ascii: "0")
@@ -49,7 +60,6 @@ package enum Hexadecimal {
         return text.bigEndian
     }
 
-    /// The lower-case digit of a value below 16.
     package static func character(_ digit: UInt8) -> UInt8 {
         digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }

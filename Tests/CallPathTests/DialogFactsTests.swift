@@ -3,7 +3,7 @@
 import SIPCore
 import Testing
 
-@testable import Gateway
+@testable import CallPath
 
 @Suite("Facts of a dialog as the payload of its route cookie")
 struct DialogFactsTests {

@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 import CallPath
 import Foundation
+import HeraldTesting
 import SIPCore
 
 /// The call path with real parts and no sockets: bytes in by `receive`, datagrams out of `sent`, time by hand.
@@ -21,7 +22,7 @@ final class GatewayUnderTest {
     let ring: SignalRing
     let index: BrandIndex
     private(set) var now = Moment(milliseconds: 1_000_000, wallMicroseconds: 1_800_000_000_000_000)
-    private let folder: String
+    private let folder = TemporaryFolder()
 
     /// How the trunk of the test is set up.
     struct Options {
@@ -70,9 +71,7 @@ final class GatewayUnderTest {
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
-        folder = NSTemporaryDirectory() + "herald-call-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        ring = try SignalRing(path: folder + "/signals.ring", capacity: 1024)
+        ring = try SignalRing(path: folder.path + "/signals.ring", capacity: 1024)
         var builder = BrandIndexBuilder(profile: RenderingProfile(), generation: 1, expectedCount: 100)
         for number in numbers {
             builder.add(
@@ -89,8 +88,6 @@ final class GatewayUnderTest {
         shards = GatewayShards(shared: shared, count: options.shards, now: now)
         gateway = GatewayWorker(shards: shards)
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Hands a datagram in and gives what the gateway sends for it.
     func receive(_ bytes: [UInt8], from source: PeerAddress) -> [OutgoingMessage] {

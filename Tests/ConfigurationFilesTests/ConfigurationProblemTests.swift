@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
+import HeraldTesting
 import Testing
 
 /// An invalid piece of configuration and its error lines.
@@ -19,9 +20,7 @@ struct BadFile: Sendable, CustomTestStringConvertible {
 
 @Suite("herald.yaml: errors")
 struct ConfigurationProblemTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     @Test(arguments: [
         BadFile("brandng: {}", #"herald.yaml:10:1: brandng: unknown key; did you mean "branding"?"#),

@@ -2,14 +2,13 @@
 
 import ConfigurationFiles
 import Foundation
+import HeraldTesting
 import Testing
 
 @Suite("herald.yaml: directory")
 struct DirectoryAccessTests {
     private static let pin = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU="
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     private func load(_ lines: String, url: String = "https://directory.example") throws
         -> HeraldConfiguration.DirectoryAccess?

@@ -2,13 +2,12 @@
 
 import ConfigurationFiles
 import Foundation
+import HeraldTesting
 import Testing
 
 @Suite("herald-directory.yaml")
 struct DirectoryConfigurationTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     @Test func `relative paths start at the file's folder and other keys have defaults`() throws {
         let path = try folder.write("state: data\nlogos: .\npublic_url: https://d.example.com\n", to: "directory.yaml")

@@ -3,13 +3,12 @@
 import Branding
 import ConfigurationFiles
 import Foundation
+import HeraldTesting
 import Testing
 
 @Suite("herald.yaml: values")
 struct HeraldConfigurationTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     @Test func `the smallest configuration is accepted and other keys have defaults`() throws {
         let configuration = try folder.load(smallest)
@@ -45,8 +44,9 @@ struct HeraldConfigurationTests {
         #expect(configuration.log == LogSettings())
     }
 
-    @Test func `every key is read`() throws {
-        let configuration = try folder.load(
+    /// A file with each kind of value in each section.
+    private func everyKind() throws -> HeraldConfiguration {
+        try folder.load(
             """
             gateway: {id: edge-1, state: data, runtime: /dev/shm/herald}
             listen:
@@ -83,14 +83,26 @@ struct HeraldConfigurationTests {
             admin: {enabled: false}
             log: {level: debug, format: json}
             """)
+    }
+
+    @Test func `every kind of value is read: gateway`() throws {
+        let configuration = try everyKind()
         #expect(configuration.id == "edge-1")
         #expect(configuration.state == folder.path + "/data")
         #expect(configuration.runtime == "/dev/shm/herald")
+    }
+
+    @Test func `every kind of value is read: listen`() throws {
+        let configuration = try everyKind()
         #expect(configuration.listen[0].advertise?.description == "198.51.100.10:5060")
         #expect(configuration.listen[1].address.description == "[2001:db8::10]:5060")
         #expect(configuration.listen[1].advertise?.description == "edge.office.example:5070")
         #expect(configuration.listen[1].names.map(\.hasPort) == [false, true, false])
         #expect(configuration.listen[1].names.map(\.host) == ["Herald.office.example", "gw.example", "198.51.100.20"])
+    }
+
+    @Test func `every kind of value is read: trunks`() throws {
+        let configuration = try everyKind()
         let (one, two) = (configuration.trunks[0], configuration.trunks[1])
         #expect(one.sources.map(\.description) == ["203.0.113.0/24", "127.0.0.1:5060"])
         #expect(one.sources[1].port == 5060)
@@ -108,15 +120,31 @@ struct HeraldConfigurationTests {
         #expect(one.withheldIdentity == .keep, "the default of a trusted trunk")
         #expect(two.withheldIdentity == .strip)
         #expect(try folder.load(smallest).trunks[0].withheldIdentity == .strip)
+    }
+
+    @Test func `every kind of value is read: pbx`() throws {
+        let configuration = try everyKind()
         #expect(configuration.pbx[0].targets[0].largestDatagram == 4000)
         #expect(configuration.pbx[1].sources.map(\.description) == ["192.0.2.21", "192.0.2.22:5080"])
+    }
+
+    @Test func `every kind of value is read: directory`() throws {
+        let configuration = try everyKind()
         let directory = try #require(configuration.directory)
         #expect(directory.key.reveal() == "key-of-the-test")
         #expect(directory.syncInterval == .seconds(90))
         #expect(directory.acknowledges)
+    }
+
+    @Test func `every kind of value is read: outcomes`() throws {
+        let configuration = try everyKind()
         #expect(configuration.outcomes.returnedOriginals == .any)
         #expect(configuration.outcomes.retention == .seconds(30 * 86_400))
         #expect(configuration.outcomes.vocabulary == ["returned": "call_returned"])
+    }
+
+    @Test func `every kind of value is read: timers, strangers, admin, log`() throws {
+        let configuration = try everyKind()
         #expect(configuration.timers.t1 == .milliseconds(50))
         #expect(configuration.strangers == .drop)
         #expect(configuration.admin == nil)

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
+import HeraldTesting
 import Testing
 
 @Suite("herald.yaml: logos")
 struct LogosSchemaTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     private func load(_ logos: String) throws -> HeraldConfiguration {
         try folder.load(

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HeraldTesting
 import Testing
 
 @testable import ConfigurationFiles
 
 @Suite("herald.yaml: remarks")
 struct RemarkTests {
-    private let folder: TemporaryFolder
-
-    init() throws { folder = try TemporaryFolder() }
+    private let folder = TemporaryFolder()
 
     /// - Parameter end: sections after the required ones.
     private func remarks(

@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
+import HeraldTesting
 import Testing
 
 @testable import ConfigurationFiles
@@ -54,7 +55,7 @@ struct SampleFileTests {
 
     /// Returns all keys that are requested while a file with every section is read.
     private func knownKeys() throws -> Set<String> {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let yaml =
             smallest.replacing("- address: 192.0.2.10:5060", with: "- {address: 192.0.2.10:5060, transport: tls}")
             .replacing("[203.0.113.5]", with: "[203.0.113.5]\n    limits: {}\n    targets: [{}]") + """

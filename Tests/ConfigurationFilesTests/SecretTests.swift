@@ -2,14 +2,13 @@
 
 import ConfigurationFiles
 import Foundation
+import HeraldTesting
 import Testing
 
 @Suite("Secrets in configuration")
 struct SecretTests {
-    private let folder: TemporaryFolder
+    private let folder = TemporaryFolder()
     private let secret = "sk-4f1c-do-not-show-9a7e"
-
-    init() throws { folder = try TemporaryFolder() }
 
     private func directory(_ lines: String) -> String {
         smallest + "directory:\n  url: http://127.0.0.1:8088\n  " + lines

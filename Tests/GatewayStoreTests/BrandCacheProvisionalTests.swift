@@ -4,14 +4,15 @@ import Branding
 import CallAccounting
 import Foundation
 import GatewayStore
+import GatewayStoreTesting
+import HeraldTesting
 import Testing
 
 @Suite("Records that a lookup brought")
 struct BrandCacheProvisionalTests {
     @Test func `a record is added where there is none, and the next full sync decides`() async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "provisional-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let cache = BrandCacheStore(try HeraldDatabase(folder: folder))
+        let folder = TemporaryFolder()
+        let cache = BrandCacheStore(try HeraldDatabase(folder: folder.path))
         let number = try #require(E164Number("+61491570157"))
         func named(_ name: String) -> BrandRecord {
             BrandRecord(number: number, name: name, brandID: "", updatedAt: "")

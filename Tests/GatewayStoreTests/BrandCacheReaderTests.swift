@@ -4,14 +4,16 @@ import Branding
 import CallAccounting
 import Foundation
 import GatewayStore
+import GatewayStoreTesting
+import HeraldTesting
 import Testing
 
 @Suite("The stored brands, read beside a gateway")
 struct BrandCacheReaderTests {
-    private let folder = FileManager.default.temporaryDirectory.path + "/herald-reader-" + UUID().uuidString
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path + "/state" }
 
     @Test func `one number is found with its gates while the gateway has the file open`() async throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
         let database = try HeraldDatabase(folder: folder)
         let known = try #require(E164Number("+61412000001"))
         let unknown = try #require(E164Number("+61412000002"))

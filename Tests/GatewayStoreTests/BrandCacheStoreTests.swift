@@ -5,6 +5,8 @@ import CallAccounting
 import Foundation
 import GRDB
 import GatewayStore
+import GatewayStoreTesting
+import HeraldTesting
 import Testing
 
 @Suite("The stored copy of the directory")
@@ -177,9 +179,8 @@ struct BrandCacheStoreTests {
 
 /// A state folder of its own, removed with the last reference to it.
 final class BrandCacheFolder {
-    let path = NSTemporaryDirectory() + "herald-brands-\(UUID().uuidString)"
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    private let temporary = TemporaryFolder()
+    var path: String { temporary.path }
 
     func database() throws -> HeraldDatabase { try HeraldDatabase(folder: path) }
     func cache() throws -> BrandCacheStore { BrandCacheStore(try database()) }

@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import GRDB
 import GatewayStore
+import GatewayStoreTesting
 import Logging
 import Testing
 

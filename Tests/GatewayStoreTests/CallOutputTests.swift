@@ -2,6 +2,7 @@
 
 import CallAccounting
 import Foundation
+import HeraldTesting
 import Testing
 
 @testable import GatewayStore
@@ -59,10 +60,8 @@ struct CallOutputTests {
     }
 
     @Test func `a renamed file is left alone and made anew, with its titles`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "records-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let (path, old) = (folder + "/calls.csv", folder + "/calls.csv.1")
+        let folder = TemporaryFolder()
+        let (path, old) = (folder.path + "/calls.csv", folder.path + "/calls.csv.1")
         let file = CallRecordFile(path: path, titles: "a,b\n")
         try file.append("1,2\n")
         try file.append("3,4\n")
@@ -77,9 +76,8 @@ struct CallOutputTests {
         (left: "", now: "a,b\n5,6\n"),
     ])
     func `a line that a kill left unfinished swallows no other`(row: (left: String, now: String)) throws {
-        let path = FileManager.default.temporaryDirectory.appending(path: "records-\(UUID().uuidString).csv").path
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try row.left.write(toFile: path, atomically: true, encoding: .utf8)
+        let folder = TemporaryFolder()
+        let path = try folder.write(row.left, to: "calls.csv")
         try CallRecordFile(path: path, titles: "a,b\n").append("5,6\n")
         #expect(try String(contentsOfFile: path, encoding: .utf8) == row.now)
     }

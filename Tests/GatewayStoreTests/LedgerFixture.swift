@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import GRDB
 import GatewayStore
+import HeraldTesting
 import HostSystem
 import Synchronization
 
@@ -12,7 +13,8 @@ import Synchronization
 ///
 /// `restart` is what a kill and a new start are: the ring file as it stands and the database as it was committed.
 final class LedgerFixture {
-    let folder: String
+    private let temporary = TemporaryFolder()
+    var folder: String { temporary.path }
     let clock = Clock()
     var settings: OutcomeRecorder.Settings
     private(set) var database: HeraldDatabase
@@ -48,7 +50,7 @@ final class LedgerFixture {
     }
 
     init(capacity: Int = 256, _ change: (inout OutcomeRecorder.Settings) -> Void = { _ in }) throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "ledger-\(UUID().uuidString)").path
+        let folder = temporary.path
         var settings = OutcomeRecorder.Settings()
         settings.trunks = [0: "carrier", 1: "second"]
         settings.logSize = 1 << 16
@@ -59,8 +61,6 @@ final class LedgerFixture {
         ring = try SignalRing(path: folder + "/0.ring", capacity: capacity)
         recorder = try Self.recorder(database, ring, settings, clock)
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     private static func recorder(
         _ database: HeraldDatabase, _ ring: SignalRing, _ settings: OutcomeRecorder.Settings, _ clock: Clock

@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import GRDB
+import HeraldTesting
 import Testing
 
 @testable import GatewayStore
@@ -147,12 +148,10 @@ struct LedgerReaderTests {
     }
 
     @Test func `a file that is no database is named`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "ledger-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(at: folder) }
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try Data(repeating: 0x41, count: 8192).write(to: folder.appending(path: "herald.sqlite"))
+        let folder = TemporaryFolder()
+        let file = try folder.write(String(repeating: "A", count: 8192), to: "herald.sqlite")
         let error = #expect(throws: HeraldDatabaseError.self) { try HeraldDatabase(folder: folder.path) }
-        #expect(error?.description.contains(folder.appending(path: "herald.sqlite").path) == true)
+        #expect(error?.description.contains(file) == true)
     }
 
     @Test func `retention takes ended calls and delivered events, never waiting or refused ones`() async throws {

@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import GRDB
+import HeraldTesting
 import Testing
 
 @testable import GatewayStore
@@ -123,9 +124,8 @@ struct LedgerRetentionTests {
     }
 
     @Test func `files of the first schema are brought up to date and tell the same`() throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "ledger-\(UUID().uuidString)").path
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let temporary = TemporaryFolder()
+        let folder = temporary.path
         let ended = CallIdentifier(high: 1, low: 1).description
         let open = CallIdentifier(high: 1, low: 2).description
         do {

@@ -4,12 +4,15 @@ import Branding
 import CallAccounting
 import Foundation
 import GatewayStore
+import GatewayStoreTesting
+import HeraldTesting
 import Testing
 
 @Suite("Logo store")
 struct LogoStoreTests {
     private static let forms = LogoForms.squares([128], .png)
-    private let folder = FileManager.default.temporaryDirectory.path + "/logos-\(UUID().uuidString)"
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path }
 
     /// A store over a database in which two numbers share one logo and a third has another.
     private func store(

@@ -3,6 +3,7 @@
 import CallAccounting
 import Foundation
 import GRDB
+import HeraldTesting
 import Logging
 import Synchronization
 import Testing
@@ -12,12 +13,14 @@ import Testing
 /// A ledger that is damaged, foreign or away stops accounting at the most, and never for longer than it must.
 @Suite("Recorder: without a ledger that can be used")
 struct LostLedgerTests {
-    private let folder = FileManager.default.temporaryDirectory.path + "/lost-ledger-\(UUID().uuidString)"
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path }
     private let clock = LedgerFixture.Clock()
     private let ring: SignalRing
     private var ledgerPath: String { folder + "/state/herald.sqlite" }
 
     init() throws {
+        let folder = temporary.path
         try FileManager.default.createDirectory(atPath: folder + "/run", withIntermediateDirectories: true)
         ring = try SignalRing(path: folder + "/run/signals.ring", capacity: 256)
     }
@@ -232,7 +235,8 @@ struct LostLedgerTests {
 /// Brand records are the directory's: a place that cannot be written costs no call its name.
 @Suite("Brand records without their folder")
 struct SpareBrandsTests {
-    private let folder = FileManager.default.temporaryDirectory.path + "/spare-brands-\(UUID().uuidString)"
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path }
 
     private func made(_ names: String...) throws {
         for name in names {

@@ -3,6 +3,7 @@
 import CallAccounting
 import Foundation
 import GRDB
+import HeraldTesting
 import Testing
 
 @testable import GatewayStore
@@ -256,15 +257,6 @@ struct OutcomeRoundsTests {
         running.cancel()
         await running.value
         #expect(try ledger.calls().count == 2)
-    }
-
-    /// Waits until something is so; false when it is not after twenty seconds.
-    private func waits(until isSo: () -> Bool) async throws -> Bool {
-        for _ in 0..<20_000 {
-            if isSo() { return true }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        return false
     }
 
     /// Lets every write to a file this process has open fail, as a broken disk does.

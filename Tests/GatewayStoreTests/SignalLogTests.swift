@@ -2,19 +2,17 @@
 
 import CallAccounting
 import Foundation
+import HeraldTesting
 import Testing
 
 @testable import GatewayStore
 
 @Suite("Signal log: what a round keeps")
-final class SignalLogTests {
-    private let folder = FileManager.default.temporaryDirectory.appending(path: "log-\(UUID().uuidString)").path
+struct SignalLogTests {
+    private let temporary = TemporaryFolder()
+    private var folder: String { temporary.path }
     private var path: String { folder + "/signals.log" }
     private static let ring: Int64 = 77
-
-    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     private func open() throws -> SignalLog { try SignalLog(path: path, size: 4_096) }
 

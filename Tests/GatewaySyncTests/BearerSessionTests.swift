@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import Foundation
+import HeraldTesting
 import Synchronization
 import Testing
 

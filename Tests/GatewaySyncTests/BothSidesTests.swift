@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import DirectoryStore
 import Foundation
+import HeraldTesting
 import Testing
 
 @testable import GatewaySync

@@ -3,6 +3,7 @@
 import Branding
 import BrandingAPI
 import Foundation
+import HeraldTesting
 import Testing
 
 @testable import GatewaySync

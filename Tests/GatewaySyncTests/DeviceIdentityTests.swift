@@ -2,6 +2,7 @@
 
 import Foundation
 import GatewaySync
+import HeraldTesting
 import Testing
 
 @Suite("The device id")
@@ -34,16 +35,4 @@ struct DeviceIdentityTests {
         let error = #expect(throws: DeviceIdentityError.self) { try DeviceIdentity.id(inStateFolder: file) }
         #expect(try #require(error).description.contains(file + "/device-id"))
     }
-}
-
-/// A folder of its own, removed with the last reference to it.
-final class TemporaryFolder: Sendable {
-    let path: String
-
-    init() {
-        path = NSTemporaryDirectory() + "herald-sync-\(UUID().uuidString)"
-        try? FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
 }

@@ -7,6 +7,7 @@ import DirectoryServer
 import DirectoryStore
 import Foundation
 import GatewayStore
+import HeraldTesting
 import Logging
 import ServiceLifecycle
 import Synchronization

@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import GatewaySync
+import HeraldTesting
 import Testing
 
 @Suite("Whom the client takes for the directory, api-client-networking SSL Pinning", .timeLimit(.minutes(8)))

@@ -4,7 +4,9 @@ import Branding
 import CallAccounting
 import Foundation
 import GatewayStore
+import GatewayStoreTesting
 import GatewaySync
+import HeraldTesting
 import Logging
 import Synchronization
 import Testing

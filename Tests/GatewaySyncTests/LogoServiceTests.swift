@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewaySync
+import HeraldTesting
 import Testing
 
 @Suite("Logo service", .timeLimit(.minutes(8)))

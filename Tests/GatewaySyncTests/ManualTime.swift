@@ -88,11 +88,3 @@ final class ManualTime: Sendable {
         }
     }
 }
-
-/// Waits until a condition holds; gives up after some 100 seconds, and the test that follows fails.
-func until(_ condition: @Sendable () async -> Bool) async {
-    for _ in 0..<20_000 {
-        if await condition() { return }
-        try? await Task.sleep(for: .milliseconds(5))
-    }
-}

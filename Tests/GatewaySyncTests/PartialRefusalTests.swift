@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import Foundation
 import GatewayStore
+import HeraldTesting
 import Testing
 
 @testable import GatewaySync

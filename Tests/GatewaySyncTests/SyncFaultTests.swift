@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewaySync
+import HeraldTesting
 import Testing
 
 /// One way a directory can misbehave, and what must come of it.

@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import Foundation
+import HeraldTesting
 import ServiceLifecycle
 import Synchronization
 import Testing

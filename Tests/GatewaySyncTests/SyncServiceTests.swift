@@ -5,7 +5,9 @@ import CallAccounting
 import Foundation
 import GRDB
 import GatewayStore
+import GatewayStoreTesting
 import GatewaySync
+import HeraldTesting
 import ServiceLifecycle
 import Synchronization
 import Testing

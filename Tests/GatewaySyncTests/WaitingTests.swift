@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HeraldTesting
 import Testing
 
 @testable import GatewaySync
@@ -35,6 +36,7 @@ struct WaitingTests {
     }
 
     @Test func `a ring while nobody waits ends the next wait`() async {
+        // Asserts that both waits return: the first at once, since no time passes, the second only after 60 s.
         let signal = WakeSignal()
         let time = ManualTime()
         signal.ring()

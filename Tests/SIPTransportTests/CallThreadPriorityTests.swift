@@ -2,6 +2,7 @@
 
 import Foundation
 import Glibc
+import HeraldTesting
 import SIPCore
 import Synchronization
 import Testing

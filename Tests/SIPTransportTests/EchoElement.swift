@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import HeraldTesting
 import SIPCore
 import SIPTransport
 import Synchronization
@@ -14,13 +15,9 @@ final class Observed: Sendable {
     /// Datagrams that came back as undeliverable.
     let returned = Mutex<[[UInt8]]>([])
 
-    /// Waits until what was observed is so; false when it is not after ten seconds.
-    func wait(until isSo: @Sendable (Observed) -> Bool) async throws -> Bool {
-        for _ in 0..<100_000 {
-            if isSo(self) { return true }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        return false
+    /// Waits until a condition on what was observed holds; false if it does not.
+    func wait(until condition: @Sendable (Observed) -> Bool) async throws -> Bool {
+        try await waits { condition(self) }
     }
 }
 
@@ -29,20 +26,26 @@ extension [UInt8] {
     init(copying message: Span<UInt8>) { self = message.withUnsafeBufferPointer { Array($0) } }
 }
 
-/// Sends every datagram back where it came from.
+/// Sends the responses of a test to every datagram; unless told otherwise the datagram itself.
 final class EchoElement: SIPElement {
     var outgoing: [OutgoingMessage] = []
     let nextDeadline: UInt64? = nil
     var filling = 0.0
     private let observed: Observed
+    private let responses: @Sendable (_ datagram: [UInt8]) -> [[UInt8]]
 
-    init(_ observed: Observed) { self.observed = observed }
+    init(_ observed: Observed, responses: @escaping @Sendable (_ datagram: [UInt8]) -> [[UInt8]] = { [$0] }) {
+        self.observed = observed
+        self.responses = responses
+    }
 
     func receive(_ datagram: Span<UInt8>, by flow: Flow, at now: Moment) {
         let bytes = [UInt8](copying: datagram)
         observed.received.withLock { $0.append(bytes) }
         if !outgoing.isEmpty { observed.unsent.add(1, ordering: .relaxed) }
-        outgoing.append(OutgoingMessage(bytes: bytes, destination: flow.source, socket: flow.socket))
+        outgoing += responses(bytes).map {
+            OutgoingMessage(bytes: $0, destination: flow.source, socket: flow.socket)
+        }
     }
 
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {

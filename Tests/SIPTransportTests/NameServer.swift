@@ -76,42 +76,10 @@ final class NameServer: Sendable {
         self.address = socket.address
         worker = TransportWorker(sockets: [socket])
         let observed = observed
-        worker.start { NameServerElement(script, observed) }
+        worker.start { EchoElement(observed) { script(NameQuestionBytes($0)) } }
     }
 
     deinit { worker.stop() }
-
-    private final class NameServerElement: SIPElement {
-        var outgoing: [OutgoingMessage] = []
-        let nextDeadline: UInt64? = nil
-        var filling = 0.0
-        private let script: Script
-        private let observed: Observed
-
-        init(_ script: @escaping Script, _ observed: Observed) {
-            self.script = script
-            self.observed = observed
-        }
-
-        func receive(_ datagram: Span<UInt8>, by flow: Flow, at now: Moment) {
-            let bytes = [UInt8](copying: datagram)
-            observed.received.withLock { $0.append(bytes) }
-            outgoing += script(NameQuestionBytes(bytes)).map {
-                OutgoingMessage(bytes: $0, destination: flow.source, socket: flow.socket)
-            }
-        }
-
-        func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {
-            swap(&list, &outgoing)
-            return !list.isEmpty
-        }
-
-        func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
-
-        func sendFailed(_ token: DeliveryToken, at now: Moment) {}
-
-        func fireTimers(at now: Moment) {}
-    }
 }
 
 /// A name server that cuts off each answer in a datagram, and gives the whole one over TCP at the same address.

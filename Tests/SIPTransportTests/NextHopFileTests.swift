@@ -22,7 +22,7 @@ struct NextHopFileTests {
     ]
 
     @Test func `the last good answers are there after a restart without name servers`() async throws {
-        let file = try TemporaryFile()
+        let file = TemporaryFile()
         let first = ResolverBench(Self.names, Self.zone, path: file.path)
         await first.run(sleepers: 3) {}
         #expect(first.changes.last == Self.resolved)
@@ -36,7 +36,7 @@ struct NextHopFileTests {
     }
 
     @Test func `a name that is no longer configured does not come back`() async throws {
-        let file = try TemporaryFile()
+        let file = TemporaryFile()
         let first = ResolverBench(Self.names, Self.zone, path: file.path)
         await first.run(sleepers: 3) {}
         let second = ResolverBench([NextHopResolverTests.pbx], [:], path: file.path)
@@ -50,7 +50,7 @@ struct NextHopFileTests {
         String(repeating: "[", count: 100_000),
     ])
     func `a damaged file is ignored, said, and written anew`(text: String) async throws {
-        let file = try TemporaryFile()
+        let file = TemporaryFile()
         try file.write(text)
         let bench = ResolverBench(Self.names, Self.zone, path: file.path)
         #expect(bench.notices.count == 1)
@@ -61,7 +61,7 @@ struct NextHopFileTests {
     }
 
     @Test func `the table's sound line is read`() throws {
-        let file = try TemporaryFile()
+        let file = TemporaryFile()
         try file.write(Self.line())
         let bench = ResolverBench(Self.names, [:], path: file.path)
         #expect(bench.notices.isEmpty)
@@ -69,7 +69,7 @@ struct NextHopFileTests {
     }
 
     @Test func `no file is no trouble, and one that cannot be written is said with what to do`() async throws {
-        let file = try TemporaryFile()
+        let file = TemporaryFile()
         let bench = ResolverBench([NextHopResolverTests.pbx], Self.zone, path: file.path + "/none/next-hops.json")
         #expect(bench.notices.isEmpty)
         await bench.run {}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HeraldTesting
 import SIPCore
 import SIPTransport
 import Synchronization
@@ -63,15 +64,9 @@ final class ResolverBench: Sendable {
 /// A file in a folder of its own, which goes with it.
 final class TemporaryFile: Sendable {
     let path: String
-    private let folder: String
+    private let folder = TemporaryFolder()
 
-    init() throws {
-        folder = NSTemporaryDirectory() + "herald-names-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        path = folder + "/next-hops.json"
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    init() { path = folder.path + "/next-hops.json" }
 
     var text: String? { FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) } }
 

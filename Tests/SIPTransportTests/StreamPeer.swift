@@ -52,15 +52,6 @@ final class StreamObserver: Sendable {
     }
 }
 
-/// Waits until something is so; false when it is not after ten seconds.
-func waits(until isSo: () -> Bool) async throws -> Bool {
-    for _ in 0..<50_000 {
-        if isSo() { return true }
-        try await Task.sleep(for: .milliseconds(2))
-    }
-    return false
-}
-
 /// A TCP connection made by hand, byte for byte.
 final class RawStream: Sendable {
     private let descriptor: Int32

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import HeraldTesting
 import SIPCore
 import SIPTransport
 import Synchronization
@@ -192,24 +193,18 @@ struct StreamTransportTests {
         await house.streams.stop()
     }
 
-    @Test func `a stream that never stops in between messages goes on as long as each of them ends`() async throws {
-        let house = try await House { $0.unfinished = .seconds(8) }
-        let peer = try #require(RawStream(port: house.address.port))
+    @Test func `a stream that never stops in between messages goes on as long as each of them ends`() throws {
+        let stream = try TimedStream { $0.unfinished = .seconds(8) }
         let (head, rest) = (Self.message("a").prefix(9), Self.message("a").dropFirst(9))
-        peer.send(String(head))
-        // By a thread of its own, for whose steps the pool need not have a thread.
-        await withCheckedContinuation { done in
-            Thread.detachNewThread {
-                for _ in 1...10 {
-                    usleep(900_000)
-                    peer.send(String(rest + head))
-                }
-                done.resume()
-            }
+        try stream.receive(String(head))
+        for _ in 1...10 {
+            stream.advance(by: .seconds(5))
+            try stream.receive(String(rest + head))
         }
-        #expect(try await waits { house.observer.messages.count == 10 })
-        #expect(house.streams.counters.count(.closedUnfinished) == 0)
-        await house.streams.stop()
+        #expect(stream.observer.messages.count == 10)
+        #expect(stream.counters.count(.closedUnfinished) == 0)
+        stream.advance(by: .seconds(9))
+        #expect(stream.counters.count(.closedUnfinished) == 1)
     }
 
     @Test func `a silent connection is closed`() async throws {

@@ -2,6 +2,7 @@
 
 import ChildPrograms
 import Foundation
+import HeraldTesting
 import NIOCore
 import SIPCore
 import Testing

@@ -2,24 +2,22 @@
 
 import ChildPrograms
 import Foundation
+import HeraldTesting
 import SIPCore
 import SIPTransport
 import Testing
 
 /// Certificates made for a test, in a folder that goes with it.
 final class TestCertificates {
-    let folder: String
+    private let temporary = TemporaryFolder()
+    var folder: String { temporary.path }
     var roots: String { folder + "/root.pem" }
 
     init() async throws {
-        folder = NSTemporaryDirectory() + "herald-tls-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         try await openssl(
             "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder + "/root.key", "-out", roots, "-days",
             "2", "-subj", "/CN=Test root")
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// A certificate the root vouches for; `names` as openssl writes them: `DNS:a,URI:sip:b`.
     func files(_ file: String, names: String, asks: Bool = false) async throws -> TLSIdentity.Files {

@@ -2,6 +2,7 @@
 
 import ChildPrograms
 import Foundation
+import HeraldTesting
 import SIPCore
 import SIPTransport
 import Testing

@@ -68,8 +68,10 @@ def execute(step, work):
 
 def written(step, work):
     """The numbers a step wrote: its own, or those of Swift Testing's report."""
-    report = f"{work}/{step.name}-swift-testing.xml"
-    if not os.path.exists(report):
+    # SwiftPM adds to the name only where XCTest runs too.
+    reports = [f"{work}/{step.name}{ending}.xml" for ending in ("-swift-testing", "")]
+    report = next(filter(os.path.exists, reports), None)
+    if not report:
         return counts.read(f"{work}/{step.name}.counts")
     try:
         found = ElementTree.parse(report).getroot().find("testsuite").attrib

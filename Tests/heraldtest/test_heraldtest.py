@@ -46,7 +46,7 @@ class Counts(unittest.TestCase):
 
     def test_a_report_of_swift_testing_is_read(self):
         with tempfile.TemporaryDirectory() as work:
-            with open(f"{work}/unit-swift-testing.xml", "w", encoding="utf-8") as file:
+            with open(f"{work}/unit.xml", "w", encoding="utf-8") as file:
                 file.write('<testsuites><testsuite name="T" errors="0" tests="12" failures="2"/></testsuites>')
             self.assertEqual(suite.written(Step("unit", 1, ()), work), (10, 2))
             with open(f"{work}/unit-swift-testing.xml", "w", encoding="utf-8") as file:

@@ -2,21 +2,16 @@
 
 import Branding
 import Foundation
+import HeraldTesting
 import Testing
 
 @testable import CallAccounting
 
 /// A ring file in a folder of its own that goes with the test.
 final class RingFolder {
-    let folder: URL
+    private let temporary = TemporaryFolder()
+    var folder: URL { URL(filePath: temporary.path) }
     var path: String { folder.appending(path: "signals.ring").path }
-
-    init() throws {
-        folder = FileManager.default.temporaryDirectory.appending(path: "ring-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     /// The file as a process killed at this instant would leave it.
     func killed() throws -> String {
@@ -36,13 +31,11 @@ final class RingFolder {
 
 @Suite("Signal ring")
 struct SignalRingTests {
-    private let folder: RingFolder
+    private let folder = RingFolder()
     private let call = OutcomeSignals()
     private let texts = CallTexts(
         sipCallID: Array("c4a1@192.0.2.1".utf8), brandName: Array("Acme Bänk".utf8), brandID: Array("b-7".utf8),
         subscriber: Array("1001".utf8))
-
-    init() throws { folder = try RingFolder() }
 
     private func contents(_ ring: SignalRing, after: UInt64 = 0) -> (signals: [CallSignal], skipped: Int) {
         var signals: [CallSignal] = []

@@ -60,6 +60,7 @@ struct MutatedMessageTests {
         "P-Asserted-Identity: <sip:",
     ])
     func `a datagram full of separators is read to its end`(start: String) throws {
+        // Asserts that reading ends: no trap, and no loop that outlasts the time limit of the test run.
         for filler in [
             ",", ";", "\"", "<", ">", ", <sip:192.0.2.1;lr>", ",SIP/2.0/UDP a", ";a=b", "\\", "@", ":", "\r\n ",
         ] {

@@ -2,27 +2,10 @@
 
 import ConfigurationFiles
 import Foundation
+import HeraldTesting
 
-/// A temporary folder for one test, removed afterwards.
-final class TemporaryFolder {
-    let path: String
-
-    init() throws {
-        path = FileManager.default.temporaryDirectory.path + "/herald-configuration-" + UUID().uuidString
-        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    /// Writes a file and returns its path.
-    @discardableResult
-    func write(_ text: String, to name: String) throws -> String {
-        let file = path + "/" + name
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
-        return file
-    }
-
-    /// Loads text as `herald.yaml`, with `api-key` and `brands.psv` in the same folder.
+extension TemporaryFolder {
+    /// Loads a text as `herald.yaml`; `api-key` and `brands.psv` lie beside it.
     func load(
         _ yaml: String, secrets: HeraldConfiguration.Secrets = .read, environment: [String: String] = [:]
     ) throws -> HeraldConfiguration {
@@ -33,7 +16,7 @@ final class TemporaryFolder {
             path: try write(yaml, to: "herald.yaml"), secrets: secrets, environment: environment)
     }
 
-    /// Returns the problems of a configuration without the folder's name; empty if it is valid.
+    /// The problems of a text, without the folder's name; empty if the text is accepted.
     func problems(in yaml: String, environment: [String: String] = [:]) throws -> [String] {
         do {
             _ = try load(yaml, environment: environment)
