@@ -210,7 +210,7 @@ let package = Package(
             dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "HeraldTesting", "RepeatableChance"],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
-            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "RepeatableChance"],
+            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "HeraldTesting", "RepeatableChance"],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
