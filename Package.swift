@@ -210,7 +210,11 @@ let package = Package(
             dependencies: ["herald", "ChildPrograms", grdb],
             swiftSettings: strict),
         .testTarget(
-            name: "GatewayAppTests", dependencies: ["GatewayApp", "ConfigurationFiles", "Gateway", "Branding", log],
+            name: "GatewayAppTests",
+            dependencies: [
+                "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore",
+                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "SystemReasons", grdb, lifecycle, signals, log,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
