@@ -239,7 +239,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "GatewayAppTests",
-            dependencies: ["GatewayApp", "ConfigurationFiles", "CallPath", "CallAccounting", "Branding", log],
+            dependencies: [
+                "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting", "GatewayStore",
+                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", grdb, lifecycle, signals, log,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),

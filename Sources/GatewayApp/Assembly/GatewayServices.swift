@@ -100,7 +100,8 @@ struct GatewayServices {
         }
     }
 
-    private var statusReport: GatewayStatusReport {
+    /// The source of the admin page, over all parts.
+    var statusReport: GatewayStatusReport {
         GatewayStatusReport(
             id: configuration.id, listening: resources.transport.bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: callPath.shared.counters,

@@ -61,7 +61,7 @@ extension GatewayStatusReport {
         ("herald_scanners_dropped_total", "Requests of known scanners, dropped without a response", .scannersDropped),
         (
             "herald_strangers_dropped_total",
-            "Messages of unknown peers dropped, by configuration or under overload",
+            "Messages of unknown peers dropped without a response",
             .strangersDropped
         ),
         (

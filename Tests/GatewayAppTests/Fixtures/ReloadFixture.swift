@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import ConfigurationFiles
+import Gateway
+import GatewayStore
+import SIPTransport
+
+@testable import GatewayApp
+
+/// A reload with real files and a real ledger, without sockets and threads.
+final class ReloadFixture: Sendable {
+    let folder: GatewayFolder
+    let settings: SettingsFixture
+    let log = LogLines()
+    let sections: ConfigurationText
+    private let reload: ConfigurationReload
+
+    /// - Parameter change: what the configuration of the start has instead of `GatewayFolder.sections`.
+    init(_ change: (ConfigurationText) -> ConfigurationText = { $0 }) throws {
+        let folder = try GatewayFolder()
+        let sections = change(folder.sections)
+        let settings = try SettingsFixture(folder, sections)
+        let recorder = OutcomeRecorder(
+            database: try HeraldDatabase(folder: folder.path), ring: try SignalRing(inMemory: 64),
+            settings: try settings.configuration.recorderSettings(), log: log.logger)
+        let resolver = NextHopResolver(
+            names: [], lookup: Unresolvable(), settings: .init(),
+            time: .init(clock: ContinuousClock(), wallSeconds: { 0 }), onChange: { settings.live.use($0) },
+            onNotice: { _ in })
+        self.folder = folder
+        self.sections = sections
+        self.settings = settings
+        reload = ConfigurationReload(
+            path: folder.configurationPath, fixed: RestartOnlySettings(settings.configuration, hasStreams: false),
+            settings: settings.live, streams: nil, resolver: resolver, recorder: recorder, logger: log.logger)
+    }
+
+    /// Reloads from a file with another text.
+    ///
+    /// - Returns: the log lines of the reload.
+    func reload(_ text: String) async throws -> [String] {
+        try folder.write(text)
+        return await again()
+    }
+
+    /// Reloads from a file with one section changed.
+    func reload(_ section: String, _ value: String) async throws -> [String] {
+        try await reload(sections.with(section, value).text)
+    }
+
+    /// Reloads from the file as it is.
+    func again() async -> [String] {
+        _ = log.take()
+        await reload.run()
+        return log.take()
+    }
+
+    private struct Unresolvable: NameLookup {
+        func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord] {
+            throw .timedOut
+        }
+    }
+}

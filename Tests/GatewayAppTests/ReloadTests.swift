@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import ConfigurationFiles
+import Foundation
+import Gateway
+import SIPCore
+import Testing
+
+@testable import GatewayApp
+
+/// One setting: the section with another value, and how it shows.
+struct ReloadRow: Sendable, CustomTestStringConvertible {
+    let section: String
+    let value: String
+    let isInForce: @Sendable (GatewaySettings) -> Bool
+
+    init(_ section: String, _ value: String, _ isInForce: @escaping @Sendable (GatewaySettings) -> Bool) {
+        self.section = section
+        self.value = value
+        self.isInForce = isInForce
+    }
+
+    var testDescription: String { "\(section): \(value)" }
+
+    private static let trunk =
+        "name: carrier, sources: [127.85.0.1], next_hop: '127.85.0.1:5060', region: AU, trusted: true"
+
+    /// Settings that a reload changes.
+    static let live = [
+        ReloadRow("trunks", "[{\(trunk), policy: strict}]") { $0.topology.trunks[0].policy == .strict },
+        ReloadRow("trunks", "[{\(trunk), carrier_name: keep}]") { $0.topology.trunks[0].carrierName == .keep },
+        ReloadRow("trunks", "[{\(trunk), identity: [from]}]") { $0.topology.trunks[0].identityOrder == [.from] },
+        ReloadRow("trunks", "[{\(trunk), trunk_header: X-Line}]") { $0.topology.trunks[0].trunkHeader == "X-Line" },
+        ReloadRow("trunks", "[{sources: [127.85.0.1], trusted: false, name: carrier}]") {
+            !$0.topology.trunks[0].isTrusted
+        },
+        ReloadRow("trunks", "[{\(trunk)}, {name: second, sources: [127.85.0.9]}]") {
+            $0.topology.trunks.map(\.name) == ["carrier", "second"]
+        },
+        ReloadRow("pbx", "[{name: office, address: '127.85.0.3:5070'}]") {
+            $0.topology.pbxs[0].targets.targets.map(\.address.description) == ["127.85.0.3:5070"]
+        },
+        ReloadRow("pbx", "[{name: office, address: '127.85.0.2:5060', max_datagram: 4000}]") {
+            $0.topology.pbxs[0].targets.targets[0].largestDatagram == 4000
+        },
+        ReloadRow("branding", "{enabled: false}") { !$0.brands },
+        ReloadRow("branding", "{call_info: false}") { !$0.writesCallInfo },
+        ReloadRow("strangers", "drop") { $0.strangers == .drop },
+        ReloadRow("limits", "{max_headers: 100}") { $0.limits.headerFields == 100 },
+        ReloadRow("limits", "{max_message: 2000}") { $0.limits.messageBytes == 2_000 },
+        ReloadRow("health", "{interval: 1s, timeout: 300ms}") {
+            $0.probes.interval == 1_000 && $0.probes.timeout == 300
+        },
+        ReloadRow("health", "{report_pbx: false}") { !$0.reportsPBX },
+    ]
+
+    /// Settings that wait for a restart, with the key that the log names.
+    static let fixed = [
+        ("gateway", "{id: other, state: state, runtime: run}", "gateway.id"),
+        ("gateway", "{id: edge, state: elsewhere, runtime: run}", "gateway.state"),
+        ("gateway", "{id: edge, state: state, runtime: elsewhere}", "gateway.runtime"),
+        ("gateway", "{id: edge, state: state, runtime: run, workers: 4}", "gateway.workers"),
+        ("gateway", "{id: edge, state: state, runtime: run, drain: 30s}", "gateway.drain"),
+        ("directory", "{url: 'https://directory.example', api_key_env: PATH}", "directory"),
+        ("brands", "{file: brands.psv}", "brands"),
+        (
+            "directory", "{url: 'https://directory.example', api_key_env: PATH}\nlogos: {listen: '127.0.0.1:9480'}",
+            "directory, logos"
+        ),
+        ("outcomes", "{retention: 30d}", "outcomes"), ("admin", "{listen: '127.0.0.1:9471'}", "admin"),
+        ("streams", "{connections: 10}", "streams"), ("timers", "{t1: 100ms}", "timers"),
+        ("limits", "{max_transactions: 500}", "limits.max_transactions"),
+        ("dns", "{servers: [127.0.0.1]}", "dns"), ("log", "{level: debug}", "log"),
+        ("branding", "{max_name_bytes: 40}", "branding (how names are written)"),
+        ("branding", "{quotes: typographic}", "branding (how names are written)"),
+    ]
+}
+
+@Suite("A reload of the configuration")
+struct ReloadTests {
+    private static let done = "notice configuration reloaded [pbx: 1, trunks: 1]"
+    private static let refused = "error the configuration was not reloaded, the old one stays in force"
+
+    @Test(arguments: ReloadRow.live)
+    func `it changes this setting between two messages`(row: ReloadRow) async throws {
+        let fixture = try ReloadFixture()
+        #expect(!row.isInForce(fixture.settings.current))
+        let lines = try await fixture.reload(row.section, row.value)
+        #expect(row.isInForce(fixture.settings.current), "\(lines)")
+        #expect(lines.contains { $0.hasPrefix("notice configuration reloaded") })
+        #expect(!lines.contains { $0.contains("need a restart") })
+    }
+
+    @Test(arguments: ReloadRow.fixed)
+    func `this setting waits for a restart, and the log names it`(row: (String, String, String)) async throws {
+        let fixture = try ReloadFixture()
+        try fixture.folder.put(Array("+61255501001|Acme\n".utf8), in: "brands.psv")
+        let text = fixture.sections.with(row.0, row.1).with("strangers", "drop")
+        let lines = try await fixture.reload(text.text)
+        #expect(lines.last == "warning some changes need a restart [sections: \(row.2)]", "\(lines)")
+        #expect(fixture.settings.current.strangers == .drop, "other changes are in force")
+        #expect(fixture.settings.current.timers == TransactionTimers(t1: .milliseconds(500)))
+        let again = try await fixture.reload(fixture.sections.text)
+        #expect(again.contains(Self.done) && !again.contains { $0.contains("restart") }, "\(again)")
+    }
+
+    @Test func `several waiting settings are named in one line`() async throws {
+        let fixture = try ReloadFixture()
+        let text = fixture.sections.with("log", "{level: debug}").with("admin", "{listen: '127.0.0.1:9471'}")
+            .with("timers", "{t1: 100ms}")
+        #expect(
+            try await fixture.reload(text.text).last
+                == "warning some changes need a restart [sections: admin, timers, log]")
+    }
+
+    @Test func `another list of addresses changes nothing at all`() async throws {
+        let fixture = try ReloadFixture()
+        let before = fixture.settings.current
+        let text = fixture.sections.with("listen", "[{name: sip, address: '127.84.0.1:5099'}]")
+            .with("strangers", "drop")
+        #expect(
+            try await fixture.reload(text.text) == [
+                "error listen has changed: nothing of the new configuration is used before the next start"
+            ])
+        #expect(fixture.settings.current === before)
+    }
+
+    @Test(arguments: [
+        ("trunks: [", "herald.yaml:"), ("", "is empty"),
+        ("strangers: none", "herald.yaml:6:12: strangers: \"none\" is none of refuse, drop"),
+        ("unknown: 1", "unknown"),
+    ])
+    func `a file with a problem changes nothing, and the log has the place`(text: String, problem: String) async throws
+    {
+        let fixture = try ReloadFixture()
+        let before = fixture.settings.current
+        let whole = text.hasPrefix("trunks") || text.isEmpty ? text : fixture.sections.text + text + "\n"
+        let lines = try await fixture.reload(whole)
+        #expect(lines.count == 1)
+        let line = try #require(lines.first)
+        #expect(line.hasPrefix(Self.refused + " [problem: ") && line.contains(problem), "\(line)")
+        #expect(fixture.settings.current === before)
+        #expect(
+            try await fixture.reload(fixture.sections.text).contains(Self.done), "the next reload is an ordinary one")
+    }
+
+    @Test func `a file that is gone changes nothing`() async throws {
+        let fixture = try ReloadFixture()
+        let before = fixture.settings.current
+        try FileManager.default.removeItem(atPath: fixture.folder.configurationPath)
+        let lines = await fixture.again()
+        #expect(lines.count == 1 && lines.first?.hasPrefix(Self.refused) == true, "\(lines)")
+        #expect(fixture.settings.current === before)
+    }
+
+    @Test func `a next hop without an address changes nothing`() async throws {
+        let fixture = try ReloadFixture()
+        let before = fixture.settings.current
+        let lines = try await fixture.reload("pbx", "[{name: office, address: 'pbx.example:5060'}]")
+        #expect(lines == [Self.refused + " [problem: no address for pbx.example yet; try again]"])
+        #expect(fixture.settings.current === before)
+    }
+
+    @Test func `two trunks with one mark change nothing`() async throws {
+        let fixture = try ReloadFixture()
+        let before = fixture.settings.current
+        var names: [UInt16: String] = [:]
+        var pair: (String, String)?
+        for number in 0... {
+            let name = "t\(number)"
+            if let other = names.updateValue(name, forKey: TrunkPeer.mark(of: name)) {
+                pair = (other, name)
+                break
+            }
+        }
+        let (first, second) = try #require(pair)
+        let lines = try await fixture.reload(
+            "trunks", "[{name: \(first), sources: [127.85.0.1]}, {name: \(second), sources: [127.85.0.9]}]")
+        #expect(
+            lines == [
+                Self.refused
+                    + " [problem: the trunks \(first) and \(second) have the same mark in the ledger; rename one of them]"
+            ])
+        #expect(fixture.settings.current === before)
+    }
+
+    @Test func `a peer that is removed keeps its calls in progress`() async throws {
+        let fixture = try ReloadFixture {
+            $0.with("trunks", "[{name: carrier, sources: [127.85.0.1]}, {name: second, sources: [127.85.0.9]}]")
+        }
+        let flow = try #require(PeerAddress(host: Array("127.85.0.9".utf8)[...], port: 5060))
+        #expect(fixture.settings.current.topology.mayBePeer(at: flow))
+        _ = try await fixture.reload("trunks", "[{name: carrier, sources: [127.85.0.1]}]")
+        #expect(fixture.settings.current.topology.trunks.count == 1)
+        #expect(fixture.settings.current.topology.mayBePeer(at: flow), "BYEs of its calls are still accepted")
+    }
+
+    @Test func `the streams get their peers before the call path has the settings`() async throws {
+        let fixture = try ReloadFixture()
+        #expect(fixture.settings.peerChanges == 1)
+        _ = try await fixture.reload("strangers", "drop")
+        #expect(fixture.settings.peerChanges == 2)
+        _ = try await fixture.reload("strangers", "nobody")
+        #expect(fixture.settings.peerChanges == 2)
+    }
+
+    @Test func `with TCP or TLS the size of a message waits for a restart too`() throws {
+        let folder = try GatewayFolder()
+        let running = try folder.configuration(folder.sections)
+        var next = try folder.configuration(folder.sections.with("limits", "{max_message: 2000}"))
+        #expect(RestartOnlySettings(running, hasStreams: true).restore(in: &next) == ["limits.max_message"])
+        #expect(next.limits.maxMessage == 65_535)
+    }
+}
