@@ -47,7 +47,7 @@ struct DirectoryAccessTests {
 
     @Test(arguments: [
         ("  voip_dialer_enabled: false", "directory.voip_dialer_enabled"),
-        ("  tls: {pins: [abc]}", "directory.tls.pins[0]: must be the base64 of a SHA-256"),
+        ("  tls: {pins: [abc]}", "directory.tls.pins[0]: must be a SHA-256 in Base64"),
         ("  tls: {roots: /nowhere.pem}", "directory.tls.roots: /nowhere.pem cannot be read"),
         ("  tls: {certificate: /dev/null}", "directory.tls.certificate: certificate and key are required together"),
         ("  signing: {id: a}", "directory.signing.secret_file: is missing; write secret_file: /etc/herald/secret"),

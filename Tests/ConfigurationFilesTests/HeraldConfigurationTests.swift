@@ -173,7 +173,7 @@ struct HeraldConfigurationTests {
     @Test(arguments: [
         ("emergency_numbers: [\"+112\"]", "\"+112\" is not an emergency number"),
         ("emergency_numbers: [1]", "\"1\" is not an emergency number"),
-        ("phone_contexts: [\"+61\"]", "a context such as +61 is read without being listed"),
+        ("phone_contexts: [\"+61\"]", "contexts such as +61 need no entry"),
         ("attestation_header: From", "\"From\" cannot be an attestation header"),
         ("attestation_header: P-Asserted-Identity", "cannot be an attestation header"),
         ("attestation_header: \"X-A: b\"", "cannot be an attestation header"),

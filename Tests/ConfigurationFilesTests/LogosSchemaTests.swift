@@ -59,6 +59,6 @@ struct LogosSchemaTests {
         let error = #expect(throws: ConfigurationError.self) {
             try folder.load(smallest + "logos: {listen: 192.0.2.10}")
         }
-        #expect("\(try #require(error))".contains("logos are those of a directory's brands"))
+        #expect("\(try #require(error))".contains("logos need a directory, and none is configured"))
     }
 }
