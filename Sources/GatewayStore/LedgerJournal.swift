@@ -117,8 +117,7 @@ struct LedgerJournal {
     mutating func apply(_ signal: CallSignal, texts: CallTexts?) {
         batch.signals += 1
         let signal = clockStep.map { signal.told(before: $0) } ?? signal
-        let isEither = signal.kind == .bye || signal.kind == .refreshed
-        if let call = open[signal.call] ?? (isEither ? open[signal.alternative] : nil) {
+        if let call = call(of: signal) {
             if signal.kind == .invite, begins(signal, texts: texts, after: call) { return }
             note(call.machine.receive(signal), of: call)
         } else if signal.kind == .invite {
@@ -126,6 +125,12 @@ struct LedgerJournal {
         } else {
             unclaimed += 1
         }
+    }
+
+    private func call(of signal: CallSignal) -> LedgerCall? {
+        if let call = open[signal.call] { return call }
+        guard case .callIfSentByCallee(let call) = signal.counterpart else { return nil }
+        return open[call]
     }
 
     /// Notes how far the ring has been read.

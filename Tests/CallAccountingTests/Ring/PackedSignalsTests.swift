@@ -31,7 +31,7 @@ struct PackedSignalsTests {
             var signal = CallSignal(
                 kind: kind, direction: index.isMultiple(of: 2) ? .inbound : .outbound,
                 call: CallIdentifier(high: .max, low: UInt64(index)),
-                alternative: CallIdentifier(high: 7, low: .max), wallMicroseconds: 1_767_225_600_000_000,
+                counterpart: .callIfSentByCallee(CallIdentifier(high: 7, low: .max)), wallMicroseconds: 1_767_225_600_000_000,
                 status: 699, q850Cause: 127, sipCause: 603, trunk: .max, caller: 999_999_999_999_999,
                 destination: 4_930_123_456, reason: index.isMultiple(of: 3) ? nil : .noMatch)
             signal.marks = .all
