@@ -5,40 +5,53 @@ import Logging
 import Synchronization
 import WallClock
 
-/// A wall clock that was set.
+/// A step of the wall clock, and the part of the ring that was written before it.
 struct ClockStep {
     let microseconds: Int64
     /// The new time, in microseconds since 1970.
     let noticedAt: Int64
-    /// How far the ring was written then: what comes after it is told by the new clock.
+    /// Ring position at the last look that found the old clock: signals up to here have old times.
+    let lastOld: UInt64
+    /// Ring position at the look that found the step: later signals have new times.
     let position: UInt64
-}
 
-extension CallSignal {
-    /// The signal by the clock as it is, where it was told before that was set.
+    /// The next position at which the clock of the signals changes or may change.
+    func boundary(after reached: UInt64) -> UInt64 { reached < lastOld ? lastOld : position }
+
+    /// Moves a signal with an old time to the new clock.
     ///
-    /// The ring holds what was told in the last 45 ms as a rule: a time nearer to the old clock than to the new is of that.
-    func told(before step: ClockStep) -> CallSignal {
-        let time = wallMicroseconds &+ step.microseconds
-        guard (time &- step.noticedAt).magnitude < (wallMicroseconds &- step.noticedAt).magnitude else { return self }
-        var signal = self
+    /// Between `lastOld` and `position` lie the signals of the time between two looks, some tenths of a second. There the
+    /// nearer clock counts.
+    /// - Parameter reached: ring position before the read that delivered the signal.
+    func retimed(_ signal: CallSignal, at reached: UInt64) -> CallSignal {
+        let time = signal.wallMicroseconds &+ microseconds
+        let isOld =
+            reached < lastOld || (time &- noticedAt).magnitude < (signal.wallMicroseconds &- noticedAt).magnitude
+        guard isOld else { return signal }
+        var signal = signal
         signal.wallMicroseconds = time
         return signal
     }
 }
 
 extension OutcomeRecorder {
-    /// Goes by the wall clock as it is now, where it was set.
+    /// Compares the wall clock with the monotonic clock, and moves calls in progress with a step.
     ///
-    /// - Returns: the time of the look, in microseconds since 1970; nil where it took too long to count.
+    /// - Returns: the time of the look, in microseconds since 1970; nil if the reading took too long to count.
+    @discardableResult
     func lookAtClock(_ journal: inout LedgerJournal) -> Int64? {
+        // Before the clock is read: everything up to here was written by the clock this look finds, or by an older one.
+        let written = ring.claimed
         guard let reading = clockSteps.withLock({ $0.read(now) }) else { return nil }
         if let step = reading.step {
-            journal.clockWasSet(ClockStep(microseconds: step, noticedAt: reading.time, position: ring.claimed))
+            journal.clockWasSet(
+                ClockStep(
+                    microseconds: step, noticedAt: reading.time, lastOld: journal.lookedAt, position: ring.claimed))
             log.notice(
-                "the clock was set; times of calls in progress are told by the new one",
+                "the clock was set; times of calls in progress move by the same amount",
                 metadata: ["seconds": "\(step / 1_000_000)"])
         }
+        journal.lookedAt = written
         return reading.time
     }
 }

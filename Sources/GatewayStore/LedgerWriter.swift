@@ -50,9 +50,7 @@ struct LedgerWriter: ~Copyable {
         for call in batch.reachedOutbound {
             if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
         }
-        let positions = RingPosition(database)
-        try positions.store(batch.position, of: ringID, now: now)
-        if let earlier = batch.earlier { try positions.store(earlier.position, of: earlier.ringID, now: now) }
+        try RingPosition(database).store(batch.position, of: ringID, now: now)
         return nextEvent - firstFreeEvent
     }
 

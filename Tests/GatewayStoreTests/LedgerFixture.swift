@@ -51,7 +51,6 @@ final class LedgerFixture {
         folder = FileManager.default.temporaryDirectory.appending(path: "ledger-\(UUID().uuidString)").path
         var settings = OutcomeRecorder.Settings()
         settings.trunks = [0: "carrier", 1: "second"]
-        settings.logSize = 1 << 16
         change(&settings)
         self.settings = settings
         self.capacity = capacity
