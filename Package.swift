@@ -77,7 +77,7 @@ let package = Package(
         .executableTarget(
             name: "herald",
             dependencies: ["GatewayApp", "ConfigurationFiles", "Branding", arguments],
-            swiftSettings: strict),
+            exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
             name: "herald-directory",
             dependencies: [
@@ -98,7 +98,7 @@ let package = Package(
                 "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", "CSQLite", log,
                 lifecycle, signals,
             ],
-            swiftSettings: strict),
+            exclude: ["README.md"], swiftSettings: strict),
 
         // Edges: sockets, SQLite, HTTP, YAML. No two of them import each other.
         .target(
@@ -153,7 +153,9 @@ let package = Package(
         .target(name: "BrandingAPI", dependencies: ["Branding"], exclude: ["README.md"], swiftSettings: strict),
 
         // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
-        .target(name: "SIPCore", dependencies: ["Hashing", "Timers", "COsip2", "CVector"], swiftSettings: strict),
+        .target(
+            name: "SIPCore", dependencies: ["Hashing", "Timers", "COsip2", "CVector"], exclude: ["README.md"],
+            swiftSettings: strict),
         .target(name: "Branding", dependencies: ["CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict),
         // Errors and limits of the operating system, and steps of its clock; for every edge and both programs.
         .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
@@ -210,7 +212,8 @@ let package = Package(
             dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "HeraldTesting", "RepeatableChance"],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
-            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "HeraldTesting", "RepeatableChance"],
+            name: "CallAccountingTests",
+            dependencies: ["CallAccounting", "Branding", "HeraldTesting", "RepeatableChance"],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
@@ -240,7 +243,8 @@ let package = Package(
         .testTarget(
             name: "GatewayAppTests",
             dependencies: [
-                "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting", "GatewayStore",
+                "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting",
+                "GatewayStore",
                 "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", grdb, lifecycle, signals, log,
             ],
             swiftSettings: strict),

@@ -56,7 +56,8 @@ struct ForkedAnswerTests {
     private func record(of signals: [CallSignal]) throws -> CallRecord {
         let first = try #require(signals.first)
         var machine = OutcomeMachine(CallRecord(first, texts: nil, trunk: nil))
-        for signal in signals.dropFirst() where signal.call == first.call || signal.alternative == first.call {
+        for signal in signals.dropFirst()
+        where signal.call == first.call || signal.counterpart == .callIfSentByCallee(first.call) {
             _ = machine.receive(signal)
         }
         return machine.record

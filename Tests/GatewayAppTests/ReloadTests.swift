@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallPath
 import ConfigurationFiles
 import Foundation
 import Gateway

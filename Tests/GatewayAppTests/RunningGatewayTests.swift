@@ -3,7 +3,7 @@
 import Foundation
 import Gateway
 import GatewayStore
-import SystemReasons
+import HostSystem
 import Testing
 
 @testable import GatewayApp

@@ -106,6 +106,33 @@ struct LedgerClockTests {
         #expect(try ledger.calls().last?.outcome == nil)
     }
 
+    @Test func `a signal that waited in the ring is of before, however little the clock was set by`() throws {
+        try ledger.recorder.drain()
+        LedgerPlay(ledger.ring, 1).invite()
+        ledger.clock.advance(seconds: 2)
+        ledger.recorder.lookAtClock()
+        ledger.clock.set(by: -2)
+        try ledger.recorder.drain()
+        #expect(try ledger.calls().map(\.inviteAt) == [LedgerFixture.Clock.start - 2_000_000])
+    }
+
+    @Test func `each signal moves with every step of the clock after it`() throws {
+        try ledger.recorder.drain()
+        let call = LedgerPlay(ledger.ring, 1)
+        call.invite()
+        ledger.recorder.lookAtClock()
+        ledger.clock.set(by: 3_600)
+        ledger.recorder.lookAtClock()
+        ledger.clock.advance(seconds: 1)
+        call.rings(at: 3_601)
+        ledger.recorder.lookAtClock()
+        ledger.clock.set(by: -7_200)
+        try ledger.recorder.drain()
+        let row = try #require(try ledger.calls().first)
+        #expect(row.inviteAt == LedgerFixture.Clock.start - 3_600_000_000)
+        #expect(row.ringingAt == LedgerFixture.Clock.start - 3_599_000_000)
+    }
+
     private func returns() throws -> [LedgerEventRow] { try ledger.events().filter { $0.outcome == "returned" } }
 
     @Test(arguments: steps)

@@ -53,7 +53,6 @@ final class LedgerFixture {
         let folder = temporary.path
         var settings = OutcomeRecorder.Settings()
         settings.trunks = [0: "carrier", 1: "second"]
-        settings.logSize = 1 << 16
         change(&settings)
         self.settings = settings
         self.capacity = capacity

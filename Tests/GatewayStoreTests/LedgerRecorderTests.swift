@@ -121,7 +121,8 @@ struct LedgerRecorderTests {
         call.answered(at: 3)
         ledger.ring.append(
             CallSignal(
-                kind: .bye, direction: .inbound, call: CallIdentifier(high: 9, low: 9), alternative: call.id,
+                kind: .bye, direction: .inbound, call: CallIdentifier(high: 9, low: 9),
+                counterpart: .callIfSentByCallee(call.id),
                 wallMicroseconds: LedgerFixture.Clock.start + 8_000_000))
         try ledger.recorder.drain()
         #expect(try ledger.calls().map(\.outcome) == ["ANSWERED"])

@@ -13,10 +13,8 @@ struct LedgerStatementTests {
         return try queue.write { database in
             try database.execute(sql: "CREATE TABLE told (one TEXT, two TEXT, three TEXT)")
             let insert = try LedgerStatement(database, "INSERT INTO told VALUES (?1, ?2, ?3)")
-            var texts = BoundTexts()
             for row in rows {
-                texts.beginRow()
-                for (place, text) in row.enumerated() { insert.bind(CInt(place + 1), text, in: &texts) }
+                for (place, text) in row.enumerated() { insert.bind(CInt(place + 1), text) }
                 try insert.run()
             }
             return try Row.fetchAll(database, sql: "SELECT * FROM told ORDER BY rowid").map { row in
@@ -29,9 +27,7 @@ struct LedgerStatementTests {
         arguments: [
             [["a", "", nil]],
             [["Zürich", "\u{1F4DE}", "a text that is longer than a string holds in itself"]],
-            // Each row begins the memory of the one before it.
             [["first", "row", "is long"], ["2nd", nil, ""], [nil, "third", "r"]],
-            // Nothing of what finds no room there is lost.
             [[String(repeating: "x", count: 5_000), String(repeating: "y", count: 5_000), "z"]],
             [[String(repeating: "x", count: 8_192), "y", String(repeating: "z", count: 20_000)], ["a", "b", "c"]],
         ] as [[[String?]]])

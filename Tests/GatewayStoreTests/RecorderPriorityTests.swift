@@ -21,22 +21,22 @@ struct RecorderPriorityTests {
         }
     }
 
-    @Test func `it is raised once where a quarter of the ring waits, until next to nothing does`() {
+    @Test func `it is raised once where half of the ring waits, until next to nothing does`() {
         var priority = priority()
-        for filling in [0.1, 0.2, 0.3, 0.9, 0.2, 0.06, 0.04, 0.2, 0.3] { priority.follow(filling) }
+        for filling in [0.1, 0.4, 0.6, 0.9, 0.2, 0.06, 0.04, 0.4, 0.6] { priority.follow(filling) }
         #expect(thread.told == [-5, 0, -5])
     }
 
     @Test func `a program that goes before all others keeps what it has`() {
         var priority = priority(usual: -10)
-        for filling in [0.3, 0.01] { priority.follow(filling) }
+        for filling in [0.6, 0.01] { priority.follow(filling) }
         #expect(thread.told == [-10, -10])
     }
 
     @Test func `where the system refuses it is asked again, and nothing else changes`() {
         thread.isAllowed = false
         var priority = priority()
-        for filling in [0.3, 0.01, 0.4] { priority.follow(filling) }
+        for filling in [0.6, 0.01, 0.7] { priority.follow(filling) }
         #expect(thread.told == [-5, -5])
     }
 }

@@ -210,7 +210,7 @@ package struct OutcomeMachine: Hashable, Sendable {
     private mutating func answered(_ signal: CallSignal) -> Step {
         guard record.answeredAt == nil else { return [] }
         record.answeredAt = signal.wallMicroseconds
-        if signal.marks.contains(.namesAnswerer) { answerer = signal.alternative }
+        if case .answererDialog(let dialog) = signal.counterpart { answerer = dialog }
         record.status = signal.status == 0 ? 200 : signal.status
         record.refusedAt = nil
         record.machine = signal.marks.machine ?? record.machine
@@ -269,7 +269,7 @@ package struct OutcomeMachine: Hashable, Sendable {
             return cancelled(signal)
         }
         // RFC 3261 §13.2.2.4: of the 2xx of a forked INVITE the caller ends all but one with BYE, in dialogs of their own.
-        if let answerer, signal.marks.contains(.namesAnswerer), signal.alternative != answerer { return [] }
+        if let answerer, case .answererDialog(let dialog) = signal.counterpart, dialog != answerer { return [] }
         if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
         return end(outcomeOfAnswer, at: signal.wallMicroseconds)
     }

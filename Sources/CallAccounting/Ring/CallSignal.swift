@@ -35,9 +35,17 @@ package struct CallSignal: Hashable, Sendable {
         package static let voicemail = Marks(rawValue: 2)
         /// A queue or menu answers, or is what was called.
         package static let system = Marks(rawValue: 4)
-        /// `alternative` of an answer or a BYE is the call by the tag of the side that answered, which tells its dialog.
-        package static let namesAnswerer = Marks(rawValue: 8)
-        static let all: Marks = [.forwarded, .voicemail, .system, .namesAnswerer]
+        static let all: Marks = [.forwarded, .voicemail, .system]
+    }
+
+    /// What the tag of the other side in a message adds to `call`.
+    package enum Counterpart: Hashable, Sendable {
+        /// Nothing: the message itself shows its call.
+        case none
+        /// The call this is about if the callee sent the message: nothing shows which side did.
+        case callIfSentByCallee(CallIdentifier)
+        /// The dialog of the callee that answered; a forked INVITE may have several.
+        case answererDialog(CallIdentifier)
     }
 
     /// Which way the call runs.
@@ -50,11 +58,9 @@ package struct CallSignal: Hashable, Sendable {
 
     package var kind: Kind
     package var direction: Direction
-    /// The call this is about.
+    /// The call this is about; of a message with `callIfSentByCallee`, the call if the caller sent it.
     package var call: CallIdentifier
-    /// The call if a BYE's sender is the called side, where nothing shows who sends it, or what `namesAnswerer` says;
-    /// else equal to `call`.
-    package var alternative: CallIdentifier
+    package var counterpart: Counterpart
     /// Wall clock, microseconds since 1970.
     package var wallMicroseconds: Int64
     /// SIP status code; 0 where there is none.
@@ -80,14 +86,14 @@ package struct CallSignal: Hashable, Sendable {
     package var sessionSeconds: UInt32 = 0
 
     package init(
-        kind: Kind, direction: Direction, call: CallIdentifier, alternative: CallIdentifier? = nil,
+        kind: Kind, direction: Direction, call: CallIdentifier, counterpart: Counterpart = .none,
         wallMicroseconds: Int64, status: UInt16 = 0, q850Cause: UInt16 = 0, sipCause: UInt16 = 0, trunk: UInt16 = 0,
         caller: UInt64 = 0, destination: UInt64 = 0, reason: PassThroughReason? = nil
     ) {
         self.kind = kind
         self.direction = direction
         self.call = call
-        self.alternative = alternative ?? call
+        self.counterpart = counterpart
         self.wallMicroseconds = wallMicroseconds
         self.status = status
         self.q850Cause = q850Cause

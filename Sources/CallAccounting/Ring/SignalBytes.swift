@@ -2,24 +2,25 @@
 
 import Branding
 
-/// A signal as bytes: the one form it has in the ring and on the disk.
+/// A signal as bytes: the form it has in the ring.
 ///
 /// | bytes | what |
 /// |---|---|
-/// | 0–31 | call and alternative, high and low halves |
+/// | 0–31 | call and counterpart, high and low halves; `call` twice without a counterpart |
 /// | 32–55 | wall clock, caller, destination |
 /// | 56–63 | status, Q.850 cause, SIP cause, trunk |
 /// | 64–66 | kind, direction, reason (0 = branded or not said) |
-/// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–7: marks |
+/// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks; bit 7: the counterpart is a dialog |
 /// | 68–71 | lengths of the first four texts, or the session interval in seconds |
 /// | 72 | with texts: the length of the fifth |
 /// | from 73 | SIP Call-ID, brand name, brand id, subscriber, carrier's name, without gaps |
 ///
-/// Values are in the machine's own byte order: neither file leaves the machine.
+/// Values are in the machine's own byte order: the ring does not leave the machine.
 struct SignalBytes {
     /// Bytes of a signal without texts, and of the longest with them.
     static let least = 72
     static let most = 504
+    private static let dialogBit: UInt8 = 128
 
     private let base: UnsafeMutableRawPointer
 
@@ -32,8 +33,17 @@ struct SignalBytes {
     func store(_ signal: borrowing CallSignal, texts: CallTexts?) -> Int {
         base.storeBytes(of: signal.call.high, toByteOffset: 0, as: UInt64.self)
         base.storeBytes(of: signal.call.low, toByteOffset: 8, as: UInt64.self)
-        base.storeBytes(of: signal.alternative.high, toByteOffset: 16, as: UInt64.self)
-        base.storeBytes(of: signal.alternative.low, toByteOffset: 24, as: UInt64.self)
+        var marks = signal.marks.rawValue << 4
+        var counterpart = signal.call
+        switch signal.counterpart {
+        case .none: break
+        case .callIfSentByCallee(let call): counterpart = call
+        case .answererDialog(let dialog):
+            counterpart = dialog
+            marks |= Self.dialogBit
+        }
+        base.storeBytes(of: counterpart.high, toByteOffset: 16, as: UInt64.self)
+        base.storeBytes(of: counterpart.low, toByteOffset: 24, as: UInt64.self)
         base.storeBytes(of: signal.wallMicroseconds, toByteOffset: 32, as: Int64.self)
         base.storeBytes(of: signal.caller, toByteOffset: 40, as: UInt64.self)
         base.storeBytes(of: signal.destination, toByteOffset: 48, as: UInt64.self)
@@ -44,7 +54,6 @@ struct SignalBytes {
         base.storeBytes(of: signal.kind.rawValue, toByteOffset: 64, as: UInt8.self)
         base.storeBytes(of: signal.direction.rawValue, toByteOffset: 65, as: UInt8.self)
         base.storeBytes(of: signal.reason?.rawValue ?? 0, toByteOffset: 66, as: UInt8.self)
-        let marks = signal.marks.rawValue << 4
         guard let texts else {
             base.storeBytes(of: marks | (signal.sessionSeconds > 0 ? 2 : 0), toByteOffset: 67, as: UInt8.self)
             base.storeBytes(of: signal.sessionSeconds, toByteOffset: 68, as: UInt32.self)
@@ -101,13 +110,16 @@ struct SignalBytes {
         let wallMicroseconds: Int64 = number(32)
         // To the year 2255; no sum of times ends above what a number holds.
         guard (0..<(1 << 53)).contains(wallMicroseconds) else { return nil }
+        let call = CallIdentifier(high: number(0), low: number(8))
+        let other = CallIdentifier(high: number(16), low: number(24))
+        let isDialog = bytes[67] & dialogBit != 0
         var signal = CallSignal(
-            kind: kind, direction: direction, call: CallIdentifier(high: number(0), low: number(8)),
-            alternative: CallIdentifier(high: number(16), low: number(24)), wallMicroseconds: wallMicroseconds,
-            status: number(56), q850Cause: number(58), sipCause: number(60), trunk: number(62), caller: number(40),
+            kind: kind, direction: direction, call: call,
+            counterpart: isDialog ? .answererDialog(other) : other == call ? .none : .callIfSentByCallee(other),
+            wallMicroseconds: wallMicroseconds, status: number(56), q850Cause: number(58), sipCause: number(60),
+            trunk: number(62), caller: number(40),
             destination: number(48), reason: reason)
-        signal.marks = CallSignal.Marks(rawValue: bytes[67] >> 4)
-        guard signal.marks.isSubset(of: .all) else { return nil }
+        signal.marks = CallSignal.Marks(rawValue: bytes[67] >> 4).intersection(.all)
         switch bytes[67] & 15 {
         case 0: return (signal, nil)
         case 1: return (signal, texts(of: bytes))

@@ -101,7 +101,7 @@ struct CallReporter {
         var signal = CallSignal(
             kind: .refreshed, direction: direction,
             call: identifier(of: response, tag: response.fromTag, direction: direction),
-            alternative: identifier(of: response, tag: response.toTag, direction: direction),
+            counterpart: .callIfSentByCallee(identifier(of: response, tag: response.toTag, direction: direction)),
             wallMicroseconds: now.wallMicroseconds, reason: dialog.isBranded ? nil : .noMatch)
         signal.sessionSeconds = SessionExpires.seconds(of: response)
         signals.append(signal)
@@ -129,9 +129,8 @@ struct CallReporter {
             status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch)
         if kind == .answered {
             signal.sessionSeconds = SessionExpires.seconds(of: response)
-            signal.alternative = identifier(of: response, tag: response.toTag, direction: direction)
-            signal.marks = .namesAnswerer
-            if direction == .inbound { signal.marks.formUnion(settings.answerers.marks(ofAnswer: response)) }
+            signal.counterpart = .answererDialog(identifier(of: response, tag: response.toTag, direction: direction))
+            if direction == .inbound { signal.marks = settings.answerers.marks(ofAnswer: response) }
         }
         signals.append(signal)
     }
@@ -200,17 +199,17 @@ struct CallReporter {
         let direction = isOriginator ? ifOriginator : ifRecipient
         let (own, other) = isOriginator ? (bye.fromTag, bye.toTag) : (bye.toTag, bye.fromTag)
         let call = identifier(of: bye, tag: own, direction: direction)
-        let alternative = identifier(of: bye, tag: other, direction: dialog == nil ? ifRecipient : direction)
+        let counterpart = identifier(of: bye, tag: other, direction: dialog == nil ? ifRecipient : direction)
         // A sealed cookie shows that the dialog is the sender's.
-        guard dialog != nil || calls.mayBe(call, of: peer) && calls.mayBe(alternative, of: peer) else { return }
+        guard dialog != nil || calls.mayBe(call, of: peer) && calls.mayBe(counterpart, of: peer) else { return }
         let causes = ReasonCauses(of: bye)
-        var signal = CallSignal(
-            kind: .bye, direction: direction, call: call, alternative: alternative,
+        let signal = CallSignal(
+            kind: .bye, direction: direction, call: call,
+            counterpart: dialog == nil ? .callIfSentByCallee(counterpart) : .answererDialog(counterpart),
             wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
             reason: dialog.map { $0.isBranded ? nil : .noMatch } ?? nil)
-        if dialog != nil { signal.marks = .namesAnswerer }
         signals.append(signal)
-        calls.end(either: call, or: dialog == nil ? alternative : nil)
+        calls.end(either: call, or: dialog == nil ? counterpart : nil)
     }
 
     private static let answeredBit: UInt8 = 32

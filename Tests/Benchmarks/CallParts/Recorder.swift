@@ -10,8 +10,7 @@ import HostSystem
 
 /// What an answered call costs from the ring to its rows.
 ///
-/// Half are branded; they are kept every 45 ms and stored once a second, a thousand of them. In memory, so that the disk's
-/// time is left out.
+/// Half of the calls are branded. A thousand calls are stored once a second, in memory, so that the disk's time is left out.
 func recorderBenchmarks() {
     Benchmark("recorder: an answered call, four signals, to its rows") { benchmark in
         let load = try RecorderLoad()
@@ -60,9 +59,8 @@ private final class RecorderLoad {
             for (signal, texts) in coming.removeValue(forKey: round) ?? [] { ring.append(signal, texts: texts) }
             round += 1
             clock.microseconds += 1_000_000 / Int64(Self.rounds)
-            while let kept = recorder.keep(limit: 1_024), kept == 1_024 {}
         }
-        while try recorder.drain().signals >= 4_096 {}
+        while try recorder.drain().signals >= OutcomeRecorder.mostAtOnce {}
     }
 
     /// Rings at once, is answered 0.1 s later and ended after 0.3.

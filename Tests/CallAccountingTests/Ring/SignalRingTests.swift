@@ -52,8 +52,8 @@ struct SignalRingTests {
             call.invite(), call.provisional(180, at: 1), call.cancelled(q850: 26, sip: 200, at: 2), gated.invite(),
             CallSignal(
                 kind: .bye, direction: .outbound, call: CallIdentifier(high: .max, low: 1),
-                alternative: CallIdentifier(high: 2, low: .max), wallMicroseconds: (1 << 53) - 1, status: 699,
-                trunk: 65_535),
+                counterpart: .callIfSentByCallee(CallIdentifier(high: 2, low: .max)),
+                wallMicroseconds: (1 << 53) - 1, status: 699, trunk: 65_535),
         ]
         for signal in signals { #expect(ring.append(signal, texts: signal.kind == .invite ? texts : nil)) }
         var read: [CallSignal] = []
@@ -359,7 +359,7 @@ struct SignalRingTests {
                     let writer = Int(signal.call.low)
                     let expected = next[writer]
                     let isWhole =
-                        signal.call.high == expected && signal.alternative == signal.call
+                        signal.call.high == expected && signal.counterpart == .none
                         && signal.wallMicroseconds == expected && signal.caller == expected
                     if !isWhole { Issue.record("signal \(expected) of \(writer) is \(signal)") }
                     next[writer] += 1

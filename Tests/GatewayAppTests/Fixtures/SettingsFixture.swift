@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Branding
+import CallAccounting
+import CallPath
 import ConfigurationFiles
 import Gateway
 import SIPCore

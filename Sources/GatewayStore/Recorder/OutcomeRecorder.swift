@@ -9,15 +9,16 @@ import Synchronization
 
 /// Turns the signals of the ring into stored calls and events; the only writer of both.
 ///
-/// Each round takes what the ring holds, applies it to the open calls in memory and keeps the signals as they are in one
-/// small write to the disk (`SignalLog`); only then are the slots freed. Once a `storing` it writes calls, events and the
-/// position in the ring in one transaction. So after a kill or a power cut at any moment the next process replays exactly
-/// the signals whose effect is not in the tables. A power cut costs at most one `interval` and one commit. When the
-/// database refuses, what was taken stays in memory and nothing more is taken, the ring fills, calls go on, and the same
-/// batch is tried again. When the log does, it is given up until the next start.
+/// Once a second (`storing`) it applies the signals of the ring to the open calls. Calls, events and the position in the
+/// ring are written in one transaction, and only then are the slots freed. After a kill at any moment the next process
+/// applies exactly the signals whose effect is not in the tables, because the ring outlives the process. A power cut loses
+/// the ring, and with it at most one `storing` and one commit. A ring that is a third full is stored before its time.
 ///
-/// `keep`, `drain` and `prune` block on the disk and are called from one thread at a time; `run` calls them from a queue
-/// of its own. Everything else is safe from any thread.
+/// When the database refuses, the batch stays in memory, nothing more is taken, and the same batch is tried again. The
+/// ring fills meanwhile, and calls go on.
+///
+/// `drain` and `prune` block on the disk and are called from one thread at a time; `run` calls them from a queue of its
+/// own. Everything else is safe from any thread.
 package final class OutcomeRecorder: Sendable {
     /// What the outcome side may be told by the operator.
     package struct Settings: Sendable {
@@ -26,14 +27,12 @@ package final class OutcomeRecorder: Sendable {
         package var limits = OutcomeMachine.Limits()
         /// Configured names of the trunks, by the mark signals carry.
         package var trunks: [UInt16: String] = [:]
-        /// Time between two rounds; with the commit that follows, what a power cut may cost.
-        package var interval: Duration = .milliseconds(45)
-        /// Time after which kept signals become rows of calls and events; how late others see them at the most.
+        /// Time between two looks at the ring.
+        package var interval: Duration = .milliseconds(100)
+        /// Time between two transactions: how late rows appear, and how much a power cut costs.
         ///
-        /// A call that changes several times in it is written once, and a page that many calls share is.
+        /// A call that changes several times in it is written once, and so is a page that many calls share.
         package var storing: Duration = .seconds(1)
-        /// Bytes of the signal log; when it is full, its signals become rows before their time.
-        package var logSize = 4 << 20
         /// Days after which ended calls and delivered events go; waiting ones never do while there is a directory, refused ones
         /// never.
         package var retentionDays = 90
@@ -49,7 +48,6 @@ package final class OutcomeRecorder: Sendable {
 
     /// What was stored at once.
     package struct DrainResult: Hashable, Sendable {
-        /// Signals, those kept before included.
         package var signals = 0
         /// Calls written.
         package var calls = 0
@@ -73,6 +71,9 @@ package final class OutcomeRecorder: Sendable {
         package var problem: String?
     }
 
+    /// Signals in one transaction at the most: about a second of 3,000 calls/s.
+    package static let mostAtOnce = 16_384
+
     let database: HeraldDatabase
     let settings: Settings
     let log: Logger
@@ -82,8 +83,6 @@ package final class OutcomeRecorder: Sendable {
     let minter: EventMinter
     /// Nil until there is a ledger that could be read.
     let journal = Mutex<LedgerJournal?>(nil)
-    /// Touched only by who holds the journal; nil where it could not be made.
-    let signalLog = Mutex<SignalLog?>(nil)
     /// Names by the mark of the trunk.
     let trunks: Mutex<[UInt16: String]>
     let clockSteps: Mutex<WallClockSteps>
@@ -154,42 +153,25 @@ package final class OutcomeRecorder: Sendable {
     /// Notes that a round has ended.
     func roundEnded() { lastRound.store(SteadyClock.microseconds, ordering: .relaxed) }
 
-    /// Keeps what the ring holds, at most `limit` signals, as it is: safe from now on, calls and events of it come later.
+    /// Looks whether the wall clock was set, between two drains.
     ///
-    /// - Returns: how many signals were kept; nil when `drain` must come first: at start, without room in the log or without
-    ///   a log, or after the database has refused something. Nothing is lost then.
-    package func keep(limit: Int) -> Int? {
-        withJournal { journal in
-            let room = signalLog.withLock { $0?.room ?? 0 }
-            guard !journal.mustStore, room > limit * PackedSignals.most else { return nil }
-            let end = ring.claimed
-            _ = lookAtClock(&journal)
-            let before = journal.batch.signals
-            var signals = PackedSignals()
-            let skipped = take(limit, through: end, into: &journal) { signals.append($0, texts: $1) }
-            count(DrainResult(skipped: skipped), journal)
-            guard journal.batch.signals > before else { return 0 }
-            guard append(signals, after: journal.keptThrough, through: journal.batch.position) else { return nil }
-            journal.kept()
-            ring.release(through: journal.batch.position)
-            return journal.batch.signals - before
-        } ?? nil
-    }
+    /// A step is noticed while few signals of the new clock are in the ring.
+    func lookAtClock() { _ = withJournal { lookAtClock(&$0) } }
 
-    /// Stores calls and events of what was kept and of what the ring holds, at most `limit` more signals, in one
-    /// transaction, and closes calls that are overdue once the ring is read to its end: what it still has may answer them.
+    /// Stores calls and events from the signals in the ring, at most `limit` of them, in one transaction.
     ///
-    /// - Throws: a database error, or why there is no ledger; nothing was stored then and nothing is lost.
+    /// Closes overdue calls once the ring is read to its end, because a waiting signal may be the end of one.
+    /// - Throws: a database error, or why there is no ledger. Nothing was stored then, and the ring keeps the signals.
     @discardableResult
-    package func drain(limit: Int = 4_096) throws -> DrainResult {
+    package func drain(limit: Int = mostAtOnce) throws -> DrainResult {
         let result = try withJournal { journal in
             let end = ring.claimed
             let time = lookAtClock(&journal)
             var result = DrainResult()
             if !journal.isRefused {
-                let (before, hasMore) = (journal.batch.signals, journal.clockStep != nil)
-                result.skipped = take(limit, through: end, into: &journal)
-                let isRead = !hasMore && journal.batch.signals - before + result.skipped < limit
+                let taken = take(limit, through: end, into: &journal)
+                result.skipped = taken.skipped
+                let isRead = journal.clockSteps.isEmpty && taken.signals + taken.skipped < limit
                 if isRead || journal.batch.position == end, let time { journal.sweep(now: time) }
             }
             if journal.isRefused || !journal.batch.isEmpty || result.skipped > 0 {
@@ -203,7 +185,6 @@ package final class OutcomeRecorder: Sendable {
                     tell(journal.batch.calls.map(\.machine.record).filter { $0.endedAt != nil })
                 }
                 journal.stored(addedEvents: added)
-                signalLog.withLock { $0?.rewind() }
                 ring.release(through: journal.batch.position)
             }
             count(result, journal)
@@ -231,8 +212,7 @@ package final class OutcomeRecorder: Sendable {
         return (deleted, isStuck)
     }
 
-    /// Deletes ended calls and delivered events older than the retention, in small steps, and what is left in the log of
-    /// earlier rounds.
+    /// Deletes ended calls and delivered events older than the retention, in small steps.
     ///
     /// - Parameter between: called after each step, so that signals need not wait for the last; false ends it.
     /// - Returns: how many rows went.
@@ -241,8 +221,6 @@ package final class OutcomeRecorder: Sendable {
     package func prune(between: () -> Bool = { true }) throws -> Int {
         let now = now()
         let before = now - Int64(settings.retentionDays) * 86_400_000_000
-        // Not before what a start has found in it is stored. A failure shows with the next record.
-        if journal.withLock({ $0?.mustStore }) == false { signalLog.withLock { try? $0?.wipe() } }
         return try withoutActuallyEscaping(between) { between in
             try retention(between).prune(before: before, now: now)
         }
@@ -270,34 +248,28 @@ package final class OutcomeRecorder: Sendable {
             hasDirectory: settings.hasDirectory, between: between)
     }
 
-    /// Applies signals of the ring to the open calls; returns how many slots were skipped.
+    /// Applies signals of the ring to the open calls.
     ///
-    /// - Parameter end: how far the ring was written before the clock was looked at: what comes later may be told by
-    ///   another one.
+    /// - Parameter end: position of the ring before the clock was read; later signals may have the time of another clock.
+    /// - Returns: how many signals were applied, and how many slots were skipped.
     private func take(
-        _ limit: Int, through end: UInt64, into journal: inout LedgerJournal,
-        _ also: (CallSignal, CallTexts?) -> Void = { _, _ in }
-    ) -> Int {
-        let (position, skipped) = ring.read(
-            after: journal.batch.position, through: min(journal.clockStep?.position ?? .max, end), limit: limit
-        ) { signal, texts in
-            journal.apply(signal, texts: texts)
-            also(signal, texts)
-        }
-        journal.reached(position)
-        return skipped
-    }
-
-    /// Adds a record to the log; false where there is none any more.
-    private func append(_ signals: PackedSignals, after: UInt64, through: UInt64) -> Bool {
-        signalLog.withLock { signalLog in
-            do throws(SignalLogError) {
-                try signalLog?.append(signals, ringID: ring.ringID, after: after, through: through)
-            } catch {
-                signalLog = nil
-                Self.warn(error, log: log)
+        _ limit: Int, through end: UInt64, into journal: inout LedgerJournal
+    ) -> (signals: Int, skipped: Int) {
+        let before = journal.batch.signals
+        var skipped = 0
+        while true {
+            let start = journal.batch.position
+            let taken = journal.batch.signals - before
+            let boundary = journal.clockSteps.map { $0.boundary(after: start) }.min() ?? .max
+            let (position, passed) = ring.read(
+                after: start, through: min(boundary, end), limit: limit - taken - skipped
+            ) { signal, texts in
+                journal.apply(signal, texts: texts)
             }
-            return signalLog != nil
+            journal.reached(position)
+            skipped += passed
+            // Only a step of the clock divides the read.
+            guard position == boundary, position < end else { return (journal.batch.signals - before, skipped) }
         }
     }
 

@@ -14,7 +14,6 @@ struct LedgerWriter: ~Copyable {
     private let outputs: [CallOutputSink]
     private let now: Int64
     private var meta = OutboxMeta()
-    private var texts = BoundTexts()
 
     /// Writes with the given connection, inside a transaction the caller opened.
     ///
@@ -51,14 +50,11 @@ struct LedgerWriter: ~Copyable {
         for call in batch.reachedOutbound {
             if try storeReturn(call, event: nextEvent, with: insertEvent) { nextEvent += 1 }
         }
-        let positions = RingPosition(database)
-        try positions.store(batch.position, of: ringID, now: now)
-        if let earlier = batch.earlier { try positions.store(earlier.position, of: earlier.ringID, now: now) }
+        try RingPosition(database).store(batch.position, of: ringID, now: now)
         return nextEvent - firstFreeEvent
     }
 
-    private mutating func store(_ call: LedgerCall, _ statements: CallStatements) throws {
-        texts.beginRow()
+    private func store(_ call: LedgerCall, _ statements: CallStatements) throws {
         let record = call.machine.record
         let isEnded = record.endedAt != nil
         let statement = !call.isStored ? statements.insert : isEnded ? statements.end : statements.update
@@ -74,18 +70,18 @@ struct LedgerWriter: ~Copyable {
         statement.bind(10, record.attempts)
         statement.bind(11, call.shownEvent)
         statement.bind(12, record.isForwarded ? 1 : nil)
-        statement.bind(13, record.machine?.rawValue, in: &texts)
+        statement.bind(13, record.machine?.rawValue)
         statement.bind(14, record.sessionUntil)
-        statement.bind(15, record.attempt?.call.description, in: &texts)
-        statement.bind(16, record.attempt.flatMap { $0.sipCallID.isEmpty ? nil : $0.sipCallID }, in: &texts)
+        statement.bind(15, record.attempt?.call.description)
+        statement.bind(16, record.attempt.flatMap { $0.sipCallID.isEmpty ? nil : $0.sipCallID })
         if isEnded || !call.isStored {
             let key = returns.isOriginal(record) ? returns.subscriberKeys(of: record).first : nil
             statement.bind(17, record.endedAt)
-            statement.bind(18, record.outcome?.rawValue, in: &texts)
+            statement.bind(18, record.outcome?.rawValue)
             statement.bind(19, isEnded ? record.ringSeconds : nil)
             statement.bind(20, record.callSeconds)
             statement.bind(21, call.endEvent)
-            statement.bind(22, key, in: &texts)
+            statement.bind(22, key)
             statement.bind(23, key == nil ? 0 : 1)
             statement.bind(36, call.endClock)
         }
@@ -127,31 +123,30 @@ struct LedgerWriter: ~Copyable {
     }
 
     /// What never changes after the INVITE.
-    private mutating func bindOrigin(of record: CallRecord, callID: String, to statement: LedgerStatement) {
-        statement.bind(24, callID, in: &texts)
-        statement.bind(25, record.sipCallID, in: &texts)
+    private func bindOrigin(of record: CallRecord, callID: String, to statement: LedgerStatement) {
+        statement.bind(24, callID)
+        statement.bind(25, record.sipCallID)
         statement.bind(26, Int(record.direction.rawValue))
-        statement.bind(27, record.trunk, in: &texts)
+        statement.bind(27, record.trunk)
         statement.bind(28, record.caller.map { Int64($0.digits) })
         statement.bind(29, record.destination.map { Int64($0.digits) })
-        statement.bind(30, record.subscriber.isEmpty ? nil : record.subscriber, in: &texts)
-        statement.bind(31, record.brandID, in: &texts)
-        statement.bind(32, record.brandName, in: &texts)
-        statement.bind(33, record.decision, in: &texts)
+        statement.bind(30, record.subscriber.isEmpty ? nil : record.subscriber)
+        statement.bind(31, record.brandID)
+        statement.bind(32, record.brandName)
+        statement.bind(33, record.decision)
         statement.bind(34, record.inviteAt)
-        statement.bind(35, record.carrierName, in: &texts)
-        statement.bind(37, record.callerReceived, in: &texts)
+        statement.bind(35, record.carrierName)
+        statement.bind(37, record.callerReceived)
     }
 
     private mutating func store(_ event: OutcomeEvent, id: Int64, with statement: LedgerStatement) throws {
-        texts.beginRow()
         meta.encode(event.meta)
         statement.bind(1, id)
-        statement.bind(2, event.key, in: &texts)
-        statement.bind(3, event.number, in: &texts)
-        statement.bind(4, event.surface, in: &texts)
-        statement.bind(5, event.displayedAt, in: &texts)
-        statement.bind(6, text: meta.bytes, in: &texts)
+        statement.bind(2, event.key)
+        statement.bind(3, event.number)
+        statement.bind(4, event.surface)
+        statement.bind(5, event.displayedAt)
+        statement.bind(6, text: meta.bytes)
         statement.bind(7, now)
         try statement.run()
     }

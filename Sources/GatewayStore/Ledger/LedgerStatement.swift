@@ -26,6 +26,7 @@ struct LedgerStatement {
 
     func bind(_ index: CInt, _ value: Int?) { bind(index, value.map(Int64.init)) }
 
+    /// Binds a text, of which SQLite makes a copy.
     func bind(_ index: CInt, _ value: String?) {
         guard var value else {
             sqlite3_bind_null(handle, index)
@@ -34,34 +35,18 @@ struct LedgerStatement {
         value.withUTF8 { bind(index, UnsafeRawBufferPointer($0)) }
     }
 
-    /// Binds a text that `texts` holds until the statement has run.
-    func bind(_ index: CInt, _ value: String?, in texts: inout BoundTexts) {
-        guard var value else {
-            sqlite3_bind_null(handle, index)
-            return
-        }
-        value.withUTF8 { bind(index, UnsafeRawBufferPointer($0), in: &texts) }
-    }
-
-    /// Binds bytes that are UTF-8 and that `texts` holds until the statement has run.
-    func bind(_ index: CInt, text: [UInt8], in texts: inout BoundTexts) {
-        text.withUnsafeBytes { bind(index, $0, in: &texts) }
-    }
-
-    private func bind(_ index: CInt, _ bytes: UnsafeRawBufferPointer, in texts: inout BoundTexts) {
-        if let held = texts.hold(bytes) { bind(index, held, nil) } else { bind(index, bytes) }
+    /// Binds bytes that are UTF-8, of which SQLite makes a copy.
+    func bind(_ index: CInt, text: [UInt8]) {
+        text.withUnsafeBytes { bind(index, $0) }
     }
 
     private func bind(_ index: CInt, _ bytes: UnsafeRawBufferPointer) {
-        bind(index, bytes, unsafeBitCast(-1, to: sqlite3_destructor_type.self))  // SQLITE_TRANSIENT: SQLite copies
-    }
-
-    private func bind(_ index: CInt, _ bytes: UnsafeRawBufferPointer, _ destructor: sqlite3_destructor_type?) {
         guard let start = bytes.baseAddress, !bytes.isEmpty else {
             sqlite3_bind_text(handle, index, "", 0, nil)
             return
         }
-        sqlite3_bind_text(handle, index, start.assumingMemoryBound(to: CChar.self), CInt(bytes.count), destructor)
+        let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)  // SQLITE_TRANSIENT
+        sqlite3_bind_text(handle, index, start.assumingMemoryBound(to: CChar.self), CInt(bytes.count), copies)
     }
 
     /// Runs a statement that returns no rows and makes it ready for the next binding.
@@ -91,30 +76,6 @@ struct LedgerStatement {
     private func error(_ code: CInt) -> DatabaseError {
         DatabaseError(
             resultCode: ResultCode(rawValue: code), message: connection.map { String(cString: sqlite3_errmsg($0)) })
-    }
-}
-
-/// The texts of one row, held for the statements bound to them.
-///
-/// What SQLite is not told will stay it copies, into memory of its own for each text: that was 5,100 of the 96,000
-/// instructions a call took here.
-/// A statement must have run, and be bound anew before it runs again, when the next row begins or this is gone.
-struct BoundTexts: ~Copyable {
-    private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 8_192, alignment: 16)
-    private var used = 0
-
-    deinit { memory.deallocate() }
-
-    /// Begins with the texts of another row.
-    mutating func beginRow() { used = 0 }
-
-    /// Nil where there is no room left.
-    fileprivate mutating func hold(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
-        guard bytes.count <= memory.count - used else { return nil }
-        let held = UnsafeMutableRawBufferPointer(rebasing: memory[used..<used + bytes.count])
-        held.copyMemory(from: bytes)
-        used += bytes.count
-        return UnsafeRawBufferPointer(held)
     }
 }
 

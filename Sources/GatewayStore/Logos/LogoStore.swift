@@ -2,6 +2,7 @@
 
 package import Branding
 package import CallAccounting
+import DirectoryStore
 import Foundation
 import GRDB
 

@@ -15,8 +15,6 @@ struct LedgerState {
     var clock: Int64 = 0
     /// Nil when the ledger has never read this ring.
     var position: UInt64?
-    /// True where it has read none.
-    var isAnew = false
 
     /// Reads it all; called once, at start.
     ///
@@ -26,7 +24,6 @@ struct LedgerState {
         nextEvent = try Self.largest("SELECT max(id) FROM event", database) + 1
         clock = try Self.largest("SELECT max(id) FROM clock", database)
         position = try RingPosition(database).position(of: ringID)
-        isAnew = try nextCall == 1 && Self.largest("SELECT count(*) FROM ring_position", database) == 0
         let open = try LedgerStatement(database, Self.openCalls)
         while let call = try open.row({ Self.call($0, awaitsRedial: awaitsRedial) }) {
             if let call { calls.append(call) }

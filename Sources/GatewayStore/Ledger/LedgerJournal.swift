@@ -50,9 +50,8 @@ struct LedgerBatch {
     var clocks: [LedgerClock] = []
     /// Callers of ended calls whom the index did not know.
     var unknownCallers: [E164Number] = []
+    /// Position in the ring up to which the batch has been read.
     var position: UInt64
-    /// How far a ring that is gone has been read into this batch, by way of the signal log.
-    var earlier: (ringID: Int64, position: UInt64)?
     var signals = 0
 
     var isEmpty: Bool { signals == 0 && calls.isEmpty && clocks.isEmpty }
@@ -65,11 +64,6 @@ struct LedgerBatch {
 struct LedgerJournal {
     private(set) var open: [CallIdentifier: LedgerCall] = [:]
     private(set) var batch: LedgerBatch
-    /// Position in the ring up to which signals are in the log or in the ledger.
-    private(set) var keptThrough: UInt64
-    /// Nothing can be kept until a batch is stored: at start, when the log may hold what the ledger has not and the ledger
-    /// may not know the ring, and after the database has refused a batch.
-    private(set) var mustStore = true
     /// The database has refused the batch; no further signal may be taken.
     private(set) var isRefused = false
     /// Signals that belonged to no open call: repetitions, calls whose INVITE was shed.
@@ -87,8 +81,10 @@ struct LedgerJournal {
     private var deadlines = CallDeadlines()
     /// When those that ended lately were looked at last.
     private var lastForgetting = Int64(0)
-    /// The clock was set, and what the ring has of before is not read yet.
-    private(set) var clockStep: ClockStep?
+    /// Steps of the clock, oldest first, before which the ring still holds unread signals.
+    private(set) var clockSteps: [ClockStep] = []
+    /// Ring position at the last look at the clock.
+    var lookedAt: UInt64
     /// The number of the present clock; 0 until one was set.
     private var clock: Int64
 
@@ -98,7 +94,7 @@ struct LedgerJournal {
         trunks: [UInt16: String]
     ) {
         batch = LedgerBatch(position: position)
-        keptThrough = position
+        lookedAt = position
         nextCall = state.nextCall
         nextEvent = state.nextEvent
         clock = state.clock
@@ -116,9 +112,8 @@ struct LedgerJournal {
     /// Takes one signal.
     mutating func apply(_ signal: CallSignal, texts: CallTexts?) {
         batch.signals += 1
-        let signal = clockStep.map { signal.told(before: $0) } ?? signal
-        let isEither = signal.kind == .bye || signal.kind == .refreshed
-        if let call = open[signal.call] ?? (isEither ? open[signal.alternative] : nil) {
+        let signal = clockSteps.reduce(signal) { $1.retimed($0, at: batch.position) }
+        if let call = call(of: signal) {
             if signal.kind == .invite, begins(signal, texts: texts, after: call) { return }
             note(call.machine.receive(signal), of: call)
         } else if signal.kind == .invite {
@@ -128,22 +123,22 @@ struct LedgerJournal {
         }
     }
 
+    private func call(of signal: CallSignal) -> LedgerCall? {
+        if let call = open[signal.call] { return call }
+        guard case .callIfSentByCallee(let call) = signal.counterpart else { return nil }
+        return open[call]
+    }
+
     /// Notes how far the ring has been read.
     mutating func reached(_ position: UInt64) {
         batch.position = position
-        if let step = clockStep, position >= step.position { clockStep = nil }
+        clockSteps.removeAll { $0.position <= position }
     }
-
-    /// Notes that the log holds what has been read.
-    mutating func kept() { keptThrough = batch.position }
-
-    /// Notes how far the signals of the log reached in a ring that is gone.
-    mutating func replayed(_ earlier: (ringID: Int64, position: UInt64)) { batch.earlier = earlier }
 
     /// Goes on by a wall clock that was set: what calls in progress have told, and what the ring holds of before, is told by
     /// it.
     mutating func clockWasSet(_ step: ClockStep) {
-        clockStep = step
+        clockSteps.append(step)
         clock += 1
         batch.clocks.append(LedgerClock(id: clock, setBy: step.microseconds, at: step.noticedAt))
         for call in open.values {
@@ -166,7 +161,7 @@ struct LedgerJournal {
     }
 
     /// Notes that the database refuses.
-    mutating func refused() { (isRefused, mustStore) = (true, true) }
+    mutating func refused() { isRefused = true }
 
     /// Forgets the batch: it is stored.
     ///
@@ -177,8 +172,7 @@ struct LedgerJournal {
             call.isInBatch = false
         }
         nextEvent += events
-        (isRefused, mustStore) = (false, false)
-        keptThrough = batch.position
+        isRefused = false
         batch = LedgerBatch(position: batch.position)
     }
 

@@ -2,6 +2,7 @@
 
 import CallAccounting
 import GRDB
+import Glibc
 import Logging
 import Synchronization
 
@@ -55,9 +56,19 @@ extension OutcomeRecorder {
         }
     }
 
+    /// Removes the signal log that earlier versions kept beside the ledger: it holds numbers of callers.
+    private func removeSignalLog() {
+        let path = database.folder + "/herald.signals"
+        guard unlink(path) == 0 else { return }
+        log.notice(
+            """
+            the signal log of an earlier version was removed; only a power cut under that version can have left calls of its \
+            last second in it
+            """, metadata: ["file": "\(path)"])
+    }
+
     private func load(isStart: Bool) throws {
         try journal.withLock { taken in
-            var signalLog = Self.openLog(database, size: settings.logSize, log: log)
             taken = try database.ledger.read { database in
                 let state = try LedgerState(
                     database, ringID: ring.ringID, awaitsRedial: settings.limits.redial > 0)
@@ -65,14 +76,12 @@ extension OutcomeRecorder {
                 var journal = LedgerJournal(
                     state, position: state.position ?? ring.released, minter: minter, limits: settings.limits,
                     trunks: trunks.withLock { $0 })
-                let kept = try Self.replay(&signalLog, database, isAnew: state.isAnew, into: &journal, log: log)
-                let read = kept.flatMap { $0.ringID == ring.ringID ? $0.position : nil } ?? journal.batch.position
-                journal.reached(isStart ? ring.resume(after: read) : ring.join(after: read))
-                if let kept, kept.ringID != ring.ringID { journal.replayed(kept) }
+                let position = journal.batch.position
+                journal.reached(isStart ? ring.resume(after: position) : ring.join(after: position))
                 return journal
             }
-            self.signalLog.withLock { $0 = signalLog.take() }
         }
+        removeSignalLog()
         log.debug("the ledger is taken up", metadata: ["ledger": "\(database.ledgerFile.path)"])
     }
 
@@ -85,9 +94,6 @@ extension OutcomeRecorder {
             }
             journal.move(to: state)
             taken = journal
-            // Its file may be gone with the ledger's. Nothing is kept in it before the batch is stored.
-            var signalLog = Self.openLog(database, size: settings.logSize, log: log)
-            self.signalLog.withLock { $0 = signalLog.take() }
         }
     }
 

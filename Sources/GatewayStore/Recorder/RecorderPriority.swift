@@ -8,8 +8,10 @@ import Glibc
 /// eight seconds of it the ring was full and signals were lost (docs/performance/log.md). Always beside call threads
 /// it took the core in bursts, and messages were lost. Where the system refuses it, all is as without.
 struct RecorderPriority {
-    /// The part of the ring that waits from which on it is behind, and below which it is in time again.
-    static let (behind, inTime) = (0.25, 0.05)
+    /// The part of the ring that waits from which on the recorder is behind, and below which it is in time again.
+    ///
+    /// Above `OutcomeRounds.crowded`: up to there signals wait for their second and not for the recorder.
+    static let (behind, inTime) = (0.5, 0.05)
     /// The niceness of call threads (`CallThreadPriority`); it takes the same rights.
     static let beside: Int32 = -5
 
