@@ -2,7 +2,6 @@
 
 import CallAccounting
 import CallPath
-import Gateway
 import Synchronization
 import Testing
 

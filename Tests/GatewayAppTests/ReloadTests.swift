@@ -4,7 +4,6 @@ import Branding
 import CallPath
 import ConfigurationFiles
 import Foundation
-import Gateway
 import SIPCore
 import Testing
 

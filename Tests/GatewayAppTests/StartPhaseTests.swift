@@ -4,7 +4,6 @@ import Branding
 import ConfigurationFiles
 import Foundation
 import GRDB
-import Gateway
 import GatewayStore
 import SIPCore
 import SIPTransport

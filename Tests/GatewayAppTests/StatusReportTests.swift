@@ -2,7 +2,6 @@
 
 import CallAccounting
 import Foundation
-import Gateway
 import GatewayStore
 import SIPTransport
 import Testing

@@ -2,7 +2,6 @@
 
 package import Branding
 package import CallAccounting
-import DirectoryStore
 import Foundation
 import GRDB
 

@@ -152,20 +152,6 @@ actor BearerSession {
     }
 }
 
-/// How a client signs in.
-package struct BearerSettings: Sendable {
-    package var device: DeviceIdentity
-    /// File that keeps the tokens between starts, readable for this user only.
-    package var tokenFile: String
-    /// Called once when the directory has ended the session.
-    package var onSignedOut: @Sendable () async -> Void = {}
-
-    package init(device: DeviceIdentity, tokenFile: String) {
-        self.device = device
-        self.tokenFile = tokenFile
-    }
-}
-
 /// Requests on behalf of the session.
 extension DirectoryClient {
     /// Makes one attempt with the session's token, or with the API key without a session.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// Escapes of a URI: a percent sign and two hexadecimal digits (RFC 3261 §25.1).
 package enum PercentEscape {
     /// The text with its escapes resolved, as it compares (RFC 3261 §19.1.4); an escape that is none stays as written.

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// State of a dialog that travels in the gateway's Record-Route, as the `hd` parameter (RFC 3261 §16.6 step 4).
 ///
 /// Each later request of the dialog returns it in Route. So the state outlives a restart without any memory of the call.

@@ -4,7 +4,6 @@ import Branding
 import CallAccounting
 import Foundation
 import GRDB
-import Gateway
 import GatewayStore
 
 /// A ledger in a folder of its own that calls end in, with the outputs of the operator.

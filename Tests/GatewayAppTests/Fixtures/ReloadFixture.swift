@@ -2,7 +2,6 @@
 
 import CallAccounting
 import ConfigurationFiles
-import Gateway
 import GatewayStore
 import SIPTransport
 

@@ -4,7 +4,6 @@ import Branding
 import CallAccounting
 import CallPath
 import ConfigurationFiles
-import Gateway
 import SIPCore
 import Synchronization
 
