@@ -84,10 +84,10 @@ struct Prose {
 extension StringProtocol {
     /// The text without blanks at its ends.
     var trimmed: String {
-        let bytes = utf8
-        guard let first = bytes.firstIndex(where: { $0 != 0x20 }), let last = bytes.lastIndex(where: { $0 != 0x20 })
-        else { return "" }
-        return String(self[first...last])
+        var bytes = Substring(self).utf8
+        while bytes.first == 0x20 { bytes.removeFirst() }
+        while bytes.last == 0x20 { bytes.removeLast() }
+        return String(Substring(bytes))
     }
 
     func hasAnyPrefix(_ prefixes: [String]) -> Bool { prefixes.contains { hasPrefix($0) } }
