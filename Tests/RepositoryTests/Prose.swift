@@ -84,7 +84,10 @@ struct Prose {
 extension StringProtocol {
     /// The text without blanks at its ends.
     var trimmed: String {
-        String(drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        var bytes = Substring(self).utf8
+        while bytes.first == 0x20 { bytes.removeFirst() }
+        while bytes.last == 0x20 { bytes.removeLast() }
+        return String(Substring(bytes))
     }
 
     func hasAnyPrefix(_ prefixes: [String]) -> Bool { prefixes.contains { hasPrefix($0) } }
