@@ -33,7 +33,7 @@ struct KeyDelivery: ParsableArguments {
             try PrivateFile.write(key + "\n", to: write)
         } catch {
             try undo(key)
-            throw error
+            throw CommandFailure("\(error)")
         }
         Output.write("key \"\(TerminalText.visible(name))\" written to \(write)\n")
         if let secret, showsSigning { Output.write(secret) }

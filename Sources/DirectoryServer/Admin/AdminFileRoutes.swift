@@ -98,9 +98,7 @@ struct AdminFileRoutes: Sendable {
 
     /// Writes a body to a file readable by this user only.
     private func receive(_ request: Request, into path: String) async throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let file = FileHandle(fileDescriptor: try PrivateFile.create(path), closeOnDealloc: true)
         var size = 0
         for try await buffer in request.body {
             size += buffer.readableBytes
