@@ -96,6 +96,7 @@ let package = Package(
                 "LogText", "CSQLite", log,
                 lifecycle, signals, arguments,
             ],
+            exclude: ["README.md"],
             swiftSettings: strict),
 
         // Edges: sockets, SQLite, HTTP, YAML. No two of them import each other.
@@ -130,11 +131,14 @@ let package = Package(
                 "DirectoryStore", "Branding", "BrandingAPI", "SystemReasons", "WallClock", "CZlib", hummingbird,
                 hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
             ],
+            exclude: ["README.md"],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
         .target(
             name: "DirectoryStore",
-            dependencies: ["Branding", "BrandingAPI", "SystemReasons", grdb, crypto], swiftSettings: strict),
+            dependencies: ["Branding", "BrandingAPI", "SystemReasons", grdb, crypto],
+            exclude: ["README.md"],
+            swiftSettings: strict),
         .target(name: "ConfigurationFiles", dependencies: ["Branding", "SystemReasons", yams], swiftSettings: strict),
 
         // The story of one call, and the roles it needs others to play.
