@@ -84,6 +84,7 @@ let package = Package(
                 "Branding", "BrandingAPI", "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "HostSystem",
                 "LogText", "CSQLite", log, lifecycle, signals, arguments,
             ],
+            exclude: ["README.md"],
             swiftSettings: strict),
 
         .executableTarget(
@@ -135,6 +136,7 @@ let package = Package(
                 "DirectoryStore", "Branding", "BrandingAPI", "HostSystem", "CZlib", hummingbird,
                 hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
             ],
+            exclude: ["README.md"],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
         .target(

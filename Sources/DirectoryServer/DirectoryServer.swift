@@ -106,7 +106,7 @@ package final class DirectoryServer: Service {
     }
 
     private var deadline: AnswerDeadline {
-        AnswerDeadline(longest: TimeAmount(options.connections.longestAnswer), logger: logger)
+        AnswerDeadline(longest: TimeAmount(options.connections.longestResponse), logger: logger)
     }
 
     /// The operator's API at an address of its own; nil without one.
@@ -145,16 +145,16 @@ package final class DirectoryServer: Service {
         router.add(middleware: ErrorEnvelopes(errors: errors))
         router.add(middleware: deadline)
         let open = router.group()
-        open.answer("healthz", isOpenToHead: true) { [database] _, _ in
+        open.route("healthz", isOpenToHead: true) { [database] _, _ in
             try await database.check()
             return Response(
                 status: .ok, headers: [.contentType: "text/plain; charset=utf-8"],
                 body: .init(byteBuffer: ByteBuffer(string: "ok\n")))
         }
-        open.answer("openapi.yaml", isOpenToHead: true) { _, _ in OpenAPIDocument.contract }
-        open.answer("openapi-admin.yaml", isOpenToHead: true) { _, _ in OpenAPIDocument.admin }
+        open.route("openapi.yaml", isOpenToHead: true) { _, _ in OpenAPIDocument.contract }
+        open.route("openapi-admin.yaml", isOpenToHead: true) { _, _ in OpenAPIDocument.admin }
         let logo = LogoRoute(store: LogoStore(database), folder: options.logos)
-        open.answer("logos/:file", isOpenToHead: true) { request, context in
+        open.route("logos/:file", isOpenToHead: true) { request, context in
             try await logo.logo(request, named: try context.parameters.require("file"))
         }
         if options.admin == .beside {

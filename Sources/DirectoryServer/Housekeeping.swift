@@ -18,7 +18,7 @@ final class Housekeeping: Service {
     private let clockSteps: Mutex<WallClockSteps>
     private let logger: Logger
     /// The accounts of the day that were logged already.
-    private let quotasTold = Mutex<(day: String, accounts: Set<String>)>(("", []))
+    private let loggedQuotas = Mutex<(day: String, accounts: Set<String>)>(("", []))
 
     /// - Parameter now: seconds since 1970.
     init(
@@ -44,28 +44,28 @@ final class Housekeeping: Service {
     func round() async {
         do {
             try await database.writeKeyUsage()
-            try await sayQuotas()
-            if clockHasStood { try await takeAll { try await retention.bite(now: now()) } }
-            try await takeAll { try await UploadExpiry(database: database).bite(now: now()) }
+            try await logQuotas()
+            if clockHasStood { try await removeAll { try await retention.removeBatch(now: now()) } }
+            try await removeAll { try await UploadExpiry(database: database).removeBatch(now: now()) }
         } catch is CancellationError {
             // The server ends; the next start continues.
         } catch {
-            logger.error("housekeeping failed and will be tried again", metadata: ["error": "\(error)"])
+            logger.error("housekeeping failed and will be retried", metadata: ["error": "\(error)"])
         }
     }
 
     /// Warns once a day for each account at its daily limit.
-    private func sayQuotas() async throws {
+    private func logQuotas() async throws {
         guard database.storedPerDay > 0 else { return }
         let day = String(Timestamp.string(from: now()).prefix(10))
         let full = try await AccountQuota.accountsAtLimit(on: day, in: database)
-        let new = quotasTold.withLock { told in
-            if told.day != day { told = (day, []) }
-            return full.filter { told.accounts.insert($0).inserted }
+        let new = loggedQuotas.withLock { logged in
+            if logged.day != day { logged = (day, []) }
+            return full.filter { logged.accounts.insert($0).inserted }
         }
         for account in new {
             logger.warning(
-                "clients of an account store no more today; see events.mb_per_day, or revoke a key that is misused",
+                "account reached events.mb_per_day; raise the limit, or revoke a misused key",
                 metadata: ["account": "\(account)"])
         }
     }
@@ -78,8 +78,8 @@ final class Housekeeping: Service {
     }
 
     /// Removes batches until none is left.
-    private func takeAll(_ bite: () async throws -> Bool) async throws {
-        while try await bite(), !Task.isCancelled, !Task.isShuttingDownGracefully {
+    private func removeAll(_ removeBatch: () async throws -> Bool) async throws {
+        while try await removeBatch(), !Task.isCancelled, !Task.isShuttingDownGracefully {
             // Between two batches the writer is free for events.
             try await Task.sleep(for: .milliseconds(50))
         }

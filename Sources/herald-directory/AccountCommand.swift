@@ -3,10 +3,10 @@
 import ArgumentParser
 import DirectoryStore
 
-/// `herald-directory account`: who uses the directory, and the gates that every gateway obeys.
+/// `herald-directory account`: the accounts, and the gates that every gateway obeys.
 struct AccountCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "account", abstract: "Open, list, change and close accounts.",
+        commandName: "account", abstract: "Create, list, change and close accounts.",
         discussion: """
             Example:
               herald-directory account create acme --cap 10000
@@ -14,20 +14,21 @@ struct AccountCommand: ParsableCommand {
             """,
         subcommands: [Create.self, List.self, Change.self, Close.self], defaultSubcommand: Change.self)
 
-    /// What may be set when an account is opened, and later.
+    /// The settings of a new or existing account.
     struct Settings: ParsableArguments {
         @Flag(inversion: .prefixedEnableDisable, help: "Let gateways brand calls, or stop them.")
         var branding: Bool?
 
         @Flag(
-            inversion: .prefixedEnableDisable, help: "Let SIP elements brand calls, or have them pass calls through.")
+            inversion: .prefixedEnableDisable,
+            help: "Let SIP gateways brand calls, or stop them.")
         var voip: Bool?
 
         @Option(
-            help: ArgumentHelp("active and trial let gateways brand, any other word stops them.", valueName: "word"))
+            help: ArgumentHelp("active and trial let gateways brand, any other value stops them.", valueName: "status"))
         var status: String?
 
-        @Option(help: ArgumentHelp("live, or testing for brands that are no real ones.", valueName: "mode"))
+        @Option(help: ArgumentHelp("live, or testing for an account with test brands.", valueName: "mode"))
         var mode: String?
 
         @Option(
@@ -36,7 +37,7 @@ struct AccountCommand: ParsableCommand {
 
         @Option(
             name: .customLong("included-imprints"), parsing: .unconditional,
-            help: ArgumentHelp("Counted events a month that the plan has paid for.", valueName: "number"))
+            help: ArgumentHelp("Counted events a month that the plan includes.", valueName: "number"))
         var includedImprints: Int?
 
         var change: AccountStore.Change {
@@ -49,14 +50,14 @@ struct AccountCommand: ParsableCommand {
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Open an account.",
+            abstract: "Create an account.",
             discussion: """
                 Example:
                   herald-directory account create acme
                   herald-directory key create gateway --account acme --write acme.key
                 """)
 
-        @Argument(help: "Its name: letters, digits, dots, dashes and underscores.")
+        @Argument(help: "The name: letters, digits, dots, dashes and underscores.")
         var name: String
 
         @OptionGroup var settings: Settings
@@ -65,7 +66,7 @@ struct AccountCommand: ParsableCommand {
 
         func run() throws {
             let accounts = AccountList(try options.open(creates: true))
-            let account = try explained { try accounts.create(name: name, settings.change, now: secondsNow()) }
+            let account = try reportingRefusals { try accounts.create(name: name, settings.change, now: secondsNow()) }
             try Output.write(json: try accounts.summary(of: account, now: secondsNow()))
         }
     }
@@ -78,7 +79,7 @@ struct AccountCommand: ParsableCommand {
                   herald-directory account list
                 """)
 
-        @Flag(help: "One JSON object a line instead of a table.")
+        @Flag(help: "One JSON object per line instead of a table.")
         var json = false
 
         @OptionGroup var options: StateOptions
@@ -103,9 +104,9 @@ struct AccountCommand: ParsableCommand {
 
     struct Change: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Show or change what an account may do.",
+            abstract: "Show or change the settings of an account.",
             discussion: """
-                Gateways obey with their next sync or event answer. Without options it only shows.
+                Gateways obey after their next sync or event. Without options the command only shows the settings.
 
                 Example:
                   herald-directory account change --disable-branding
@@ -118,14 +119,14 @@ struct AccountCommand: ParsableCommand {
 
         func run() throws {
             let account = try options.openAccount()
-            try explained { try account.change(settings.change) }
+            try reportingRefusals { try account.change(settings.change) }
             try Output.write(json: try account.config(now: secondsNow()))
         }
     }
 
     struct Close: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Close an account: its keys are revoked; its brands, events and reports stay.",
+            abstract: "Close an account: revokes its keys, keeps its brands, events and reports.",
             discussion: """
                 Example:
                   herald-directory account close acme
@@ -138,7 +139,7 @@ struct AccountCommand: ParsableCommand {
 
         func run() throws {
             let accounts = AccountList(try options.open())
-            try explained { try accounts.close(try accounts.find(name), now: secondsNow()) }
+            try reportingRefusals { try accounts.close(try accounts.find(name), now: secondsNow()) }
             Output.write("account \"\(TerminalText.visible(name))\" is closed and its keys are revoked\n")
         }
     }

@@ -3,12 +3,12 @@
 import ArgumentParser
 import DirectoryStore
 
-/// `herald-directory admin-key`: who may use the operator's HTTP API.
+/// `herald-directory admin-key`: the keys of the operator's HTTP API.
 struct AdminKeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "admin-key", abstract: "Make, list and revoke keys of the operator's HTTP API.",
+        commandName: "admin-key", abstract: "Create, list and revoke keys of the operator's HTTP API.",
         discussion: """
-            Without such a key /admin/v1 answers nobody.
+            Without such a key /admin/v1 refuses all requests.
 
             Example:
               herald-directory admin-key create portal --write /etc/herald/admin-key
@@ -17,13 +17,13 @@ struct AdminKeyCommand: ParsableCommand {
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key; it is shown this once.",
+            abstract: "Create a key and show it once.",
             discussion: """
                 Example:
                   herald-directory admin-key create portal --write /etc/herald/admin-key
                 """)
 
-        @Argument(help: "A name to know it by.")
+        @Argument(help: "A name for the key.")
         var name: String
 
         @OptionGroup var options: StateOptions
@@ -42,7 +42,7 @@ struct AdminKeyCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List keys by name; the keys themselves are not kept.",
+            abstract: "List keys by name; the keys themselves are not stored.",
             discussion: """
                 Example:
                   herald-directory admin-key list
@@ -57,7 +57,7 @@ struct AdminKeyCommand: ParsableCommand {
 
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a key out of use at once.",
+            abstract: "Revoke a key at once.",
             discussion: """
                 Example:
                   herald-directory admin-key revoke portal
@@ -71,7 +71,8 @@ struct AdminKeyCommand: ParsableCommand {
         func run() throws {
             guard try AdminKeys(try options.open()).revoke(name, now: secondsNow()) else {
                 throw CommandFailure(
-                    "there is no good key named \"\(TerminalText.visible(name))\"; see herald-directory admin-key list")
+                    "there is no valid key named \"\(TerminalText.visible(name))\"; see herald-directory admin-key list"
+                )
             }
             Output.write("key \"\(TerminalText.visible(name))\" revoked\n")
         }

@@ -3,27 +3,27 @@
 import ArgumentParser
 import DirectoryStore
 
-/// `herald-directory backup`: a copy of the database beside a running server.
+/// `herald-directory backup`: a copy of the database, taken beside a running server.
 struct BackupCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "backup",
-        abstract: "Write a whole copy of the database to a new file; the server goes on meanwhile.",
+        abstract: "Write a copy of the database to a new file; the server keeps running.",
         discussion: """
             To restore, stop the server and put the file in place of directory.sqlite, without directory.sqlite-wal and
-            directory.sqlite-shm. Uploaded logos lie beside it in the folder logos; copy that too.
+            directory.sqlite-shm. Uploaded logos are in the folder logos beside it; copy that too.
 
             Example:
               herald-directory backup /var/backups/directory-2026-01-31.sqlite
             """)
 
-    @Argument(help: "A file that is not there yet.")
+    @Argument(help: "The new file; it must not exist.")
     var file: String
 
     @OptionGroup var options: StateOptions
 
     func run() throws {
         let database = try options.open()
-        try explained { try database.backUp(to: file) }
+        try reportingRefusals { try database.backUp(to: file) }
         Output.write("\(file) written\n")
     }
 }

@@ -3,10 +3,10 @@
 import ArgumentParser
 import DirectoryStore
 
-/// `herald-directory brand`: names, logos and reasons, each shared by the numbers of one brand.
+/// `herald-directory brand`: the names, logos and call reasons of brands.
 struct BrandCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "brand", abstract: "Make, list and change brands, or take their numbers out of use.",
+        commandName: "brand", abstract: "Create, list and change brands, or deactivate their numbers.",
         discussion: """
             Example:
               herald-directory brand create "Acme Bank" --logo acme-256x256.png
@@ -14,7 +14,7 @@ struct BrandCommand: ParsableCommand {
             """,
         subcommands: [Create.self, List.self, Change.self, Deactivate.self])
 
-    /// The fields beside the name.
+    /// The fields of a brand without the name.
     struct Fields: ParsableArguments {
         @Option(
             parsing: .unconditional,
@@ -23,18 +23,18 @@ struct BrandCommand: ParsableCommand {
 
         @Option(
             parsing: .unconditional,
-            help: ArgumentHelp("Why calls of the brand come; empty for none.", valueName: "text"))
+            help: ArgumentHelp("The call reason of the brand; empty for none.", valueName: "text"))
         var reason: String?
 
         @Option(
             help: ArgumentHelp(
-                "active, or suspended or unresolved, which take its numbers from clients.", valueName: "state"))
+                "active, or suspended or unresolved, which hold its numbers back from clients.", valueName: "state"))
         var owner: BrandList.Owner?
 
         /// Warns of a logo that the server does not have.
         func checkLogo(_ database: DirectoryDatabase, _ options: StateOptions) throws {
             if let problem = try LogoCheck(database, in: try options.logoPlace()).problem(of: logo) {
-                Output.tell("warning: \(problem)")
+                Output.warn("warning: \(problem)")
             }
         }
 
@@ -47,16 +47,16 @@ struct BrandCommand: ParsableCommand {
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a brand.",
+            abstract: "Create a brand.",
             discussion: """
                 Example:
                   herald-directory brand create "Acme Bank" --id acme --reason "Fraud alert"
                 """)
 
-        @Argument(help: "Its name, as phones show it.")
+        @Argument(help: "The name that phones show.")
         var name: String
 
-        @Option(help: "An identifier; without it the letters and digits of the name.")
+        @Option(help: "The identifier; by default the letters and digits of the name.")
         var id: String?
 
         @OptionGroup var fields: Fields
@@ -67,7 +67,7 @@ struct BrandCommand: ParsableCommand {
             let (database, account) = try options.open(creates: true)
             let brands = BrandList(database, account: account)
             let change = fields.change(name: name)
-            try Output.write(json: try explained { try brands.create(id: id, change, now: secondsNow()) })
+            try Output.write(json: try reportingRefusals { try brands.create(id: id, change, now: secondsNow()) })
             try fields.checkLogo(database, options.state)
         }
     }
@@ -80,13 +80,13 @@ struct BrandCommand: ParsableCommand {
                   herald-directory brand list --limit 20
                 """)
 
-        @Flag(help: "One JSON object a line instead of a table.")
+        @Flag(help: "One JSON object per line instead of a table.")
         var json = false
 
-        @Option(parsing: .unconditional, help: "At most so many.")
+        @Option(parsing: .unconditional, help: "The most rows.")
         var limit = 1000
 
-        @Option(help: ArgumentHelp("Only brands behind this one.", valueName: "id"))
+        @Option(help: ArgumentHelp("Only brands after this one.", valueName: "id"))
         var after: String?
 
         @OptionGroup var options: AccountOptions
@@ -108,7 +108,7 @@ struct BrandCommand: ParsableCommand {
 
     struct Change: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Change a brand and all its numbers; gateways learn it with their next sync.",
+            abstract: "Change a brand and all its numbers; gateways receive the change with their next sync.",
             discussion: """
                 Numbers with a call reason of their own keep it.
 
@@ -120,7 +120,7 @@ struct BrandCommand: ParsableCommand {
         @Argument(help: "The brand's identifier.")
         var id: String
 
-        @Option(parsing: .unconditional, help: "Another name.")
+        @Option(parsing: .unconditional, help: "The new name.")
         var name: String?
 
         @OptionGroup var fields: Fields
@@ -131,14 +131,14 @@ struct BrandCommand: ParsableCommand {
             let (database, account) = try options.open()
             let brands = BrandList(database, account: account)
             let change = fields.change(name: name)
-            try Output.write(json: try explained { try brands.change(id, change, now: secondsNow()) })
+            try Output.write(json: try reportingRefusals { try brands.change(id, change, now: secondsNow()) })
             try fields.checkLogo(database, options.state)
         }
     }
 
     struct Deactivate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take all numbers of brands out of use.",
+            abstract: "Deactivate all numbers of brands.",
             discussion: """
                 Example:
                   herald-directory brand deactivate acme other-brand
@@ -152,15 +152,15 @@ struct BrandCommand: ParsableCommand {
         func run() throws {
             let (database, account) = try options.open()
             let brands = BrandList(database, account: account)
-            let count = try explained { try brands.deactivate(ids, now: secondsNow()) }
-            Output.write("\(count) numbers are out of use\n")
+            let count = try reportingRefusals { try brands.deactivate(ids, now: secondsNow()) }
+            Output.write("\(count) numbers deactivated\n")
         }
     }
 }
 
 extension BrandList.Owner: ExpressibleByArgument {}
 
-/// How many rows one listing gives.
+/// The limit of a listing.
 enum PageLimit {
     static func check(_ limit: Int) throws {
         guard (1...100_000_000).contains(limit) else { throw ValidationError("--limit must be 1 or more") }

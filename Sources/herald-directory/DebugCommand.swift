@@ -4,10 +4,10 @@ import ArgumentParser
 import BrandingAPI
 import DirectoryStore
 
-/// `herald-directory debug`: asking gateways and phones for their logs, and reading them.
+/// `herald-directory debug`: requests for the logs of gateways and phones, and the received logs.
 struct DebugCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "debug", abstract: "List devices, read their logs, and ask them for a debug upload.",
+        commandName: "debug", abstract: "List devices, read their logs, and request debug uploads.",
         discussion: """
             Example:
               herald-directory debug request --hours 48
@@ -17,7 +17,7 @@ struct DebugCommand: ParsableCommand {
 
     struct Request: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask a device, or without --device every one; it learns it with its next sync.",
+            abstract: "Request an upload of a device, or without --device of every device, with its next sync.",
             discussion: """
                 Example:
                   herald-directory debug request --device 3f2b8c1e-7d4a-4c55-9e0b-6a1d2f3c4b5a --hours 48
@@ -49,7 +49,7 @@ struct DebugCommand: ParsableCommand {
 
     struct Withdraw: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a request back.",
+            abstract: "Withdraw a request.",
             discussion: """
                 Example:
                   herald-directory debug withdraw
@@ -71,10 +71,10 @@ struct DebugCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List the latest uploads, or show the newest of a device whole.",
+            abstract: "List the latest uploads, or show the newest of a device.",
             discussion: """
-                Logs longer than 200,000 characters come as a file of their own, kept for 30 days; --show writes them
-                behind the line of JSON, and of an archive where it lies.
+                Logs longer than 200,000 characters are a file of their own, kept for 30 days. --show writes them after
+                the line of JSON; for an archive it writes the path.
 
                 Example:
                   herald-directory debug list --show 3f2b8c1e-7d4a-4c55-9e0b-6a1d2f3c4b5a
@@ -94,7 +94,7 @@ struct DebugCommand: ParsableCommand {
                 }
                 try Output.write(json: upload)
                 guard let file = upload.logsUploadID else { return }
-                return try Self.write(explained { try UploadedLogs(file, of: account, in: database) })
+                return try Self.write(reportingRefusals { try UploadedLogs(file, of: account, in: database) })
             }
             let uploads = try stored.latest(limit: 1000)
             guard !uploads.isEmpty else { return Output.write("no uploads\n") }
@@ -103,10 +103,10 @@ struct DebugCommand: ParsableCommand {
                 uploads.map { [Timestamp.string(from: $0.received), $0.device, $0.id] })
         }
 
-        /// Writes logs piece by piece, so that their size does not matter.
+        /// Writes logs piece by piece, in constant memory.
         private static func write(_ logs: UploadedLogs) throws {
             guard logs.isText else { return Output.write("the logs are \(logs.type): \(logs.path)\n") }
-            var (text, offset) = (LogText(), 0)
+            var (text, offset) = (TerminalStream(), 0)
             while case let piece = try logs.read(at: offset), !piece.isEmpty {
                 Output.write(text.next(piece))
                 offset += piece.count

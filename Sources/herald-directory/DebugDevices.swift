@@ -16,10 +16,10 @@ extension DebugCommand {
 
         @OptionGroup var options: AccountOptions
 
-        @Flag(help: "One JSON object a line, with everything a device said of itself.")
+        @Flag(help: "One JSON object per line, with all fields of a device.")
         var json = false
 
-        /// Rows that are in memory at once.
+        /// Rows in memory at once.
         private static let pageSize = 1000
 
         func run() throws {
@@ -51,7 +51,7 @@ extension DebugCommand {
         static let configuration = CommandConfiguration(
             commandName: "log", abstract: "Show the latest lines of a device's log, the newest last.",
             discussion: """
-                The directory keeps the latest 50 lines of a device.
+                The directory keeps the latest 50 lines of each device.
 
                 Example:
                   herald-directory debug log 3f2b8c1e-7d4a-4c55-9e0b-6a1d2f3c4b5a
@@ -62,7 +62,7 @@ extension DebugCommand {
 
         @OptionGroup var options: AccountOptions
 
-        @Flag(help: "One JSON object a line.")
+        @Flag(help: "One JSON object per line.")
         var json = false
 
         func run() throws {

@@ -5,12 +5,12 @@ import Branding
 import BrandingAPI
 import DirectoryStore
 
-/// `herald-directory events`: what gateways reported.
+/// `herald-directory events`: the events that gateways and phones report.
 struct EventsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "events", abstract: "List what gateways reported, the newest last.",
+        commandName: "events", abstract: "List reported events, the newest last.",
         discussion: """
-            An event counts once, however often it is repeated; COUNTED says why one does not.
+            An event counts once, also after retries. COUNTED has the reason of an uncounted event.
 
             Example:
               herald-directory events --limit 20
@@ -22,16 +22,16 @@ struct EventsCommand: ParsableCommand {
     @Option(help: "Only events of this number.", transform: NumberArgument.read)
     var number: E164Number?
 
-    @Option(help: ArgumentHelp("Only events with this outcome.", valueName: "word"))
+    @Option(help: ArgumentHelp("Only events with this outcome.", valueName: "outcome"))
     var outcome: String?
 
     @Option(help: ArgumentHelp("Only events of this device.", valueName: "id"))
     var device: String?
 
-    @Flag(help: "One JSON object a line, with everything an event carries.")
+    @Flag(help: "One JSON object per line, with all fields of an event.")
     var json = false
 
-    @Option(parsing: .unconditional, help: "How many of the latest; without it 100, or all with --json.")
+    @Option(parsing: .unconditional, help: "The most events; 100 by default, or all with --json.")
     var limit: Int?
 
     func validate() throws {

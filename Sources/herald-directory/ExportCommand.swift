@@ -4,12 +4,13 @@ import ArgumentParser
 import DirectoryStore
 import Foundation
 
-/// `herald-directory export`: all numbers in use, as a file that import takes back.
+/// `herald-directory export`: all active and held numbers, as a file for `import`.
 struct ExportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "export", abstract: "Write all numbers in use as CSV, or as JSON with one object a line.",
+        commandName: "export",
+        abstract: "Write all active and held numbers as CSV, or as JSON lines.",
         discussion: """
-            In CSV, text that a spreadsheet might take for a formula has an apostrophe in front; import takes it away.
+            In CSV, text that a spreadsheet might evaluate as a formula has an apostrophe in front; import removes it.
 
             Example:
               herald-directory export > brands.csv

@@ -6,13 +6,13 @@ import DirectoryStore
 import Dispatch
 import Foundation
 
-/// Where the program begins.
+/// The entry point of the program.
 @main
 enum HeraldDirectoryProgram {
-    /// Runs the command with the priority of ordinary work; a task of the main thread is otherwise "user initiated".
+    /// Runs the command with medium priority; a task of the main thread is "user initiated" by default.
     static func main() {
-        // libdispatch asks for a niceness below 0 for its timer thread, and writes a line to syslog where it may not have it.
-        // Nothing depends on it. An operator who sets the variable gets its lines.
+        // libdispatch asks for a niceness below 0 for its timer thread, and logs a refusal to syslog. The refusal is
+        // harmless. An operator who sets the variable gets these lines.
         setenv("LIBDISPATCH_LOG", "NO", 0)
         Task(priority: .medium) {
             await HeraldDirectory.main()
@@ -41,7 +41,7 @@ struct HeraldDirectory: AsyncParsableCommand {
         ])
 }
 
-/// Where the directory keeps its database; every command has it.
+/// The location of the database, an option of every command.
 struct StateOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Folder of the database.", valueName: "folder"))
     var state: String?
@@ -49,7 +49,7 @@ struct StateOptions: ParsableArguments {
     @Option(name: .shortAndLong, help: ArgumentHelp("A configuration file that names the folder.", valueName: "file"))
     var config: String?
 
-    /// What the configuration file says; nil without one.
+    /// The configuration file; nil without one.
     func configuration() throws -> DirectoryConfiguration? {
         guard let config else { return nil }
         do {
@@ -59,15 +59,15 @@ struct StateOptions: ParsableArguments {
         }
     }
 
-    /// Where the server of these options finds logos that were not uploaded.
+    /// The location of logos that were not uploaded, for a server with these options.
     func logoPlace() throws -> LogoCheck.Place {
         guard let file = try configuration() else { return .asServed }
         return LogoCheck.place(logos: file.logos, publicURL: file.publicURL)
     }
 
-    /// Opens the database in the folder named by the option, the file, or the usual place.
+    /// Opens the database in the folder from the option, from the file, or in the default folder.
     ///
-    /// - Parameter creates: false for commands that make no sense on an empty database.
+    /// - Parameter creates: false for commands that need an existing database.
     func open(creates: Bool = false, storedPerDay: Int = 0) throws -> DirectoryDatabase {
         let folder = try state ?? configuration()?.state ?? DirectoryConfiguration().state
         do {
@@ -78,7 +78,7 @@ struct StateOptions: ParsableArguments {
     }
 }
 
-/// Why a command ends with exit code 1; printed as one line to standard error.
+/// An error that ends a command with exit code 1; one line on standard error.
 struct CommandFailure: Error, CustomStringConvertible {
     let description: String
 

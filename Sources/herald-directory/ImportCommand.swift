@@ -5,15 +5,16 @@ import Branding
 import DirectoryStore
 import Foundation
 
-/// `herald-directory import`: brands from a file.
+/// `herald-directory import`: imports brands from a file.
 struct ImportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "import", abstract: "Bring in brands from a CSV file, or from JSON with one object a line.",
+        commandName: "import", abstract: "Import brands from a CSV file, or from JSON with one object per line.",
         discussion: """
-            A CSV header is number,brand_name,logo_url,call_reason,brand_id in any order; number and brand_name must be
-            there. Semicolons or tabs may stand in place of commas. A JSON object has the fields of a sync answer's entry. logo_url is a URL, or the plain name of a logo of
-            this server. Numbers that are known already are changed, others stay as they are, unless --replace is given. A
-            file with a bad row changes nothing, unless --skip-bad is given.
+            A CSV header is number,brand_name,logo_url,call_reason,brand_id in any order; number and brand_name are
+            required. Semicolons or tabs may replace the commas. A JSON object has the fields of an entry of a sync
+            response. logo_url is a URL, or the plain name of a logo of this server. Known numbers are updated. Numbers
+            that are missing from the file stay active, unless --replace is given. A file with an invalid row changes
+            nothing, unless --skip-bad is given.
 
             Example:
               herald-directory import brands.csv --region AU --dry-run
@@ -24,16 +25,16 @@ struct ImportCommand: ParsableCommand {
 
     @OptionGroup var options: AccountOptions
 
-    @Option(help: ArgumentHelp("Region of numbers written nationally, such as AU.", valueName: "region"))
+    @Option(help: ArgumentHelp("Region of numbers in national format, such as AU.", valueName: "region"))
     var region: String?
 
-    @Flag(name: .customLong("skip-bad"), help: "Import the good rows of a file with bad ones.")
+    @Flag(name: .customLong("skip-bad"), help: "Skip invalid rows and import the others.")
     var skipBad = false
 
-    @Flag(name: .customLong("dry-run"), help: "Say what would be done, and do nothing.")
+    @Flag(name: .customLong("dry-run"), help: "Report the result without writing.")
     var dryRun = false
 
-    @Flag(help: "Take numbers that are not in the file out of use.")
+    @Flag(help: "Deactivate numbers that are missing from the file.")
     var replace = false
 
     func run() throws {
@@ -43,27 +44,28 @@ struct ImportCommand: ParsableCommand {
         let logos = try options.state.logoPlace()
         var how = BrandImport.Options()
         (how.skipsInvalid, how.isTrial, how.replaces) = (skipBad, dryRun, replace)
-        let result = try explained {
+        let result = try reportingRefusals {
             try BrandImport(database, account: account, region: region.map { "\($0)" }, logos: logos) {
                 normaliser.normalise(Array($0.utf8))
             }.run(path: file, how, now: secondsNow())
         }
-        for problem in result.problems { tell("\(problem)") }
-        for warning in result.warnings { tell("warning: \(warning)") }
+        for problem in result.problems { warn("\(problem)") }
+        for warning in result.warnings { warn("warning: \(warning)") }
         guard result.rejected == 0 || skipBad else {
             let count = result.rejected
             throw CommandFailure(
-                "\(count == 1 ? "1 line" : "\(count) lines") cannot be used and nothing was imported; mend the file, or give --skip-bad"
+                "\(count == 1 ? "1 line is" : "\(count) lines are") invalid, so nothing was imported; "
+                    + "correct the file, or give --skip-bad"
             )
         }
-        if result.isEmpty { throw CommandFailure("no line of the file can be used, so nothing was imported") }
+        if result.isEmpty { throw CommandFailure("all lines of the file are invalid, so nothing was imported") }
         Output.write(
-            (dryRun ? "nothing was done; it would be: " : "")
+            (dryRun ? "dry run, nothing was written: " : "")
                 + "\(result.imported) imported, \(result.unchanged) unchanged, \(result.rejected) rejected"
-                + (replace ? ", \(result.deactivated) taken out of use\n" : "\n"))
+                + (replace ? ", \(result.deactivated) deactivated\n" : "\n"))
     }
 
-    private func tell(_ text: String) { Output.tell("\(file): \(text)") }
+    private func warn(_ text: String) { Output.warn("\(file): \(text)") }
 
     private func validRegion() throws -> Region? {
         guard let region else { return nil }

@@ -3,10 +3,10 @@
 import ArgumentParser
 import DirectoryStore
 
-/// `herald-directory key`: who may use the directory.
+/// `herald-directory key`: the API keys of an account.
 struct KeyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "key", abstract: "Make, list, rotate and revoke API keys.",
+        commandName: "key", abstract: "Create, list, rotate and revoke API keys.",
         discussion: """
             Example:
               herald-directory key create gateway --write /etc/herald/api-key
@@ -15,28 +15,29 @@ struct KeyCommand: ParsableCommand {
 
     struct Create: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key; it is shown this once.",
+            abstract: "Create a key and show it once.",
             discussion: """
-                With --signed, three lines: the key, the id for X-Api-Id, and the secret that requests are signed with; with
-                --write the key goes into the file and the two others are shown. The secret stays readable in the database, because signatures cannot be checked with a hash of it.
+                With --signed the command shows three lines: the key, the id for X-Api-Id, and the secret that signs
+                requests. With --write the key goes into the file, and the command shows the other two. The secret is
+                readable in the database, because signatures cannot be checked with a hash.
 
                 Example:
                   herald-directory key create gateway --write /etc/herald/api-key
                 """)
 
-        @Argument(help: "A name to know it by.")
+        @Argument(help: "A name for the key.")
         var name: String
 
         @Option(
             help: ArgumentHelp(
-                "gateway, or phone: its requests never have the limits of a gateway.", valueName: "kind"))
+                "gateway, or phone, whose requests never get the limits of a gateway.", valueName: "kind"))
         var kind = KeyKind.gateway
 
         @OptionGroup var options: AccountOptions
 
         @OptionGroup var delivery: KeyDelivery
 
-        @Flag(help: "Have its requests signed too; an id and a secret come with it.")
+        @Flag(help: "Require signed requests; also creates an id and a secret.")
         var signed = false
 
         func run() throws {
@@ -54,7 +55,7 @@ struct KeyCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List keys by name; the keys themselves are not kept.",
+            abstract: "List keys by name; the keys themselves are not stored.",
             discussion: """
                 Example:
                   herald-directory key list
@@ -69,10 +70,10 @@ struct KeyCommand: ParsableCommand {
 
     struct Rotate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a successor of a key; the old one stays good for a while.",
+            abstract: "Create a successor of a key; the old key stays valid for a while.",
             discussion: """
-                Where requests of the key are signed, three lines come as with create --signed: the new key, and the id and
-                secret of the old one, which stay. With --write only the key goes into the file.
+                For a key with signed requests, the command shows three lines as create --signed does: the new key, and
+                the id and secret of the old one, which stay the same. With --write only the key goes into the file.
 
                 Example:
                   herald-directory key rotate gateway --grace-hours 48 --write /etc/herald/api-key
@@ -83,7 +84,7 @@ struct KeyCommand: ParsableCommand {
 
         @Option(
             parsing: .unconditional,
-            help: ArgumentHelp("Hours the old key stays good; 0 ends it at once.", valueName: "hours"))
+            help: ArgumentHelp("Hours for which the old key stays valid; 0 ends it at once.", valueName: "hours"))
         var graceHours = 24
 
         @OptionGroup var options: AccountOptions
@@ -106,13 +107,13 @@ struct KeyCommand: ParsableCommand {
 
     struct Revoke: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a key out of use at once.",
+            abstract: "Revoke a key at once.",
             discussion: """
                 Example:
                   herald-directory key revoke gateway
                 """)
 
-        @Argument(help: "The key's name, which takes a predecessor in grace too, or its identifier.")
+        @Argument(help: "The key's name, which also revokes a rotated predecessor, or its identifier.")
         var name: String
 
         @OptionGroup var options: AccountOptions
@@ -120,7 +121,7 @@ struct KeyCommand: ParsableCommand {
         func run() throws {
             guard try options.openAccount().revokeKey(name: name, now: secondsNow()) else {
                 throw CommandFailure(
-                    "there is no good key named \"\(TerminalText.visible(name))\"; see herald-directory key list")
+                    "there is no valid key named \"\(TerminalText.visible(name))\"; see herald-directory key list")
             }
             Output.write("key \"\(TerminalText.visible(name))\" revoked\n")
         }

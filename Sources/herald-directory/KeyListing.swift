@@ -4,9 +4,9 @@ import ArgumentParser
 import BrandingAPI
 import DirectoryStore
 
-/// How a list of keys is shown.
+/// Shows a list of keys as a table or as JSON.
 struct KeyListing: ParsableArguments {
-    @Flag(help: "One JSON object a line instead of a table.")
+    @Flag(help: "One JSON object per line instead of a table.")
     var json = false
 
     func write(_ keys: [AccountStore.KeyRow]) throws {

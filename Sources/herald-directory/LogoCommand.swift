@@ -4,7 +4,7 @@ import ArgumentParser
 import DirectoryStore
 import Foundation
 
-/// `herald-directory logo`: the images that brands name and phones fetch.
+/// `herald-directory logo`: the uploaded logos.
 struct LogoCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "logo", abstract: "Add, list and remove logos.",
@@ -17,7 +17,7 @@ struct LogoCommand: ParsableCommand {
 
     struct Add: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a PNG or JPEG in; served at /logos/NAME at once.",
+            abstract: "Upload a PNG or JPEG; the server serves it at /logos/NAME at once.",
             discussion: """
                 Example:
                   herald-directory logo add pictures/acme.png --name acme-256x256.png
@@ -26,7 +26,7 @@ struct LogoCommand: ParsableCommand {
         @Argument(help: "The file.")
         var file: String
 
-        @Option(help: "Its name in logo_url; without it the file's.")
+        @Option(help: "The name for logo_url; by default the name of the file.")
         var name: String?
 
         @OptionGroup var options: StateOptions
@@ -37,19 +37,19 @@ struct LogoCommand: ParsableCommand {
             else { throw CommandFailure("\(file) cannot be read, or is empty") }
             let logos = LogoStore(try options.open(creates: true))
             let name = name ?? URL(fileURLWithPath: file).lastPathComponent
-            try Output.write(json: try explained { try logos.add(data, name: name, now: secondsNow()) })
+            try Output.write(json: try reportingRefusals { try logos.add(data, name: name, now: secondsNow()) })
         }
     }
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List uploaded logos; files of the folder of logos are not among them.",
+            abstract: "List uploaded logos, without the files of the logo folder.",
             discussion: """
                 Example:
                   herald-directory logo list
                 """)
 
-        @Flag(help: "One JSON object a line instead of a table.")
+        @Flag(help: "One JSON object per line instead of a table.")
         var json = false
 
         @OptionGroup var options: StateOptions
@@ -68,7 +68,7 @@ struct LogoCommand: ParsableCommand {
 
     struct Remove: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a logo that nothing uses.",
+            abstract: "Remove an unused logo.",
             discussion: """
                 Example:
                   herald-directory logo remove acme-256x256.png
@@ -81,7 +81,7 @@ struct LogoCommand: ParsableCommand {
 
         func run() throws {
             let logos = LogoStore(try options.open())
-            try explained { try logos.remove(name) }
+            try reportingRefusals { try logos.remove(name) }
             Output.write("\(TerminalText.visible(name)) is removed\n")
         }
     }

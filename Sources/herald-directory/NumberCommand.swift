@@ -4,10 +4,10 @@ import ArgumentParser
 import Branding
 import DirectoryStore
 
-/// `herald-directory number`: which numbers are listed, and for which brand.
+/// `herald-directory number`: the numbers of brands.
 struct NumberCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "number", abstract: "List numbers, give them to a brand, or take them out of use.",
+        commandName: "number", abstract: "List numbers, assign them to a brand, or deactivate them.",
         discussion: """
             Example:
               herald-directory number set +61491570156 --brand acme
@@ -17,20 +17,20 @@ struct NumberCommand: ParsableCommand {
 
     struct List: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List numbers in their order.",
+            abstract: "List numbers in numeric order.",
             discussion: """
                 Example:
                   herald-directory number list --brand acme --limit 20
                 """)
 
-        @Flag(help: "One JSON object a line instead of a table.")
+        @Flag(help: "One JSON object per line instead of a table.")
         var json = false
 
-        @Option(parsing: .unconditional, help: "At most so many.")
+        @Option(parsing: .unconditional, help: "The most rows.")
         var limit = 1000
 
         @Option(
-            help: ArgumentHelp("Only numbers behind this one.", valueName: "number"), transform: NumberArgument.read)
+            help: ArgumentHelp("Only numbers after this one.", valueName: "number"), transform: NumberArgument.read)
         var after: E164Number?
 
         @Option(help: ArgumentHelp("Only numbers of this brand.", valueName: "id"))
@@ -59,7 +59,7 @@ struct NumberCommand: ParsableCommand {
 
     struct Set: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Give a number to a brand, and put it into use.",
+            abstract: "Assign a number to a brand and activate it.",
             discussion: """
                 Example:
                   herald-directory number set +61491570156 --brand acme --reason "Your delivery"
@@ -73,7 +73,7 @@ struct NumberCommand: ParsableCommand {
 
         @Option(
             parsing: .unconditional,
-            help: ArgumentHelp("A call reason of its own; without it the brand's.", valueName: "text"))
+            help: ArgumentHelp("A call reason of its own; by default the brand's.", valueName: "text"))
         var reason: String?
 
         @OptionGroup var options: AccountOptions
@@ -81,14 +81,14 @@ struct NumberCommand: ParsableCommand {
         func run() throws {
             let (database, account) = try options.open()
             let numbers = BrandNumbers(database, account: account)
-            try explained { try numbers.set(number, brandID: brand, reason: reason, now: secondsNow()) }
+            try reportingRefusals { try numbers.set(number, brandID: brand, reason: reason, now: secondsNow()) }
             Output.write("\(number) belongs to \(TerminalText.visible(brand))\n")
         }
     }
 
     struct Deactivate: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take numbers out of use; gateways learn it with their next sync.",
+            abstract: "Deactivate numbers; gateways receive the change with their next sync.",
             discussion: """
                 Example:
                   herald-directory number deactivate +61491570156 +61491570157
@@ -103,17 +103,19 @@ struct NumberCommand: ParsableCommand {
             let (database, account) = try options.open()
             let count = try BrandNumbers(database, account: account).deactivate(
                 numbers, now: secondsNow())
-            guard count > 0 else { throw CommandFailure("none of them is in use; see herald-directory number list") }
-            Output.write("\(count) numbers are out of use\n")
+            guard count > 0 else {
+                throw CommandFailure("none of these numbers is active; see herald-directory number list")
+            }
+            Output.write("\(count) numbers deactivated\n")
         }
     }
 }
 
-/// A number on the command line, such as `+61491570156`.
+/// Parses a number on the command line, such as `+61491570156`.
 enum NumberArgument {
-    /// Reads it as people write it, blanks and dashes included.
+    /// Accepts blanks and dashes.
     ///
-    /// - Throws: an error with the text and what is wanted.
+    /// - Throws: `ValidationError` with the text and the expected format.
     static func read(_ text: String) throws -> E164Number {
         let normaliser = NumberNormaliser(region: nil)
         guard let number = normaliser.normalise(Array(text.utf8)) else {

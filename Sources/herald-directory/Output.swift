@@ -2,12 +2,12 @@
 
 import Foundation
 
-/// Where the results of a command go.
+/// Writes the results of a command.
 enum Output {
-    /// Writes to standard output; a reader that went away ends the command, as SIGPIPE would.
+    /// Writes to standard output; a closed pipe ends the command, as SIGPIPE would.
     static func write(_ text: String) { write(Array(text.utf8)) }
 
-    /// Writes bytes as they are.
+    /// Writes bytes unchanged.
     static func write(_ bytes: [UInt8]) {
         do {
             try FileHandle.standardOutput.write(contentsOf: Data(bytes))
@@ -26,8 +26,8 @@ enum Output {
         return String(decoding: try encoder.encode(value), as: UTF8.self)
     }
 
-    /// Writes a line to standard error: what an operator should know beside the result.
-    static func tell(_ text: String) {
+    /// Writes a warning as one line to standard error.
+    static func warn(_ text: String) {
         FileHandle.standardError.write(Data((TerminalText.visible(text) + "\n").utf8))
     }
 
@@ -46,12 +46,12 @@ enum Output {
     }
 }
 
-/// Text from clients and files on its way to a terminal.
+/// Escapes text from clients and files for a terminal.
 enum TerminalText {
-    /// The text with control characters, line breaks, direction marks and other invisible things as escapes.
+    /// The text with control characters, line breaks, direction marks and other invisible characters as escapes.
     static func visible(_ text: String) -> String { escaped(text) { _ in false } }
 
-    /// The same for text of many lines, whose breaks stay.
+    /// Escapes text of many lines; line breaks stay.
     static func visibleLines(_ text: String) -> String { escaped(text) { $0 == "\n" } }
 
     private static func escaped(_ text: String, but stays: (Unicode.Scalar) -> Bool) -> String {

@@ -4,10 +4,10 @@ import ArgumentParser
 import DirectoryStore
 import Foundation
 
-/// `herald-directory report`: a month of each account, for bills and reviews.
+/// `herald-directory report`: the monthly reports of accounts.
 struct ReportCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "report", abstract: "Report a month: imprints counted, outcomes by brand and day, returned calls.",
+        commandName: "report", abstract: "Report a month: counted imprints, outcomes by brand and day, return calls.",
         discussion: """
             Example:
               herald-directory report 2026-01
@@ -20,10 +20,10 @@ struct ReportCommand: ParsableCommand {
     @Flag(help: "Comma-separated values.")
     var csv = false
 
-    @Flag(help: "One JSON object for each account.")
+    @Flag(help: "One JSON object per account.")
     var json = false
 
-    @Option(help: ArgumentHelp("Only this account; all without it.", valueName: "account"))
+    @Option(help: ArgumentHelp("Only this account; all accounts by default.", valueName: "account"))
     var account: String?
 
     @OptionGroup var options: StateOptions
@@ -34,7 +34,7 @@ struct ReportCommand: ParsableCommand {
 
     func run() throws {
         let database = try options.open()
-        let reports = try explained {
+        let reports = try reportingRefusals {
             let only = try account.map { try AccountList(database).find($0) }
             return try MonthReports(database).reports(month: month, account: only)
         }

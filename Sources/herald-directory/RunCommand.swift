@@ -17,7 +17,7 @@ struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "run", abstract: "Serve the branding contract over HTTP.",
         discussion: """
-            It has no TLS of its own: leave it on loopback, or put a reverse proxy in front of it.
+            The server has no TLS of its own: keep it on loopback, or put a reverse proxy in front of it.
 
             Example:
               herald-directory run --listen 127.0.0.1:8088 --state /var/lib/herald-directory --logos /srv/logos
@@ -25,14 +25,15 @@ struct RunCommand: AsyncParsableCommand {
 
     @OptionGroup var options: StateOptions
 
-    @Option(help: ArgumentHelp("Where to listen.", valueName: "address:port"))
+    @Option(help: ArgumentHelp("The listening address.", valueName: "address:port"))
     var listen: String?
 
-    @Option(help: ArgumentHelp("Folder of the logo files it serves.", valueName: "folder"))
+    @Option(help: ArgumentHelp("Folder of the logo files to serve.", valueName: "folder"))
     var logos: String?
 
     @Option(
-        name: .customLong("public-url"), help: ArgumentHelp("The URL clients reach it by, for logos.", valueName: "url")
+        name: .customLong("public-url"),
+        help: ArgumentHelp("The server's URL for clients, for logos.", valueName: "url")
     )
     var publicURL: String?
 
@@ -45,6 +46,26 @@ struct RunCommand: AsyncParsableCommand {
             TextLogHandler(label: label, level: level)
         }
         let logger = Logger(label: "herald-directory")
+        let server = try serverOptions(file, logger)
+        let database = try options.open(
+            creates: true, storedPerDay: (file ?? DirectoryConfiguration()).storedMBPerDay * 1_000_000)
+        let (host, port) = (server.host, server.port)
+        let group = ServiceGroup(
+            configuration: .init(
+                services: [.init(service: DirectoryServer(database: database, options: server, logger: logger))],
+                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
+        do {
+            try await group.run()
+        } catch let refusal as ListenRefusal {
+            throw CommandFailure("\(refusal)")
+        } catch {
+            throw CommandFailure("the server on \(host):\(port) ended: \(error)")
+        }
+        logger.info("stopped")
+    }
+
+    /// The options of the command line, then those of the configuration file, then the defaults.
+    private func serverOptions(_ file: DirectoryConfiguration?, _ logger: Logger) throws -> DirectoryServer.Options {
         var server = DirectoryServer.Options()
         if let address = try endpoint() ?? file?.listen {
             (server.host, server.port) = (address.host, Int(address.port))
@@ -65,22 +86,8 @@ struct RunCommand: AsyncParsableCommand {
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         server.connections.most = files.connectionsWithRoom
         server.connections.perClient = file?.connectionsPerClient ?? server.connections.perClient
-        server.connections.longestAnswer = file?.answerTimeout ?? server.connections.longestAnswer
-        let database = try options.open(
-            creates: true, storedPerDay: (file ?? DirectoryConfiguration()).storedMBPerDay * 1_000_000)
-        let (host, port) = (server.host, server.port)
-        let group = ServiceGroup(
-            configuration: .init(
-                services: [.init(service: DirectoryServer(database: database, options: server, logger: logger))],
-                gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
-        do {
-            try await group.run()
-        } catch let refusal as ListenRefusal {
-            throw CommandFailure("\(refusal)")
-        } catch {
-            throw CommandFailure("the server on \(host):\(port) ended: \(error)")
-        }
-        logger.info("stopped")
+        server.connections.longestResponse = file?.answerTimeout ?? server.connections.longestResponse
+        return server
     }
 
     private static func policies(_ file: DirectoryConfiguration) -> (RateLimits, ClientSettings) {

@@ -5,7 +5,7 @@ import DirectoryFixtures
 import DirectoryStore
 import Testing
 
-/// `branding_enabled` of an answer: phones read this gate alone.
+/// `branding_enabled` of a response: phones read this gate alone.
 @Suite("Branding allowed or not", .timeLimit(.minutes(8)))
 struct AccountGateTests {
     struct Account: Sendable, CustomTestStringConvertible {
@@ -26,7 +26,7 @@ struct AccountGateTests {
         Account(status: "past_due", isAllowed: false), Account(cap: 0, isAllowed: false),
         Account(isOn: false, status: "suspended", cap: 0, isAllowed: false),
     ])
-    func `every answer says whether brands may be shown, and why not beside it`(account: Account) async throws {
+    func `every response has the gate for brands and its reason`(account: Account) async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry(Self.number))
             try directory.change {
@@ -47,7 +47,8 @@ struct AccountGateTests {
         }
     }
 
-    @Test func `the event that reaches the cap closes the gate with its own answer, until the month ends`() async throws
+    @Test func `the event that reaches the cap closes the gate with its own response, until the month ends`()
+        async throws
     {
         try await RunningDirectory.run { directory in
             try directory.put(entry(Self.number))
@@ -77,10 +78,10 @@ struct AccountGateTests {
         try await RunningDirectory.run { directory in
             try directory.put(entry(Self.number, reason: "Your order"))
             try directory.change { $0.status = "suspended" }
-            let answer = try await directory.ask("/" + APIPath.lookup + "?e164=%2B61491570156&format=public")
-            #expect(PublishedShapes.problem(of: answer, to: "GET", APIPath.lookup) == nil)
+            let response = try await directory.ask("/" + APIPath.lookup + "?e164=%2B61491570156&format=public")
+            #expect(PublishedShapes.problem(of: response, to: "GET", APIPath.lookup) == nil)
             #expect(
-                answer.object == [
+                response.object == [
                     "matched": .bool(true), "displayed": .bool(false), "brand": .null, "call_reason": .null,
                     "source": .string("live"),
                 ])

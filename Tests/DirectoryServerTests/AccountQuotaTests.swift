@@ -37,7 +37,7 @@ struct AccountQuotaTests {
                     + Array(repeating: "event_dropped", count: 12 - stored))
             let displayed = try await directory.report("displayed", key: "displayed-1")
             #expect(displayed.counted == true)
-            // What is stored has its first answer, whatever has happened since.
+            // What is stored has its first response, whatever has happened since.
             #expect(try await directory.report("missed", key: "missed-0").reason == "analytics_only")
             #expect(try EventLedger(directory.database).page(.init(), limit: 100).events.count == stored + 1)
             let report = try #require(try MonthReports(directory.database).reports(month: "2026-01").first)
@@ -52,16 +52,16 @@ struct AccountQuotaTests {
             let events = (0..<20).map { number in
                 #"{"type":"create","resource":"event","data":{"phone_number_e164":"+61491570156","outcome":"missed","event_key":"\#(number)"}}"#
             }
-            let answer = try await directory.post(
+            let response = try await directory.post(
                 "/" + APIPath.batch, #"{"operations":[\#(events.joined(separator: ","))]}"#)
-            #expect(answer.status == 200 && answer.text.contains("event_dropped"))
+            #expect(response.status == 200 && response.text.contains("event_dropped"))
             #expect(try EventLedger(directory.database).page(.init(), limit: 100).events.count < 12)
         }
     }
 
     @Test func `new devices and imprints are refused above the bound, known devices are not`() async throws {
         try await Self.run { directory in
-            func register(_ device: String) async throws -> Answer {
+            func register(_ device: String) async throws -> ReceivedResponse {
                 try await directory.post("/" + APIPath.register, #"{"device_id":"\#(device)","platform":"ios"}"#)
             }
             #expect(try await register("first").status == 200)
@@ -113,8 +113,8 @@ struct AccountQuotaTests {
     @Test(arguments: [("-2", false), ("-1", true), ("0", true)])
     func `a cap is a number of events, or -1 for none`(cap: String, isTaken: Bool) async throws {
         try await Operator.run { admin in
-            let answer = try await admin.ask("accounts/main", method: "PATCH", #"{"cap_this_month":\#(cap)}"#)
-            #expect(answer.status == (isTaken ? 200 : 400), "\(answer.text)")
+            let response = try await admin.ask("accounts/main", method: "PATCH", #"{"cap_this_month":\#(cap)}"#)
+            #expect(response.status == (isTaken ? 200 : 400), "\(response.text)")
         }
     }
 }

@@ -26,11 +26,11 @@ struct Operator: Sendable {
         }
     }
 
-    func ask(_ path: String, method: String = "GET", _ body: String = "") async throws -> Answer {
+    func ask(_ path: String, method: String = "GET", _ body: String = "") async throws -> ReceivedResponse {
         try await ask(path, method: method, bytes: Array(body.utf8))
     }
 
-    func ask(_ path: String, method: String, bytes: [UInt8]) async throws -> Answer {
+    func ask(_ path: String, method: String, bytes: [UInt8]) async throws -> ReceivedResponse {
         try await LoopbackClient.ask(
             RawRequest(
                 method: method, path: "/admin/v1/" + path, headers: [("X-Admin-Key", key)], body: bytes),
@@ -38,7 +38,7 @@ struct Operator: Sendable {
     }
 }
 
-extension Answer {
+extension ReceivedResponse {
     /// The rows of a listing.
     var items: [[String: JSONValue]] {
         guard case .array(let items) = object["items"] else { return [] }
@@ -56,11 +56,11 @@ extension Answer {
 
 @Suite("The operator's HTTP API", .timeLimit(.minutes(8)))
 struct AdminAPITests {
-    @Test func `without a key of its own it answers nobody, whatever is sent`() async throws {
+    @Test func `without an admin key every request is refused`() async throws {
         try await RunningDirectory.run { directory in
             for path in ["/admin/v1/accounts", "/admin/v1/reports/2026-01"] {
-                let answer = try await directory.ask(path, headers: ["X-Admin-Key": directory.key])
-                #expect(answer.status == 403 && answer.isEnvelope("admin_disabled"))
+                let response = try await directory.ask(path, headers: ["X-Admin-Key": directory.key])
+                #expect(response.status == 403 && response.isEnvelope("admin_disabled"))
             }
         }
     }
@@ -96,9 +96,9 @@ struct AdminAPITests {
 
     @Test func `addresses that guess are counted in bounded memory, and few wait at once`() {
         let keys = WrongKeys()
-        for number in 0..<2000 { _ = keys.note("192.0.2.\(number)", now: 1) }
-        #expect(keys.note("198.51.100.1", now: 1).count > 900)
-        #expect(keys.note("198.51.100.1", now: 2000).count == 1)
+        for number in 0..<2000 { _ = keys.add("192.0.2.\(number)", now: 1) }
+        #expect(keys.add("198.51.100.1", now: 1).count > 900)
+        #expect(keys.add("198.51.100.1", now: 2000).count == 1)
         #expect((0..<65).map { _ in keys.enter() }.count { $0 } == 64)
         keys.leave()
         #expect(keys.enter())
@@ -107,8 +107,8 @@ struct AdminAPITests {
     @Test func `it can be switched off, or have an address of its own`() async throws {
         try await RunningDirectory.run(edit: { $0.admin = .off }) { directory in
             _ = try AdminKeys(directory.database).create(name: "portal", now: 1)
-            let answer = try await directory.ask("/admin/v1/accounts")
-            #expect(answer.status == 404)
+            let response = try await directory.ask("/admin/v1/accounts")
+            #expect(response.status == 404)
         }
         try await Operator.run(edit: { $0.admin = .at(host: "127.0.0.1", port: 0) }) { admin in
             let here = try await admin.ask("accounts")

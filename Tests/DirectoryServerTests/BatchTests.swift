@@ -28,11 +28,11 @@ struct BatchTests {
                 #"{"type":"create","resource":"event"}"#,
                 #"{"type":"create","resource":"event","data":{"outcome":"x","phone_number_e164":"+1202","z":1}}"#,
             ]
-            let answer = try await directory.post(
+            let response = try await directory.post(
                 "/api/" + APIPath.batch,
                 Self.batch([Self.operation("a")] + bad + [Self.operation("c", outcome: "missed")]))
-            #expect(answer.status == 200)
-            let results = try answer.decoded(BatchResponse.self).results
+            #expect(response.status == 200)
+            let results = try response.decoded(BatchResponse.self).results
             #expect(results.map(\.statusCode) == [200, 202, 400, 400, 400, 202, 200])
             #expect(results.first?.data?.counted == true)
             #expect(results.last?.data?.reason == "analytics_only")
@@ -71,8 +71,8 @@ struct BatchTests {
     @Test(arguments: [0, 501]) func `a batch has 1 to 500 operations`(count: Int) async throws {
         try await RunningDirectory.run { directory in
             let body = Self.batch([String](repeating: "1", count: count))
-            let answer = try await directory.post("/" + APIPath.batch, body)
-            #expect(answer.isEnvelope("bad_request"))
+            let response = try await directory.post("/" + APIPath.batch, body)
+            #expect(response.isEnvelope("bad_request"))
         }
     }
 
@@ -108,9 +108,9 @@ struct BatchTests {
     ])
     func `an imprint without its time has the server's`(body: String) async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.post("/" + APIPath.imprint, body)
-            #expect(answer.status == 200, "\(answer.text)")
-            #expect(try answer.decoded(ImprintResponse.self).displayedAt == "2026-01-01T00:00:00Z")
+            let response = try await directory.post("/" + APIPath.imprint, body)
+            #expect(response.status == 200, "\(response.text)")
+            #expect(try response.decoded(ImprintResponse.self).displayedAt == "2026-01-01T00:00:00Z")
         }
     }
 
@@ -119,15 +119,15 @@ struct BatchTests {
         clients.herald = .init(minimum: "1.0.0", latest: "1.2.0")
         try await RunningDirectory.run(clients: clients) { directory in
             let path = "/api/" + APIPath.configuration
-            let answer = try await directory.ask(path + "?platform=sip&app_version=1.1").decoded(
+            let response = try await directory.ask(path + "?platform=sip&app_version=1.1").decoded(
                 RemoteConfiguration.self)
-            #expect(answer.platform == "sip")
-            #expect(answer.minimumVersion == "1.0.0")
-            #expect(answer.latestVersion == "1.2.0")
-            #expect(answer.forceUpdate == false)
-            #expect(answer.features.eventBatch == true && answer.features.tombstones == true)
-            #expect(answer.settings.maxBatchSize == 500)
-            #expect(answer.settings.syncIntervalMinutes == 15)
+            #expect(response.platform == "sip")
+            #expect(response.minimumVersion == "1.0.0")
+            #expect(response.latestVersion == "1.2.0")
+            #expect(response.forceUpdate == false)
+            #expect(response.features.eventBatch == true && response.features.tombstones == true)
+            #expect(response.settings.maxBatchSize == 500)
+            #expect(response.settings.syncIntervalMinutes == 15)
             #expect(try await directory.ask(path).isEnvelope("bad_request"))
         }
     }
@@ -147,12 +147,12 @@ struct BatchTests {
         clients.android = .init(latest: "3.1")
         clients.forceUpdate = true
         try await RunningDirectory.run(clients: clients) { directory in
-            let answer = try await directory.ask(
+            let response = try await directory.ask(
                 "/" + APIPath.configuration + "?platform=\(platform)", headers: ["X-Client-Type": type]
             ).decoded(RemoteConfiguration.self)
-            #expect(answer.platform == platform)
-            #expect(answer.minimumVersion == minimum && answer.latestVersion == latest)
-            #expect(answer.forceUpdate == isForced)
+            #expect(response.platform == platform)
+            #expect(response.minimumVersion == minimum && response.latestVersion == latest)
+            #expect(response.forceUpdate == isForced)
         }
     }
 

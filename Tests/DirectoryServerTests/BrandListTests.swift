@@ -39,8 +39,8 @@ struct BrandListTests {
         try await Self.run { directory, brands, numbers in
             try directory.put("+61491579999", name: "Other")
             let before = try await directory.sync()
-            let answer = try brands.change("acme", Self.change { $0.name = "Acme Bank" }, now: directory.time.seconds)
-            #expect(answer.numbers == 3)
+            let response = try brands.change("acme", Self.change { $0.name = "Acme Bank" }, now: directory.time.seconds)
+            #expect(response.numbers == 3)
             let after = try await directory.sync(since: before.syncedAt)
             #expect(after.branding.map(\.phoneNumber) == ["+61491570001", "+61491570002", "+61491570003"])
             #expect(after.branding.allSatisfy { $0.brandName == "Acme Bank" && $0.callReason == "Hello" })

@@ -16,14 +16,14 @@ struct BrokenBodyTests {
             LineLog { line, level in if level >= .warning { lines.withLock { $0.append(line) } } }
         }
         try await RunningDirectory.run(logger: logger) { directory in
-            let answer = try await LoopbackClient.ask(
+            let response = try await LoopbackClient.ask(
                 RawRequest(
                     method: "POST", path: "/" + APIPath.event,
                     headers: [("X-API-Key", directory.key), ("Transfer-Encoding", "chunked")],
                     body: Array(chunks.utf8), announced: -1),
                 port: directory.port)
-            #expect(answer.status == 400, "\(answer.text)")
-            #expect(answer.isEnvelope("bad_request") || answer.body.isEmpty)
+            #expect(response.status == 400, "\(response.text)")
+            #expect(response.isEnvelope("bad_request") || response.body.isEmpty)
         }
         #expect(lines.withLock { $0 } == [])
     }

@@ -14,7 +14,7 @@ import Testing
 
 @Suite("The feed of changes", .timeLimit(.minutes(8)))
 struct ChangeFeedTests {
-    @Test func `what changes during the walk is not in this answer but in the next`() async throws {
+    @Test func `changes while the feed is read are not in this response but in the next`() async throws {
         let folder = try TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let entries = BrandEntries(database)
@@ -76,8 +76,9 @@ struct ChangeFeedTests {
     private static func start(
         since: SyncCursor?, includesInactive: Bool = false, now: Int64 = 2, _ database: Database
     ) throws -> (feed: ChangeFeed, page: ChangeFeed.Page) {
-        let question = ChangeFeed.Question(account: .first, since: since, includesInactive: includesInactive, now: now)
-        let start = try FeedStart(question, logos: LogoURLs(), database)
+        let parameters = ChangeFeed.Parameters(
+            account: .first, since: since, includesInactive: includesInactive, now: now)
+        let start = try FeedStart(parameters, logos: LogoURLs(), database)
         return (start.feed, start.page)
     }
 
@@ -217,9 +218,9 @@ private actor SyncedCopy {
     /// Returns how many entries came.
     @discardableResult
     func sync() async throws -> Int {
-        let answer = try await directory.sync(since: cursor)
-        cursor = answer.syncedAt
-        for item in answer.branding {
+        let response = try await directory.sync(since: cursor)
+        cursor = response.syncedAt
+        for item in response.branding {
             if item.isActive == false {
                 held[item.phoneNumber] = nil
             } else {
@@ -229,6 +230,6 @@ private actor SyncedCopy {
                 if !delivered.insert(version).inserted { repeated.append(version) }
             }
         }
-        return answer.branding.count
+        return response.branding.count
     }
 }

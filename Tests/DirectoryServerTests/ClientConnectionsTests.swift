@@ -19,17 +19,17 @@ struct ClientConnectionsTests {
                 method: "POST", path: "/mobile/branding/event", headers: [("X-API-Key", directory.key)],
                 body: Array("{".utf8), announced: 100)
             // The end of the connection; a server that waits on would run into the suite's time limit.
-            await #expect(throws: LoopbackClient.NoAnswer.self) {
+            await #expect(throws: LoopbackClient.NoResponse.self) {
                 try await LoopbackClient.ask(request, port: directory.port)
             }
         }
     }
 
-    @Test func `a full server answers health checks, and other requests with 503`() async throws {
+    @Test func `a full server serves health checks, and refuses other requests with 503`() async throws {
         try await RunningDirectory.run(edit: { Self.setPatience(of: &$0.connections, most: 2) }) { directory in
             let idle = [
-                try await IdleConnection.answered(port: directory.port),
-                try await IdleConnection.answered(port: directory.port),
+                try await IdleConnection.served(port: directory.port),
+                try await IdleConnection.served(port: directory.port),
             ]
             // More of them than the reserve has places: each is given back.
             for _ in 0..<(ConnectionPlaces.reserve * 2) {
@@ -48,10 +48,10 @@ struct ClientConnectionsTests {
             ($0.connections.perClient, $0.connections.exemptsLoopback) = (2, false)
         }) { directory in
             let idle = [
-                try await IdleConnection.answered(port: directory.port),
-                try await IdleConnection.answered(port: directory.port),
+                try await IdleConnection.served(port: directory.port),
+                try await IdleConnection.served(port: directory.port),
             ]
-            await #expect(throws: LoopbackClient.NoAnswer.self) { try await directory.ask("/healthz") }
+            await #expect(throws: LoopbackClient.NoResponse.self) { try await directory.ask("/healthz") }
             #expect(!idle.contains { $0.isClosed })
         }
     }
@@ -112,7 +112,7 @@ struct ClientConnectionsTests {
 
     /// A connection that waits for its first request.
     private static func waiting() throws -> EmbeddedChannel {
-        let channel = EmbeddedChannel(handler: RequestPatience(.seconds(20)))
+        let channel = EmbeddedChannel(handler: FirstRequestTimeout(.seconds(20)))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         return channel
     }
@@ -150,7 +150,7 @@ struct ClientConnectionsTests {
         _ = try channel.finish()
     }
 
-    @Test func `a client that takes nothing of its answer is let go`() throws {
+    @Test func `a client that reads nothing of its response is disconnected`() throws {
         let channel = EmbeddedChannel(handler: StalledReader(after: .seconds(60)))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         setWritable(false, channel)
@@ -160,7 +160,7 @@ struct ClientConnectionsTests {
         #expect(!channel.isActive)
     }
 
-    @Test func `a slow client that takes some of its answer within the time is kept`() throws {
+    @Test func `a slow client that reads some of its response in time stays connected`() throws {
         let channel = EmbeddedChannel(handler: StalledReader(after: .seconds(60)))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         for _ in 0..<10 {
@@ -174,7 +174,7 @@ struct ClientConnectionsTests {
     }
 
     @Test(arguments: [true, false])
-    func `an answer that is not there in its longest time ends the connection`(isLate: Bool) throws {
+    func `a response that takes too long closes the connection`(isLate: Bool) throws {
         let channel = EmbeddedChannel()
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         let deadline = AnswerDeadline(

@@ -35,14 +35,14 @@ struct ContractTests {
     ]
 
     @Test(arguments: routes, ["/", "/api/"])
-    func `every route answers below both mounts`(route: Route, mount: String) async throws {
+    func `every route is served below both mounts`(route: Route, mount: String) async throws {
         try await RunningDirectory.run { directory in
             let known = try await directory.post("/" + APIPath.register, #"{"device_id":"gw-0","platform":"sip"}"#)
             #expect(known.status == 200)
-            let answer = try await directory.ask(mount + route.path, method: route.method, body: route.body)
-            #expect(answer.status == 200, "\(answer.text)")
-            #expect(answer.object["success"] == .bool(true))
-            #expect(answer.headers["content-type"] == "application/json; charset=utf-8")
+            let response = try await directory.ask(mount + route.path, method: route.method, body: route.body)
+            #expect(response.status == 200, "\(response.text)")
+            #expect(response.object["success"] == .bool(true))
+            #expect(response.headers["content-type"] == "application/json; charset=utf-8")
         }
     }
 
@@ -58,13 +58,13 @@ struct ContractTests {
                 [("Authorization", "Basic \(directory.key)")],
             ]
             for headers in wrong {
-                let answer = try await LoopbackClient.ask(
+                let response = try await LoopbackClient.ask(
                     RawRequest(
                         method: route.method, path: "/api/" + route.path, headers: headers.map { ($0.0, $0.1) },
                         body: Array(route.body.utf8)),
                     port: directory.port)
-                #expect(answer.status == 401, "\(headers)")
-                #expect(answer.isEnvelope("unauthorized"), "\(answer.text)")
+                #expect(response.status == 401, "\(headers)")
+                #expect(response.isEnvelope("unauthorized"), "\(response.text)")
             }
         }
     }
@@ -83,11 +83,11 @@ struct ContractTests {
     @Test(arguments: [
         "/", "/mobile", "/mobile/branding", "/mobile/branding/sync/more", "/api", "/api/api/mobile", "/logos",
     ])
-    func `a path that is not there is answered in the envelope`(path: String) async throws {
+    func `a missing path gets an error in the envelope`(path: String) async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.ask(path)
-            #expect(answer.status == 404)
-            #expect(answer.isEnvelope("not_found"), "\(answer.text)")
+            let response = try await directory.ask(path)
+            #expect(response.status == 404)
+            #expect(response.isEnvelope("not_found"), "\(response.text)")
         }
     }
 
@@ -100,10 +100,10 @@ struct ContractTests {
         method: String, path: String, allowed: String
     ) async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.ask("/api/" + path, method: method)
-            #expect(answer.status == 405)
-            #expect(answer.headers["allow"] == allowed)
-            #expect(answer.isEnvelope("method_not_allowed"), "\(answer.text)")
+            let response = try await directory.ask("/api/" + path, method: method)
+            #expect(response.status == 405)
+            #expect(response.headers["allow"] == allowed)
+            #expect(response.isEnvelope("method_not_allowed"), "\(response.text)")
         }
     }
 
@@ -111,13 +111,13 @@ struct ContractTests {
     func `a body above one mebibyte is refused, announced or not`(isChunked: Bool) async throws {
         try await RunningDirectory.run { directory in
             let size = (1 << 20) + 1
-            let answer = try await LoopbackClient.ask(
+            let response = try await LoopbackClient.ask(
                 RawRequest(
                     method: "POST", path: "/" + APIPath.event, headers: [("X-API-Key", directory.key)],
                     body: isChunked ? [UInt8](repeating: 32, count: size) : [], isChunked: isChunked, announced: size),
                 port: directory.port)
-            #expect(answer.status == 413)
-            #expect(answer.isEnvelope("too_large"), "\(answer.text)")
+            #expect(response.status == 413)
+            #expect(response.isEnvelope("too_large"), "\(response.text)")
         }
     }
 
@@ -125,16 +125,16 @@ struct ContractTests {
         try await RunningDirectory.run { directory in
             let event = #"{"phone_number_e164":"+61491570156","outcome":"missed"}"#
             let body = event + String(repeating: " ", count: (1 << 20) - event.utf8.count)
-            let answer = try await directory.post("/" + APIPath.event, body)
-            #expect(answer.status == 200)
+            let response = try await directory.post("/" + APIPath.event, body)
+            #expect(response.status == 200)
         }
     }
 
     @Test func `the health check needs no key`() async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await LoopbackClient.ask(RawRequest(path: "/healthz"), port: directory.port)
-            #expect(answer.status == 200)
-            #expect(answer.text == "ok\n")
+            let response = try await LoopbackClient.ask(RawRequest(path: "/healthz"), port: directory.port)
+            #expect(response.status == 200)
+            #expect(response.text == "ok\n")
         }
     }
 }

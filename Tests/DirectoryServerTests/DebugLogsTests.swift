@@ -32,12 +32,12 @@ struct DebugLogsTests {
         try await Operator.run { admin in
             let time = admin.directory.time.seconds
             let upload = try await admin.directory.database.receive(logs: Self.long, type: type, now: time)
-            let answer = try await admin.ask("accounts/main/debug/\(upload.id)/logs")
-            #expect(answer.status == 200)
-            #expect(answer.body == Self.long)
-            #expect(answer.headers["content-type"]?.hasPrefix(type) == true)
-            #expect(answer.headers["x-content-type-options"] == "nosniff")
-            #expect(answer.headers["cache-control"] == "no-store")
+            let response = try await admin.ask("accounts/main/debug/\(upload.id)/logs")
+            #expect(response.status == 200)
+            #expect(response.body == Self.long)
+            #expect(response.headers["content-type"]?.hasPrefix(type) == true)
+            #expect(response.headers["x-content-type-options"] == "nosniff")
+            #expect(response.headers["cache-control"] == "no-store")
         }
     }
 
@@ -45,8 +45,8 @@ struct DebugLogsTests {
         try await Operator.run { admin in
             let (database, time) = (admin.directory.database, admin.directory.time.seconds)
             let short = try await database.receive(logs: "a\nlog", device: "one", now: time)
-            let answer = try await admin.ask("accounts/main/debug/\(short)/logs")
-            #expect(answer.status == 200 && answer.text == "a\nlog")
+            let response = try await admin.ask("accounts/main/debug/\(short)/logs")
+            #expect(response.status == 200 && response.text == "a\nlog")
             let empty = try await database.receive(device: "two", now: time)
             let nothing = try await admin.ask("accounts/main/debug/\(empty)/logs")
             #expect(nothing.status == 404 && nothing.isEnvelope("not_found") && nothing.text.contains("has no logs"))
@@ -77,11 +77,11 @@ struct DebugLogsTests {
             if gone == "file" {
                 try UploadFile(database, upload.file).remove()
             } else {
-                #expect(try await UploadExpiry(database: database).bite(now: time + 30 * 86_400) == false)
+                #expect(try await UploadExpiry(database: database).removeBatch(now: time + 30 * 86_400) == false)
             }
-            let answer = try await admin.ask("accounts/main/debug/\(upload.id)/logs")
-            #expect(answer.status == 404 && answer.isEnvelope("not_found"))
-            #expect(answer.text.contains("not there any more: such files are kept for 30 days"))
+            let response = try await admin.ask("accounts/main/debug/\(upload.id)/logs")
+            #expect(response.status == 404 && response.isEnvelope("not_found"))
+            #expect(response.text.contains("not there any more: such files are kept for 30 days"))
         }
     }
 

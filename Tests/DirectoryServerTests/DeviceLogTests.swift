@@ -25,9 +25,9 @@ struct DeviceLogTests {
     func `a line is kept with its device`(mount: String) async throws {
         try await Self.run { directory in
             let more = #","meta":{"event":"sync","success":true,"latency_ms":41}"#
-            let answer = try await directory.post(mount + APIPath.deviceLog, Self.line("sync:success", more: more))
-            #expect(answer.status == 200)
-            #expect(answer.object == ["success": .bool(true)])
+            let response = try await directory.post(mount + APIPath.deviceLog, Self.line("sync:success", more: more))
+            #expect(response.status == 200)
+            #expect(response.object == ["success": .bool(true)])
             let lines = try DeviceLog(directory.database).lines(of: "phone")
             #expect(
                 lines == [
@@ -58,9 +58,9 @@ struct DeviceLogTests {
     ])
     func `an odd line is accepted`(body: String) async throws {
         try await Self.run { directory in
-            let answer = try await directory.post("/" + APIPath.deviceLog, body)
-            #expect(answer.status == 200, "\(answer.text)")
-            #expect(answer.object == ["success": .bool(true)])
+            let response = try await directory.post("/" + APIPath.deviceLog, body)
+            #expect(response.status == 200, "\(response.text)")
+            #expect(response.object == ["success": .bool(true)])
         }
     }
 
@@ -79,9 +79,9 @@ struct DeviceLogTests {
             _ = try await directory.post("/" + APIPath.deviceLog, Self.line("sync:success"))
             let key = try AdminKeys(directory.database).create(name: "portal", now: 0)
             let path = "/admin/v1/accounts/main/devices/"
-            let answer = try await directory.ask(path + "phone/log", headers: ["X-Admin-Key": key])
-            guard case .array(let items) = answer.object["items"], case .object(let line) = items.first else {
-                Issue.record("\(answer.text)")
+            let response = try await directory.ask(path + "phone/log", headers: ["X-Admin-Key": key])
+            guard case .array(let items) = response.object["items"], case .object(let line) = items.first else {
+                Issue.record("\(response.text)")
                 return
             }
             #expect(line["message"] == .string("sync:success"))
@@ -95,7 +95,7 @@ struct DeviceLogTests {
             let retention = Retention(database: directory.database, keepDays: 1)
             directory.time.seconds += 86_400
             _ = try await directory.post("/" + APIPath.deviceLog, Self.line("new"))
-            while try await retention.bite(now: directory.time.seconds + 1) {}
+            while try await retention.removeBatch(now: directory.time.seconds + 1) {}
             #expect(try DeviceLog(directory.database).lines(of: "phone")?.map(\.message) == ["new"])
             try await directory.database.pool.write { try $0.execute(sql: "DELETE FROM device") }
             #expect(try DeviceLog(directory.database).lines(of: "phone") == nil)

@@ -37,9 +37,9 @@ struct DeviceTests {
     @Test(arguments: [("/mobile/device/update", update), ("/mobile/device/presence", presence)])
     func `a device that never registered is told so`(path: String, body: String) async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.post(path, body)
-            #expect(answer.status == 404)
-            #expect(answer.isEnvelope("not_registered"))
+            let response = try await directory.post(path, body)
+            #expect(response.status == 404)
+            #expect(response.isEnvelope("not_registered"))
         }
     }
 
@@ -82,8 +82,8 @@ struct DeviceTests {
     func `a report with odd fields is taken without them`(body: String) async throws {
         try await RunningDirectory.run { directory in
             for path in [APIPath.register, APIPath.update, APIPath.presence] {
-                let answer = try await directory.post("/" + path, body)
-                #expect(answer.status == 200, "\(answer.text)")
+                let response = try await directory.post("/" + path, body)
+                #expect(response.status == 200, "\(response.text)")
             }
             let device = try #require(try DeviceList(directory.database).page(after: nil, limit: 2).first)
             #expect((1...64).contains(device.platform.count))

@@ -6,7 +6,7 @@ import DirectoryStore
 import Foundation
 import Testing
 
-/// Events that cannot count: they are answered with success, because a phone's queue stops at the first refusal.
+/// Events that cannot count: they get a success response, because a phone's queue stops at the first refusal.
 @Suite("Events that cannot count", .timeLimit(.minutes(8)))
 struct DroppedEventTests {
     struct Odd: Sendable, CustomTestStringConvertible {
@@ -62,18 +62,18 @@ struct DroppedEventTests {
     func `an odd event is accepted, kept, and does not count`(odd: Odd) async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"))
-            let answer = try await directory.post("/api/" + APIPath.event, odd.body)
-            #expect(answer.status == 202, "\(answer.text)")
-            #expect(PublishedShapes.problem(of: answer, to: "POST", APIPath.event) == nil)
-            let response = try answer.decoded(EventResponse.self)
-            #expect(response.success && response.counted == false)
-            #expect(response.reason == "event_dropped")
-            #expect(response.warningCode == "invalid_\(odd.field)")
-            #expect(response.accepted == true && response.partial == true)
-            #expect(response.config?.usedThisMonth == 0)
+            let response = try await directory.post("/api/" + APIPath.event, odd.body)
+            #expect(response.status == 202, "\(response.text)")
+            #expect(PublishedShapes.problem(of: response, to: "POST", APIPath.event) == nil)
+            let event = try response.decoded(EventResponse.self)
+            #expect(event.success && event.counted == false)
+            #expect(event.reason == "event_dropped")
+            #expect(event.warningCode == "invalid_\(odd.field)")
+            #expect(event.accepted == true && event.partial == true)
+            #expect(event.config?.usedThisMonth == 0)
             let kept = try EventLedger(directory.database).page(.init(), limit: 2).events
-            #expect(kept.map(\.eventID) == [response.eventID])
-            #expect(kept.first?.warning == response.warningCode)
+            #expect(kept.map(\.eventID) == [event.eventID])
+            #expect(kept.first?.warning == event.warningCode)
             #expect(kept.first?.number.unicodeScalars.allSatisfy { $0.value >= 32 && $0.value != 0x202E } == true)
         }
     }
@@ -84,9 +84,9 @@ struct DroppedEventTests {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"))
             let body = #"{"phone_number_e164":"+61491570156","outcome":"displayed"\#(more)}"#
-            let answer = try await directory.post("/" + APIPath.event, body)
-            #expect(answer.status == 200)
-            #expect(answer.object["counted"] == .bool(true))
+            let response = try await directory.post("/" + APIPath.event, body)
+            #expect(response.status == 200)
+            #expect(response.object["counted"] == .bool(true))
         }
     }
 
@@ -94,7 +94,7 @@ struct DroppedEventTests {
         #""event_key":"k1""#, #""idempotency_key":"k1""#, #""event_key":null,"idempotency_key":"k1""#,
         "\"event_key\":\"\(String(repeating: "k", count: 201))\"", #""event_key":7"#,
     ])
-    func `an odd event that is repeated has its first answer`(key: String) async throws {
+    func `a repeated invalid event gets its first response`(key: String) async throws {
         try await RunningDirectory.run { directory in
             let body = #"{"phone_number_e164":"12345","outcome":"displayed",\#(key)}"#
             let first = try await directory.post("/" + APIPath.event, body)
@@ -111,8 +111,8 @@ struct DroppedEventTests {
             let long = String(repeating: "k", count: 400)
             for end in ["a", "b", "a"] {
                 let body = #"{"phone_number_e164":"+61491570156","outcome":"missed","event_key":"\#(long)\#(end)"}"#
-                let answer = try await directory.post("/" + APIPath.event, body)
-                #expect(answer.status == 202)
+                let response = try await directory.post("/" + APIPath.event, body)
+                #expect(response.status == 202)
             }
             #expect(try EventLedger(directory.database).page(.init(), limit: 5).events.count == 2)
         }

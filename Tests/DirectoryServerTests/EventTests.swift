@@ -40,19 +40,19 @@ struct EventTests {
             change.brandingEnabled = situation.branding
             (change.status, change.cap) = (situation.status, situation.cap)
             try AccountStore(directory.database).change(change)
-            let answer = try await directory.event(
+            let response = try await directory.event(
                 EventRequest(phoneNumber: situation.number, outcome: situation.outcome, eventKey: "key"))
-            #expect(answer.success)
-            #expect(answer.counted == (situation.expected == nil))
-            #expect(answer.reason == situation.expected?.rawValue)
-            #expect(answer.outcome == situation.outcome)
-            #expect(answer.displayedAt == "2026-01-01T00:00:00Z")
-            #expect(answer.eventID?.count == 36)
-            #expect(answer.config?.usedThisMonth == (situation.expected == nil ? 1 : 0))
-            let isCapReached = situation.cap >= 0 && answer.config?.usedThisMonth ?? 0 >= situation.cap
+            #expect(response.success)
+            #expect(response.counted == (situation.expected == nil))
+            #expect(response.reason == situation.expected?.rawValue)
+            #expect(response.outcome == situation.outcome)
+            #expect(response.displayedAt == "2026-01-01T00:00:00Z")
+            #expect(response.eventID?.count == 36)
+            #expect(response.config?.usedThisMonth == (situation.expected == nil ? 1 : 0))
+            let isCapReached = situation.cap >= 0 && response.config?.usedThisMonth ?? 0 >= situation.cap
             let isActive = situation.status != "suspended"
-            #expect(answer.config?.brandingEnabled == (situation.branding && isActive && !isCapReached))
-            #expect(answer.config?.accountStatus == situation.status)
+            #expect(response.config?.brandingEnabled == (situation.branding && isActive && !isCapReached))
+            #expect(response.config?.accountStatus == situation.status)
         }
     }
 
@@ -60,8 +60,8 @@ struct EventTests {
         try await RunningDirectory.run { directory in
             try directory.put(entry(Self.number))
             try directory.deactivate(Self.number)
-            let answer = try await directory.event(EventRequest(phoneNumber: Self.number, outcome: "displayed"))
-            #expect(answer.reason == "no_match")
+            let response = try await directory.event(EventRequest(phoneNumber: Self.number, outcome: "displayed"))
+            #expect(response.reason == "no_match")
         }
     }
 
@@ -74,9 +74,9 @@ struct EventTests {
                     "call_event_id": .string("1"), "ring_duration_seconds": .int(12), "branding_applied": .bool(true),
                     "deep": .object(["list": .array([.null, .double(1.5), .string("ü\u{7}")])]),
                 ])
-            let answer = try await directory.event(sent)
+            let response = try await directory.event(sent)
             let recorded = try #require(try EventLedger(directory.database).page(.init(), limit: 10).events.first)
-            #expect(recorded.eventID == answer.eventID)
+            #expect(recorded.eventID == response.eventID)
             #expect(recorded.number == sent.phoneNumber)
             #expect(recorded.outcome == sent.outcome)
             #expect(recorded.surface == sent.surface)
@@ -93,17 +93,17 @@ struct EventTests {
         try await RunningDirectory.run { directory in
             try directory.put(entry(Self.number))
             let request = EventRequest(phoneNumber: Self.number, outcome: "displayed", eventKey: "displayed:1")
-            let answers = try await withThrowingTaskGroup { group in
+            let responses = try await withThrowingTaskGroup { group in
                 for _ in 0..<50 { group.addTask { try await directory.event(request) } }
                 return try await group.reduce(into: [EventResponse]()) { $0.append($1) }
             }
-            #expect(Set(answers.map(\.eventID)).count == 1)
-            #expect(answers.allSatisfy { $0.counted == true && $0.config?.usedThisMonth == 1 })
+            #expect(Set(responses.map(\.eventID)).count == 1)
+            #expect(responses.allSatisfy { $0.counted == true && $0.config?.usedThisMonth == 1 })
             #expect(try EventLedger(directory.database).page(.init(), limit: 100).events.count == 1)
         }
     }
 
-    @Test func `a repeat has the first answer, whatever has changed since`() async throws {
+    @Test func `a retry gets the first response, whatever has changed since`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry(Self.number))
             let request = EventRequest(phoneNumber: Self.number, outcome: "displayed", eventKey: "displayed:1")

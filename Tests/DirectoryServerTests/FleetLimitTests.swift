@@ -38,8 +38,8 @@ struct FleetLimitTests {
         try await RunningDirectory.run(limits: Self.limits) { directory in
             let path = "/" + APIPath.lookup + "?e164=%2B61491570156"
             for (address, status) in [("198.51.100.1", 200), ("198.51.100.1", 200), ("198.51.100.1", 429)] {
-                let answer = try await directory.ask(path, headers: ["X-Forwarded-For": address])
-                #expect(answer.status == status)
+                let response = try await directory.ask(path, headers: ["X-Forwarded-For": address])
+                #expect(response.status == status)
             }
             #expect(try await directory.ask(path, headers: ["X-Forwarded-For": "198.51.100.2"]).status == 200)
         }
@@ -48,8 +48,8 @@ struct FleetLimitTests {
     @Test func `all clients of a key are bounded together, whatever they call themselves`() async throws {
         try await RunningDirectory.run(limits: Self.limits) { directory in
             for (place, type) in ["web", "mobile-ios", "herald", "mobile-android", "herald", "herald"].enumerated() {
-                let answer = try await directory.ask(Self.lookup + "d\(place)", headers: ["X-Client-Type": type])
-                #expect(answer.status == 200)
+                let response = try await directory.ask(Self.lookup + "d\(place)", headers: ["X-Client-Type": type])
+                #expect(response.status == 200)
             }
             let last = try await directory.ask(Self.lookup + "d6")
             #expect(last.headers["x-ratelimit-limit"] == "7" && last.headers["x-ratelimit-remaining"] == "0")
@@ -66,8 +66,8 @@ struct FleetLimitTests {
         try await RunningDirectory.run(limits: Self.limits) { directory in
             let sync = "/api/" + APIPath.sync + "?device_id=a"
             for place in 0..<52 {
-                let answer = try await directory.ask(Self.lookup + "a")
-                #expect(answer.status == (place < 2 ? 200 : 429))
+                let response = try await directory.ask(Self.lookup + "a")
+                #expect(response.status == (place < 2 ? 200 : 429))
             }
             // As many again as the limit of the device, whatever else it had refused.
             #expect(try await directory.ask(sync).status == 200)
@@ -81,8 +81,8 @@ struct FleetLimitTests {
     @Test func `a key over its limit still syncs`() async throws {
         try await RunningDirectory.run(limits: Self.limits) { directory in
             for place in 0..<8 {
-                let answer = try await directory.ask(Self.lookup + "d\(place)")
-                #expect(answer.status == (place < 7 ? 200 : 429))
+                let response = try await directory.ask(Self.lookup + "d\(place)")
+                #expect(response.status == (place < 7 ? 200 : 429))
             }
             for place in 0..<7 {
                 #expect(try await directory.ask("/" + APIPath.sync + "?device_id=d\(place)").status == 200)

@@ -27,7 +27,7 @@ struct GroupCommitTests {
         try database.pool.read { try String.fetchSet($0, sql: "SELECT text FROM note") }
     }
 
-    /// Writes all texts at once; the answers are in their order.
+    /// Writes all texts at once; the responses are in their order.
     private static func noteAll(_ texts: [String], _ database: DirectoryDatabase) async -> [Result<Void, any Error>] {
         await withTaskGroup { group in
             for (place, text) in texts.enumerated() {
@@ -63,9 +63,9 @@ struct GroupCommitTests {
         let database = try Self.database()
         try await Self.note("taken", database)
         let texts = (0..<60).map { $0 % 3 == 1 ? "taken" : "note \($0)" }
-        let answers = await Self.noteAll(texts, database)
-        for (text, answer) in zip(texts, answers) {
-            #expect(((try? answer.get()) == nil) == (text == "taken"), "\(text)")
+        let responses = await Self.noteAll(texts, database)
+        for (text, response) in zip(texts, responses) {
+            #expect(((try? response.get()) == nil) == (text == "taken"), "\(text)")
         }
         #expect(try Self.notes(database) == Set(texts))
     }
@@ -94,8 +94,8 @@ struct GroupCommitTests {
                     BEGIN INSERT INTO child VALUES (4711); END
                     """)
         }
-        let answers = await Self.noteAll(["late"], database)
-        #expect(throws: DatabaseError.self) { try answers[0].get() }
+        let responses = await Self.noteAll(["late"], database)
+        #expect(throws: DatabaseError.self) { try responses[0].get() }
         #expect(try Self.notes(database).isEmpty)
         try await Self.note("later", database)
         #expect(try Self.notes(database) == ["later"])

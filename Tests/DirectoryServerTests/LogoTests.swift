@@ -26,12 +26,12 @@ struct LogoTests {
     @Test(arguments: [("acme-256x256.png", "image/png"), ("photo.png", "image/jpeg")])
     func `a logo has the type its bytes have, and headers to cache it by`(name: String, type: String) async throws {
         try await RunningDirectory.run(in: Self.folder(), publicURL: nil, logos: true) { directory in
-            let answer = try await directory.ask("/logos/" + name, headers: ["X-API-Key": ""])
-            #expect(answer.status == 200)
-            #expect(answer.headers["content-type"] == type)
-            #expect(answer.headers["cache-control"] == "public, max-age=86400")
-            #expect(answer.headers["x-content-type-options"] == "nosniff")
-            #expect(answer.body == (type == "image/png" ? Self.png : Self.jpeg))
+            let response = try await directory.ask("/logos/" + name, headers: ["X-API-Key": ""])
+            #expect(response.status == 200)
+            #expect(response.headers["content-type"] == type)
+            #expect(response.headers["cache-control"] == "public, max-age=86400")
+            #expect(response.headers["x-content-type-options"] == "nosniff")
+            #expect(response.body == (type == "image/png" ? Self.png : Self.jpeg))
             let head = try await directory.ask("/logos/" + name, method: "HEAD")
             #expect(head.status == 200)
             #expect(head.body.isEmpty)
@@ -42,10 +42,10 @@ struct LogoTests {
         try await RunningDirectory.run(in: Self.folder(), publicURL: nil, logos: true) { directory in
             let tag = try #require(try await directory.ask("/logos/photo.png").headers["etag"])
             for known in [tag, "W/\(tag)", "\"other\", \(tag)", "*"] {
-                let answer = try await directory.ask("/logos/photo.png", headers: ["If-None-Match": known])
-                #expect(answer.status == 304)
-                #expect(answer.body.isEmpty)
-                #expect(answer.headers["etag"] == tag)
+                let response = try await directory.ask("/logos/photo.png", headers: ["If-None-Match": known])
+                #expect(response.status == 304)
+                #expect(response.body.isEmpty)
+                #expect(response.headers["etag"] == tag)
             }
             let other = try await directory.ask("/logos/photo.png", headers: ["If-None-Match": "\"other\""])
             #expect(other.status == 200)
@@ -66,16 +66,16 @@ struct LogoTests {
         let folder = try Self.folder()
         let name = name.replacing("@", with: URL(fileURLWithPath: folder.path).lastPathComponent)
         try await RunningDirectory.run(in: folder, logos: true) { directory in
-            let answer = try await directory.ask("/logos/" + name)
-            #expect(answer.status == 404)
-            #expect(answer.isEnvelope("not_found"))
+            let response = try await directory.ask("/logos/" + name)
+            #expect(response.status == 404)
+            #expect(response.isEnvelope("not_found"))
         }
     }
 
     @Test func `without a folder there are no logos`() async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.ask("/logos/acme-256x256.png")
-            #expect(answer.status == 404)
+            let response = try await directory.ask("/logos/acme-256x256.png")
+            #expect(response.status == 404)
         }
     }
 

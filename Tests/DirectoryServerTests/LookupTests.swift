@@ -15,9 +15,9 @@ struct LookupTests {
     func `a known number has its brand`(path: String) async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156", logo: "https://logos.example/a.png", reason: "Your order"))
-            let answer = try await directory.ask(path)
-            #expect(answer.status == 200)
-            var found = try answer.decoded([String: JSONValue].self)
+            let response = try await directory.ask(path)
+            #expect(response.status == 200)
+            var found = try response.decoded([String: JSONValue].self)
             guard case .object(let config) = found.removeValue(forKey: "config") else {
                 Issue.record("no config")
                 return
@@ -39,9 +39,9 @@ struct LookupTests {
                 try directory.put(entry("+61491570156"))
                 try directory.deactivate("+61491570156")
             }
-            let answer = try await directory.ask("/mobile/branding/lookup?e164=%2B61491570156")
-            #expect(answer.status == 200)
-            let found = try answer.decoded([String: JSONValue].self)
+            let response = try await directory.ask("/mobile/branding/lookup?e164=%2B61491570156")
+            #expect(response.status == 200)
+            let found = try response.decoded([String: JSONValue].self)
             #expect(found["success"] == .bool(true))
             for field in ["brand_name", "logo_url", "call_reason", "brand_id"] { #expect(found[field] == .null) }
         }

@@ -4,8 +4,8 @@ import BrandingAPI
 import Foundation
 import Glibc
 
-/// One answer of the server.
-struct Answer {
+/// One response of the server.
+struct ReceivedResponse {
     var status: Int
     /// Names in lower case.
     var headers: [String: String]
@@ -58,12 +58,12 @@ struct RawRequest: Sendable {
 
 /// Asks a server on 127.0.0.1 over a connection of its own.
 enum LoopbackClient {
-    struct NoAnswer: Error {
+    struct NoResponse: Error {
         let received: String
     }
 
     /// Asks on a thread of its own: a blocked one of the pool would be missing to the server.
-    static func ask(_ request: RawRequest, port: Int) async throws -> Answer {
+    static func ask(_ request: RawRequest, port: Int) async throws -> ReceivedResponse {
         try await withCheckedThrowingContinuation { done in
             Thread.detachNewThread { done.resume(with: Result { try exchange(request, port: port) }) }
         }
@@ -83,7 +83,7 @@ enum LoopbackClient {
         }
         guard isConnected else {
             close(descriptor)
-            throw NoAnswer(received: "no connection")
+            throw NoResponse(received: "no connection")
         }
         return descriptor
     }
@@ -98,7 +98,7 @@ enum LoopbackClient {
         }
     }
 
-    private static func exchange(_ request: RawRequest, port: Int) throws -> Answer {
+    private static func exchange(_ request: RawRequest, port: Int) throws -> ReceivedResponse {
         let descriptor = try connected(to: port)
         defer { close(descriptor) }
         var patience = timeval(tv_sec: 450, tv_usec: 0)
@@ -108,14 +108,14 @@ enum LoopbackClient {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while case let count = recv(descriptor, &buffer, buffer.count, 0), count > 0 {
             received += buffer[..<count]
-            if let answer = try? answer(received), answer.isComplete { return answer.answer }
+            if let parsed = try? parse(received), parsed.isComplete { return parsed.response }
         }
-        return try answer(received).answer
+        return try parse(received).response
     }
 
-    private static func answer(_ bytes: [UInt8]) throws -> (answer: Answer, isComplete: Bool) {
+    private static func parse(_ bytes: [UInt8]) throws -> (response: ReceivedResponse, isComplete: Bool) {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
-            throw NoAnswer(received: String(decoding: bytes.prefix(200), as: UTF8.self))
+            throw NoResponse(received: String(decoding: bytes.prefix(200), as: UTF8.self))
         }
         let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
         let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
@@ -128,10 +128,12 @@ enum LoopbackClient {
         let body = Array(bytes[end.upperBound...])
         if headers["transfer-encoding"] == "chunked" {
             let isComplete = body.suffix(5) == Array("0\r\n\r\n".utf8)
-            return (Answer(status: status, headers: headers, body: isComplete ? joined(body) : body), isComplete)
+            return (
+                ReceivedResponse(status: status, headers: headers, body: isComplete ? joined(body) : body), isComplete
+            )
         }
         let isComplete = headers["content-length"].flatMap { Int($0) }.map { body.count >= $0 } ?? false
-        return (Answer(status: status, headers: headers, body: body), isComplete)
+        return (ReceivedResponse(status: status, headers: headers, body: body), isComplete)
     }
 
     /// The data of all chunks.
@@ -157,10 +159,10 @@ final class IdleConnection {
         descriptor = try LoopbackClient.connected(to: port)
     }
 
-    /// Connects and waits for the answer to a first request, by which the server has surely accepted the connection.
+    /// Connects and waits for the response to a first request, by which the server has surely accepted the connection.
     ///
     /// It waits on a thread of its own: a blocked one of the pool would be missing to the server.
-    static func answered(port: Int) async throws -> IdleConnection {
+    static func served(port: Int) async throws -> IdleConnection {
         let connection = try IdleConnection(port: port)
         let descriptor = connection.descriptor
         await withCheckedContinuation { done in
@@ -193,7 +195,7 @@ final class IdleConnection {
     }
 }
 
-/// A client that takes of its answer only what it is told to; used by one task.
+/// A client that reads its response on demand; used by one task.
 final class SlowReader {
     private let descriptor: Int32
     /// The last bytes it took.
@@ -213,7 +215,7 @@ final class SlowReader {
 
     deinit { close(descriptor) }
 
-    /// True when the answer, which comes in chunks, came to its end.
+    /// True after the last chunk of the response.
     var isWhole: Bool { tail == Array("\r\n0\r\n\r\n".utf8) }
 
     /// Takes what is there, up to so many bytes, without waiting for any.

@@ -7,7 +7,7 @@ import Testing
 
 @testable import DirectoryServer
 
-@Suite("Writes that answers do not wait for")
+@Suite("Best-effort writes")
 struct LostWritesTests {
     private struct Full: Error {}
 
@@ -16,7 +16,7 @@ struct LostWritesTests {
         let all = Mutex<[String]>([])
     }
 
-    @Test func `the log tells of lost writes at most once a minute, and every answer goes out`() async {
+    @Test func `the log has lost writes at most once a minute, and every response is sent`() async {
         let (lines, time) = (Lines(), ManualTime())
         let logger = Logger(label: "test") { _ in LineLog { line, _ in lines.all.withLock { $0.append(line) } } }
         let lost = LostWrites(logger: logger, now: { time.seconds })

@@ -21,7 +21,7 @@ actor PhoneModel {
     private(set) var waitingLines: [JSONValue] = []
     /// How often it threw everything away.
     private(set) var resets = 0
-    /// Every answer that the published description does not allow, and every refusal.
+    /// Every response that the published description does not allow, and every refusal.
     private(set) var problems: [String] = []
     private(set) var refusals: [Int] = []
 
@@ -54,9 +54,9 @@ actor PhoneModel {
 
     private func trySync(since: String?) async throws -> Bool {
         let query = (since.map { "since=\($0)&" } ?? "") + "device_id=\(device)"
-        let answer = try await ask("GET", APIPath.sync, query: query)
-        guard answer.status == 200, let sync: SyncResponse = try? answer.decoded() else {
-            try await track("sync:failed", ["success": .bool(false), "error": .string("API error \(answer.status)")])
+        let response = try await ask("GET", APIPath.sync, query: query)
+        guard response.status == 200, let sync: SyncResponse = try? response.decoded() else {
+            try await track("sync:failed", ["success": .bool(false), "error": .string("API error \(response.status)")])
             return false
         }
         let items = sync.branding.compactMap { item in item.brandName.map { (item.phoneNumber, $0) } }
@@ -117,8 +117,8 @@ actor PhoneModel {
     /// The app asks about a number that the phone has no brand of; gives the name it understands.
     func lookUp(_ number: String) async throws -> String? {
         let query = "e164=\(number)&format=public&device_id=\(device)"
-        let answer = try await ask("GET", APIPath.lookup, query: query)
-        let name: String? = if case .string(let text) = answer.object["brand_name"] { text } else { nil }
+        let response = try await ask("GET", APIPath.lookup, query: query)
+        let name: String? = if case .string(let text) = response.object["brand_name"] { text } else { nil }
         try await report(number, name == nil ? "no_match" : "displayed", key: "call_event:\(UUID().uuidString)")
         return name
     }
@@ -148,11 +148,11 @@ actor PhoneModel {
     }
 
     private func send(_ event: JSONValue) async throws -> Bool {
-        let answer = try await post(APIPath.event, event)
-        guard (200...299).contains(answer.status), let response: EventResponse = try? answer.decoded() else {
+        let response = try await post(APIPath.event, event)
+        guard (200...299).contains(response.status), let event: EventResponse = try? response.decoded() else {
             return false
         }
-        if let isEnabled = response.config?.brandingEnabled { isBrandingEnabled = isEnabled }
+        if let isEnabled = event.config?.brandingEnabled { isBrandingEnabled = isEnabled }
         return true
     }
 
@@ -172,25 +172,27 @@ actor PhoneModel {
     }
 
     @discardableResult
-    private func post(_ path: String, _ body: [String: JSONValue]) async throws -> Answer {
+    private func post(_ path: String, _ body: [String: JSONValue]) async throws -> ReceivedResponse {
         try await post(path, .object(body))
     }
 
     @discardableResult
-    private func post(_ path: String, _ body: JSONValue) async throws -> Answer {
+    private func post(_ path: String, _ body: JSONValue) async throws -> ReceivedResponse {
         try await ask("POST", path, body: String(decoding: try JSONEncoder().encode(body), as: UTF8.self))
     }
 
-    private func ask(_ method: String, _ path: String, query: String? = nil, body: String = "") async throws -> Answer {
-        var last: Answer?
+    private func ask(_ method: String, _ path: String, query: String? = nil, body: String = "") async throws
+        -> ReceivedResponse
+    {
+        var last: ReceivedResponse?
         for mount in mounts {
-            let answer = try await directory.ask(
+            let response = try await directory.ask(
                 mount + path + (query.map { "?\($0)" } ?? ""), method: method,
                 headers: ["Content-Type": "application/json"], body: body)
-            if let problem = PublishedShapes.problem(of: answer, to: method, path) { problems.append(problem) }
-            if answer.status >= 400 { refusals.append(answer.status) }
-            last = answer
-            if answer.status != 404, answer.status != 405 { break }
+            if let problem = PublishedShapes.problem(of: response, to: method, path) { problems.append(problem) }
+            if response.status >= 400 { refusals.append(response.status) }
+            last = response
+            if response.status != 404, response.status != 405 { break }
         }
         guard let last else { throw CancellationError() }
         return last

@@ -23,7 +23,7 @@ struct PhoneReplayTests {
         }
     }
 
-    /// Nothing was refused, nothing waits, nothing was thrown away, every answer has its published shape.
+    /// Nothing was refused, nothing waits, nothing was thrown away, every response has its published shape.
     private static func isWell(_ phone: PhoneModel, _ location: SourceLocation = #_sourceLocation) async {
         #expect(await phone.problems == [], sourceLocation: location)
         #expect(await phone.refusals == [], sourceLocation: location)
@@ -134,7 +134,7 @@ struct PhoneReplayTests {
                 default: $0.brandingEnabled = false
                 }
             }
-            // Between two syncs the next answer to a report closes the gate.
+            // Between two syncs the next response to a report closes the gate.
             try await phone.report(Self.number, "missed", key: "missed")
             #expect(try await phone.ring(Self.number) == nil)
             let fresh = PhoneModel(directory)
@@ -181,15 +181,15 @@ struct PhoneReplayTests {
             ),
             Android(path: APIPath.sync, body: #"{"e164_numbers":null,"last_synced_at":null}"#),
         ], ["/api/", "/"])
-    func `an Android phone is answered in the published shapes`(request: Android, mount: String) async throws {
+    func `an Android phone gets responses in the published shapes`(request: Android, mount: String) async throws {
         try await Self.run { directory in
             _ = try await directory.post("/" + APIPath.register, #"{"device_id":"and-1","platform":"android"}"#)
-            let answer = try await directory.ask(
+            let response = try await directory.ask(
                 mount + request.path + request.query, method: request.method,
                 headers: ["Content-Type": "application/json; charset=utf-8"], body: request.body)
-            #expect(answer.status == 200, "\(answer.text)")
-            #expect(PublishedShapes.problem(of: answer, to: request.method, request.path) == nil)
-            if request.path == APIPath.lookup { #expect(answer.object["brand_name"] == .string("Acme Bank")) }
+            #expect(response.status == 200, "\(response.text)")
+            #expect(PublishedShapes.problem(of: response, to: request.method, request.path) == nil)
+            if request.path == APIPath.lookup { #expect(response.object["brand_name"] == .string("Acme Bank")) }
         }
     }
 }

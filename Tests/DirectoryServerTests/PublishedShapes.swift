@@ -3,7 +3,7 @@
 import BrandingAPI
 import Foundation
 
-/// The shapes that the published description of the contract gives answers; this server must keep them for phones.
+/// The shapes of responses in the published description of the contract; phones depend on them.
 ///
 /// Source: securenode-ios-sdk, docs/openapi.yaml; the words here are our own.
 enum PublishedShapes {
@@ -24,13 +24,13 @@ enum PublishedShapes {
         case closed(needed: [String: Shape], also: [String: Shape])
     }
 
-    /// What is wrong with an answer; nil where the description allows it.
-    static func problem(of answer: Answer, to method: String, _ path: String) -> String? {
+    /// The problem of a response; nil if the description allows it.
+    static func problem(of response: ReceivedResponse, to method: String, _ path: String) -> String? {
         let operation = "\(method) \(path)"
         guard let statuses = statuses[operation] else { return nil }
-        guard statuses.contains(answer.status) else { return "\(operation): status \(answer.status)" }
-        guard let value = try? JSONValue(parsing: answer.body) else { return "\(operation): no JSON" }
-        let shape = answer.status < 300 ? bodies[operation] ?? success : refusal
+        guard statuses.contains(response.status) else { return "\(operation): status \(response.status)" }
+        guard let value = try? JSONValue(parsing: response.body) else { return "\(operation): no JSON" }
+        let shape = response.status < 300 ? bodies[operation] ?? success : refusal
         return problem(value, shape, operation)
     }
 

@@ -19,13 +19,13 @@ struct RateLimitTests {
         try await RunningDirectory.run(limits: Self.limits) { directory in
             let headers = type.map { ["X-Client-Type": $0] } ?? [:]
             for left in (0..<limit).reversed() {
-                let answer = try await directory.ask(Self.path, headers: headers)
-                #expect(answer.status == 200)
-                #expect(answer.headers["x-ratelimit-limit"] == "\(limit)")
-                #expect(answer.headers["x-ratelimit-remaining"] == "\(left)")
-                #expect(answer.headers["x-ratelimit-reset"] == "\(ManualTime.start + 60)")
-                #expect(answer.headers["x-client-type"] == type ?? "web")
-                #expect(answer.headers["x-api-version"] == "v1")
+                let response = try await directory.ask(Self.path, headers: headers)
+                #expect(response.status == 200)
+                #expect(response.headers["x-ratelimit-limit"] == "\(limit)")
+                #expect(response.headers["x-ratelimit-remaining"] == "\(left)")
+                #expect(response.headers["x-ratelimit-reset"] == "\(ManualTime.start + 60)")
+                #expect(response.headers["x-client-type"] == type ?? "web")
+                #expect(response.headers["x-api-version"] == "v1")
             }
             directory.time.seconds += 15
             let over = try await directory.ask(Self.path, headers: headers)
@@ -45,9 +45,9 @@ struct RateLimitTests {
     @Test func `a limit of 0 is none, and says nothing`() async throws {
         try await RunningDirectory.run(limits: Self.limits) { directory in
             for _ in 0..<10 {
-                let answer = try await directory.ask(Self.path, headers: ["X-Client-Type": "mobile-android"])
-                #expect(answer.status == 200)
-                #expect(answer.headers["x-ratelimit-limit"] == nil)
+                let response = try await directory.ask(Self.path, headers: ["X-Client-Type": "mobile-android"])
+                #expect(response.status == 200)
+                #expect(response.headers["x-ratelimit-limit"] == nil)
             }
         }
     }
@@ -59,19 +59,19 @@ struct RateLimitTests {
             #expect(bad.headers["x-ratelimit-remaining"] == "1")
             #expect(try await directory.ask(Self.path).headers["x-ratelimit-remaining"] == "0")
             let other = try AccountStore(directory.database).createKey(name: "other", now: 0)
-            let answer = try await directory.ask(Self.path, headers: ["X-API-Key": other])
-            #expect(answer.headers["x-ratelimit-remaining"] == "1")
+            let response = try await directory.ask(Self.path, headers: ["X-API-Key": other])
+            #expect(response.headers["x-ratelimit-remaining"] == "1")
         }
     }
 
     @Test func `an unknown client type is refused with those there are`() async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.ask(Self.path, headers: ["X-Client-Type": "mobile-web"])
-            #expect(answer.status == 422)
-            #expect(answer.isEnvelope("INVALID_CLIENT_TYPE"))
+            let response = try await directory.ask(Self.path, headers: ["X-Client-Type": "mobile-web"])
+            #expect(response.status == 422)
+            #expect(response.isEnvelope("INVALID_CLIENT_TYPE"))
             let allowed = ["web", "mobile-ios", "mobile-android", "herald"].map { JSONValue.string($0) }
             #expect(
-                answer.object["details"]
+                response.object["details"]
                     == .object(["provided": .string("mobile-web"), "allowed": .array(allowed)]))
         }
     }

@@ -58,11 +58,11 @@ struct RefusedRequestTests {
     @Test(arguments: bodies + queries)
     func `a bad request is refused in the envelope and leaves nothing`(bad: Bad) async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.ask(
+            let response = try await directory.ask(
                 "/api/" + bad.path, method: bad.body == nil ? "GET" : "POST", body: bad.body ?? "")
-            #expect(answer.status == 400)
-            #expect(answer.isEnvelope("bad_request"))
-            #expect(answer.text.contains(bad.says), "\(answer.text)")
+            #expect(response.status == 400)
+            #expect(response.isEnvelope("bad_request"))
+            #expect(response.text.contains(bad.says), "\(response.text)")
             #expect(try EventLedger(directory.database).page(.init(), limit: 10).events.isEmpty)
         }
     }

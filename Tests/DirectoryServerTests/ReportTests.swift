@@ -30,9 +30,9 @@ struct ReportTests {
                     "2026-01-01 - displayed no_match 1", "2026-01-01 acme displayed - 1",
                     "2026-01-01 acme returned analytics_only 1", "2026-01-02 acme displayed - 1",
                 ])
-            let answer = try await admin.ask("reports/2026-01?account=main")
-            guard case .array(let reports) = answer.object["reports"], case .object(let first) = reports[0] else {
-                Issue.record("\(answer.text)")
+            let response = try await admin.ask("reports/2026-01?account=main")
+            guard case .array(let reports) = response.object["reports"], case .object(let first) = reports[0] else {
+                Issue.record("\(response.text)")
                 return
             }
             #expect(first["imprints_counted"] == .int(2) && first["deliveries"] == .int(0))
@@ -45,12 +45,12 @@ struct ReportTests {
         }
     }
 
-    @Test func `sync answers of a month are in its report`() async throws {
+    @Test func `sync responses of a month are in its report`() async throws {
         let folder = try TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let deliveries = SyncDeliveries(database)
         for day in [0, 1, 30, 31] as [Int64] {
-            try await deliveries.noteDelivered(entries: 5, now: 1_767_225_600 + day * 86_400)
+            try await deliveries.recordDelivery(entries: 5, now: 1_767_225_600 + day * 86_400)
         }
         #expect(try MonthReports(database).reports(month: "2026-01").map(\.deliveries) == [3])
         #expect(try MonthReports(database).reports(month: "2026-02").map(\.deliveries) == [1])

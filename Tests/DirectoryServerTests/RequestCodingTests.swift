@@ -44,7 +44,7 @@ struct RequestCodingTests {
 
     private static func post(
         _ coding: String?, _ body: [UInt8], _ directory: RunningDirectory, headers: [String: String] = [:]
-    ) async throws -> Answer {
+    ) async throws -> ReceivedResponse {
         var all = ["X-API-Key": directory.key, "Content-Type": "application/json"]
         all["Content-Encoding"] = coding
         all.merge(headers) { $1 }
@@ -63,8 +63,8 @@ struct RequestCodingTests {
     ])
     func `a compressed event is read`(coding: String, body: String) async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await Self.post(coding, try Self.bytes(body), directory)
-            #expect(answer.status == 200, "\(answer.text)")
+            let response = try await Self.post(coding, try Self.bytes(body), directory)
+            #expect(response.status == 200, "\(response.text)")
             let kept = try EventLedger(directory.database).page(.init(), limit: 2).events
             #expect(kept.map(\.eventKey) == ["packed"])
         }
@@ -74,18 +74,18 @@ struct RequestCodingTests {
     @Test(arguments: ["br", "zstd", "gzip, gzip", "deflate, gzip", "compress", "x"])
     func `another coding is refused with those that are taken`(coding: String) async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await Self.post(coding, try Self.bytes(Self.gzip), directory)
-            #expect(answer.status == 415)
-            #expect(answer.isEnvelope("unsupported_encoding"), "\(answer.text)")
-            #expect(answer.headers["accept-encoding"] == "gzip, deflate")
+            let response = try await Self.post(coding, try Self.bytes(Self.gzip), directory)
+            #expect(response.status == 415)
+            #expect(response.isEnvelope("unsupported_encoding"), "\(response.text)")
+            #expect(response.headers["accept-encoding"] == "gzip, deflate")
         }
     }
 
     @Test func `a body that grows beyond one mebibyte is refused`() async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await Self.post("gzip", try Self.bytes(Self.bomb), directory)
-            #expect(answer.status == 413)
-            #expect(answer.isEnvelope("too_large"), "\(answer.text)")
+            let response = try await Self.post("gzip", try Self.bytes(Self.bomb), directory)
+            #expect(response.status == 413)
+            #expect(response.isEnvelope("too_large"), "\(response.text)")
         }
     }
 
@@ -93,9 +93,9 @@ struct RequestCodingTests {
         try await RunningDirectory.run { directory in
             let whole = try Self.bytes(Self.gzip)
             for body in [[], Array("{}".utf8), Array(whole.dropLast(9)), whole + [1, 2, 3]] {
-                let answer = try await Self.post("gzip", body, directory)
-                #expect(answer.status == 400)
-                #expect(answer.isEnvelope("bad_request"), "\(answer.text)")
+                let response = try await Self.post("gzip", body, directory)
+                #expect(response.status == 400)
+                #expect(response.isEnvelope("bad_request"), "\(response.text)")
             }
         }
     }

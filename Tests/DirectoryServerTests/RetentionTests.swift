@@ -48,10 +48,10 @@ struct RetentionTests {
             }
             let retention = Retention(database: directory.database, keepDays: 10)
             let eleven = Int64(1_767_225_600) + 11 * 86_400 + 1
-            #expect(try await retention.bite(now: eleven - 86_401) == false)
+            #expect(try await retention.removeBatch(now: eleven - 86_401) == false)
             #expect(try ledger.page(.init(), limit: 9).events.count == 3)
-            #expect(try await retention.bite(now: eleven), "there may be more")
-            #expect(try await retention.bite(now: eleven) == false)
+            #expect(try await retention.removeBatch(now: eleven), "there may be more")
+            #expect(try await retention.removeBatch(now: eleven) == false)
             #expect(try ledger.page(.init(), limit: 9).events.map(\.eventKey) == ["2"])
             let report = try #require(try MonthReports(directory.database).reports(month: "2026-01").first)
             #expect(report.uncounted == 3)
@@ -71,7 +71,7 @@ struct RetentionTests {
         }
         let retention = Retention(database: database, keepDays: 1)
         var more: [Bool] = []
-        for _ in 0..<4 { more.append(try await retention.bite(now: Int64(1_767_225_600))) }
+        for _ in 0..<4 { more.append(try await retention.removeBatch(now: Int64(1_767_225_600))) }
         #expect(more == [true, true, true, false])
         #expect(try EventLedger(database).page(.init(), limit: 9).events.isEmpty)
     }
@@ -122,7 +122,7 @@ struct RetentionTests {
         }
         let retention = Retention(database: database, keepDays: 1)
         var bites = 0
-        while try await retention.bite(now: now), bites < 9 { bites += 1 }
+        while try await retention.removeBatch(now: now), bites < 9 { bites += 1 }
         let left = try await database.pool.read { try Int64.fetchAll($0, sql: "SELECT id FROM event ORDER BY id") }
         #expect(left == Array(1...501) + [510])
     }
@@ -165,7 +165,7 @@ struct RetentionTests {
                         try Int.fetchOne(database, sql: "SELECT count(*) FROM \($0)")
                     }
                 })
-        } while try await retention.bite(now: ManualTime.start)
+        } while try await retention.removeBatch(now: ManualTime.start)
         #expect(left == [[1200, 25], [700, 15], [200, 5]])
         #expect(try await database.pool.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM debug_upload") } == 0)
     }
@@ -218,7 +218,7 @@ struct RetentionTests {
         }
     }
 
-    @Test func `a debug upload that goes leaves the tag of sync answers`() async throws {
+    @Test func `the removal of a debug upload does not change the tag of sync responses`() async throws {
         try await RunningDirectory.run { directory in
             _ = try await directory.database.receive(logs: [1], now: directory.time.seconds)
             directory.time.seconds += 401 * Self.day

@@ -83,7 +83,7 @@ final class RunningDirectory: Sendable {
     /// Asks with the good key, unless headers say otherwise.
     func ask(
         _ path: String, method: String = "GET", headers: [String: String] = [:], body: String = ""
-    ) async throws -> Answer {
+    ) async throws -> ReceivedResponse {
         var all = ["X-API-Key": key]
         all.merge(headers) { $1 }
         return try await LoopbackClient.ask(
@@ -91,25 +91,25 @@ final class RunningDirectory: Sendable {
             port: port)
     }
 
-    func post(_ path: String, _ body: String) async throws -> Answer {
+    func post(_ path: String, _ body: String) async throws -> ReceivedResponse {
         try await ask(path, method: "POST", headers: ["Content-Type": "application/json"], body: body)
     }
 
     /// A sync from `since`, which is nil for a full one, with what is out of use.
     func sync(since: String? = nil) async throws -> SyncResponse {
-        let answer = try await ask(
+        let response = try await ask(
             "/api/" + APIPath.sync + "?include_inactive=true" + (since.map { "&since=\($0)" } ?? ""))
-        try #require(answer.status == 200, "\(answer.text)")
-        return try answer.decoded()
+        try #require(response.status == 200, "\(response.text)")
+        return try response.decoded()
     }
 
-    /// Posts an event; the answer must be a success.
+    /// Posts an event; the response must be a success.
     func report(_ outcome: String, number: String = "+61491570156", key: String? = nil) async throws -> EventResponse {
         let event = EventRequest(phoneNumber: number, outcome: outcome, eventKey: key)
-        let answer = try await post(
+        let response = try await post(
             "/" + APIPath.event, String(decoding: try JSONEncoder().encode(event), as: UTF8.self))
-        try #require(answer.status == 200, "\(answer.text)")
-        return try answer.decoded()
+        try #require(response.status == 200, "\(response.text)")
+        return try response.decoded()
     }
 
     /// Puts brands into the database, each named after its number.

@@ -14,11 +14,11 @@ extension RunningDirectory {
         try BrandEntries(database).put(entries, now: time.seconds)
     }
 
-    /// Posts a whole event; the answer must be a success.
+    /// Posts a whole event; the response must be a success.
     func event(_ request: EventRequest) async throws -> EventResponse {
         let body = String(decoding: try JSONEncoder().encode(request), as: UTF8.self)
-        let answer = try await post("/" + APIPath.event, body)
-        try #require(answer.status == 200, "\(answer.text)")
-        return try answer.decoded()
+        let response = try await post("/" + APIPath.event, body)
+        try #require(response.status == 200, "\(response.text)")
+        return try response.decoded()
     }
 }

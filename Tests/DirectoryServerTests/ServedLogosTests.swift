@@ -208,7 +208,7 @@ struct ServedLogosTests {
         _ = try BrandEntries(follower.database).put([entry("+61491570156", logo: "a.png")], now: 1)
         for _ in 0..<30 { await follower.logos.round() }
         let warning = """
-            warning: 1 of the logos that brands name are not there (a.png); put their files into \
+            warning: missing logos of brands: 1 (a.png); put their files into \
             \(follower.folder.path), or add them with herald-directory logo add
             """
         #expect(follower.lines.taken.filter { $0.hasPrefix("warning") } == [warning])

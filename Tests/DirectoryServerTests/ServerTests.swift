@@ -10,11 +10,11 @@ import Testing
 @Suite("The server itself", .timeLimit(.minutes(8)))
 struct ServerTests {
     @Test(arguments: ["/mobile/branding/sync", "/nowhere", "/logos/nobody.png"])
-    func `no answer to HEAD has a body`(path: String) async throws {
+    func `no response to HEAD has a body`(path: String) async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.ask(path, method: "HEAD")
-            #expect(answer.status >= 400)
-            #expect(answer.body.isEmpty)
+            let response = try await directory.ask(path, method: "HEAD")
+            #expect(response.status >= 400)
+            #expect(response.body.isEmpty)
         }
     }
 

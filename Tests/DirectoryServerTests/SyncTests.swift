@@ -16,10 +16,10 @@ struct SyncTests {
                 entry("+61491570156", "Käthe & \"Co\"", logo: "https://logos.example/a.png", reason: "Your order"),
                 entry("+442079460958"), entry("+12025550142"))
             try directory.deactivate("+12025550142")
-            let answer = try await directory.ask(path)
-            #expect(answer.status == 200)
-            #expect(answer.headers["content-type"] == "application/json; charset=utf-8")
-            let sync = try answer.decoded(SyncResponse.self)
+            let response = try await directory.ask(path)
+            #expect(response.status == 200)
+            #expect(response.headers["content-type"] == "application/json; charset=utf-8")
+            let sync = try response.decoded(SyncResponse.self)
             #expect(sync.success)
             let first = BrandingItem(
                 phoneNumber: "+61491570156", brandName: "Käthe & \"Co\"", brandID: "acme",
@@ -102,9 +102,9 @@ struct SyncTests {
     @Test func `a bare plus sign in since is still a plus sign, and an empty since is none`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"))
-            let answer = try await directory.ask("/mobile/branding/sync?since=2026-02-01T10:00:00+10:00")
-            #expect(answer.status == 200)
-            #expect(try answer.decoded(SyncResponse.self).branding.isEmpty)
+            let response = try await directory.ask("/mobile/branding/sync?since=2026-02-01T10:00:00+10:00")
+            #expect(response.status == 200)
+            #expect(try response.decoded(SyncResponse.self).branding.isEmpty)
             let all = try await directory.ask("/mobile/branding/sync?since=&device_id=phone")
             #expect(try all.decoded(SyncResponse.self).branding.count == 1)
         }
@@ -123,20 +123,20 @@ struct SyncTests {
         try await RunningDirectory.run { directory in
             let entries = try (0..<2500).map { try entry("+6149157\(1000 + $0)", "Brand \($0)") }
             #expect(try BrandEntries(directory.database).put(entries, now: ManualTime.start).changed == 2500)
-            let answer = try await directory.sync()
-            #expect(answer.branding.map(\.phoneNumber) == entries.map(\.number.description))
-            #expect(answer.branding.map(\.brandName) == entries.map(\.name))
+            let response = try await directory.sync()
+            #expect(response.branding.map(\.phoneNumber) == entries.map(\.number.description))
+            #expect(response.branding.map(\.brandName) == entries.map(\.name))
         }
     }
 
-    @Test func `an acknowledgement is answered with its own time`() async throws {
+    @Test func `an acknowledgement gets its own time back`() async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.post(
+            let response = try await directory.post(
                 "/api/mobile/branding/sync",
                 #"{"last_synced_at":"2026-01-01T00:00:00Z","e164_numbers":["+61491570156"]}"#)
-            #expect(answer.status == 200)
+            #expect(response.status == 200)
             #expect(
-                try answer.decoded([String: JSONValue].self)
+                try response.decoded([String: JSONValue].self)
                     == ["success": .bool(true), "last_synced_at": .string("2026-01-01T00:00:00Z")])
         }
     }
@@ -151,9 +151,9 @@ struct SyncTests {
     ])
     func `an acknowledgement may lack anything`(body: String, time: String) async throws {
         try await RunningDirectory.run { directory in
-            let answer = try await directory.post("/" + APIPath.sync, body)
-            #expect(answer.status == 200, "\(answer.text)")
-            #expect(answer.object == ["success": .bool(true), "last_synced_at": .string(time)])
+            let response = try await directory.post("/" + APIPath.sync, body)
+            #expect(response.status == 200, "\(response.text)")
+            #expect(response.object == ["success": .bool(true), "last_synced_at": .string(time)])
         }
     }
 }

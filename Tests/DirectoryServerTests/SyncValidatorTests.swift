@@ -46,7 +46,7 @@ struct SyncValidatorTests {
             case "cap_reached": _ = try await directory.report("displayed")
             default: try DebugRequests(directory.database).request(device: nil, expires: directory.time.seconds + 60)
             }
-            // All within the second of the first answer.
+            // All within the second of the first response.
             #expect(try await directory.ask(Self.path, headers: ["If-None-Match": tag]).status == 200)
             #expect(try await directory.ask(Self.path, headers: ["If-Modified-Since": time]).status == 200)
         }
@@ -113,7 +113,7 @@ struct SyncValidatorTests {
         }
     }
 
-    @Test func `what is out of use is told only to those who ask, and never in a full answer`() async throws {
+    @Test func `deactivated entries are delivered on request only, and never in a full response`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"), entry("+61491570157"))
             let cursor = try await directory.sync().syncedAt
@@ -139,18 +139,18 @@ struct SyncValidatorTests {
             let entries = try (0..<2500).map { try entry("+6149157\(1000 + $0)", "Brand \($0)") }
             _ = try BrandEntries(directory.database).put(entries, now: ManualTime.start)
             let plain = try await directory.ask(Self.path)
-            let answer = try await directory.ask(Self.path, headers: ["Accept-Encoding": accept])
-            #expect(answer.status == 200)
-            #expect(answer.headers["content-encoding"] == (isCompressed ? "gzip" : nil))
-            #expect(answer.headers["vary"]?.contains("Accept-Encoding") == true)
-            #expect((answer.body.count < plain.body.count / 4) == isCompressed)
-            var unpacked = answer
-            if isCompressed { unpacked.body = try await Gunzip.data(answer.body) }
+            let response = try await directory.ask(Self.path, headers: ["Accept-Encoding": accept])
+            #expect(response.status == 200)
+            #expect(response.headers["content-encoding"] == (isCompressed ? "gzip" : nil))
+            #expect(response.headers["vary"]?.contains("Accept-Encoding") == true)
+            #expect((response.body.count < plain.body.count / 4) == isCompressed)
+            var unpacked = response
+            if isCompressed { unpacked.body = try await Gunzip.data(response.body) }
             #expect(try unpacked.decoded(SyncResponse.self) == plain.decoded(SyncResponse.self))
         }
     }
 
-    @Test func `each delivered answer counts once for its day, and an unchanged one beside it`() async throws {
+    @Test func `each delivered response counts once for its day, and an unchanged one separately`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"), entry("+61491570157"))
             let first = try await directory.ask(Self.path)

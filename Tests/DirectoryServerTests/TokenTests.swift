@@ -23,12 +23,12 @@ struct TokenTests {
     }
 
     /// Without the key.
-    private static func ask(_ directory: RunningDirectory, token: String) async throws -> Answer {
+    private static func ask(_ directory: RunningDirectory, token: String) async throws -> ReceivedResponse {
         try await LoopbackClient.ask(
             RawRequest(path: path, headers: [("Authorization", "Bearer \(token)")]), port: directory.port)
     }
 
-    private static func refresh(_ directory: RunningDirectory, _ token: String) async throws -> Answer {
+    private static func refresh(_ directory: RunningDirectory, _ token: String) async throws -> ReceivedResponse {
         try await LoopbackClient.ask(
             RawRequest(
                 method: "POST", path: "/api/" + APIPath.refresh, body: Array(#"{"refresh_token":"\#(token)"}"#.utf8)),
@@ -49,7 +49,7 @@ struct TokenTests {
         }
     }
 
-    @Test func `a lost answer may be asked for again, and a stolen token revokes all`() async throws {
+    @Test func `a lost response can be requested again, and a stolen token revokes all`() async throws {
         try await Self.run { directory, tokens in
             let old = tokens.refreshToken ?? ""
             let first = try await Self.refresh(directory, old).decoded(TokenResponse.self)
@@ -80,12 +80,12 @@ struct TokenTests {
             let stranger = try await directory.post("/" + APIPath.token, #"{"device_id":"stranger"}"#)
             #expect(stranger.status == 401)
             #expect(stranger.isEnvelope("ErrDeviceNotRegistered"))
-            let answer = try await LoopbackClient.ask(
+            let response = try await LoopbackClient.ask(
                 RawRequest(
                     method: "POST", path: "/" + APIPath.token,
                     headers: [("Authorization", "bearer \(tokens.accessToken)")],
                     body: Array(#"{"device_id":"gw"}"#.utf8)), port: directory.port)
-            #expect(answer.isEnvelope("key_required"))
+            #expect(response.isEnvelope("key_required"))
         }
     }
 
@@ -136,9 +136,9 @@ struct TokenTests {
                 cases.append((wrong, body))
             }
             for (headers, body) in cases {
-                let answer = try await directory.ask(path, method: "POST", headers: headers, body: body)
-                #expect(answer.status == 401)
-                #expect(answer.isEnvelope("ErrInvalidSignature"), "\(headers)")
+                let response = try await directory.ask(path, method: "POST", headers: headers, body: body)
+                #expect(response.status == 401)
+                #expect(response.isEnvelope("ErrInvalidSignature"), "\(headers)")
             }
         }
     }
@@ -150,8 +150,8 @@ struct TokenTests {
             #expect(try await Self.refresh(directory, token).isEnvelope("ErrInvalidSignature"))
             let (path, body) = ("/" + APIPath.refresh, #"{"refresh_token":"\#(token)"}"#)
             let headers = Self.signature(secret, "POST", path, body, at: ManualTime.start)
-            let answer = try await directory.ask(path, method: "POST", headers: headers, body: body)
-            #expect(answer.status == 200)
+            let response = try await directory.ask(path, method: "POST", headers: headers, body: body)
+            #expect(response.status == 200)
         }
     }
 

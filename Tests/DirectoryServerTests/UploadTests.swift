@@ -97,15 +97,15 @@ struct UploadTests {
             case "withdrawn": #expect(try requests.withdraw(device: "gw"))
             default: break
             }
-            let answer = try await directory.post(
+            let response = try await directory.post(
                 "/" + APIPath.debugUpload, Self.upload(device: gate == "unknown device" ? "stranger" : "gw"))
-            #expect(answer.status == 403)
-            #expect(answer.isEnvelope("upload_not_requested"))
+            #expect(response.status == 403)
+            #expect(response.isEnvelope("upload_not_requested"))
             #expect(try DebugUploads(directory.database).latest(limit: 1).isEmpty)
         }
     }
 
-    @Test func `a request for all devices is answered by each once`() async throws {
+    @Test func `a request for all devices gets one upload from each`() async throws {
         try await Self.run(asked: false) { directory in
             _ = try await directory.post("/" + APIPath.register, #"{"device_id":"two","platform":"sip"}"#)
             try DebugRequests(directory.database).request(device: nil, expires: directory.time.seconds + 600)
@@ -120,14 +120,14 @@ struct UploadTests {
     @Test func `too long logs are refused with 413`() async throws {
         try await Self.run { directory in
             let long = String(repeating: "x", count: FieldLimit.debugLogs + 1)
-            let answer = try await directory.post("/" + APIPath.debugUpload, Self.upload(logs: long))
-            #expect(answer.status == 413)
-            #expect(answer.isEnvelope("FILE_TOO_LARGE"))
+            let response = try await directory.post("/" + APIPath.debugUpload, Self.upload(logs: long))
+            #expect(response.status == 413)
+            #expect(response.isEnvelope("FILE_TOO_LARGE"))
         }
     }
 
     private static func start(_ directory: RunningDirectory, size: Int, type: String = "text/plain") async throws
-        -> Answer
+        -> ReceivedResponse
     {
         try await directory.post(
             "/" + APIPath.uploadStart, #"{"filename":"../a.log","total_size":\#(size),"content_type":"\#(type)"}"#)
@@ -135,14 +135,14 @@ struct UploadTests {
 
     private static func chunk(
         _ directory: RunningDirectory, _ id: String, _ number: Int, _ data: [UInt8]
-    ) async throws -> Answer {
+    ) async throws -> ReceivedResponse {
         let text = Data(data).base64EncodedString()
         return try await directory.post(
             "/" + APIPath.uploadChunk,
             #"{"session_id":"\#(id)","chunk_number":\#(number),"chunk_data":"\#(text)"}"#)
     }
 
-    private static func end(_ directory: RunningDirectory, _ id: String) async throws -> Answer {
+    private static func end(_ directory: RunningDirectory, _ id: String) async throws -> ReceivedResponse {
         try await directory.post("/" + APIPath.uploadComplete, #"{"session_id":"\#(id)"}"#)
     }
 

@@ -18,7 +18,7 @@ struct WriteLogTests {
         return try file.seekToEnd()
     }
 
-    /// A client that asks for all of 13 MB, more than system and server hold of an answer on its way.
+    /// A client that asks for all of 13 MB, more than system and server hold of a response on its way.
     private static func reader(_ directory: RunningDirectory, window: Int32? = nil) throws -> SlowReader {
         let logo = "https://logos.example/" + String(repeating: "x", count: 2000)
         let entries = try (0..<6000).map { try entry("+6149157\(1000 + $0)", logo: logo) }
@@ -38,13 +38,13 @@ struct WriteLogTests {
     }
 
     @Test func `a client that takes a little now and then is let go, and the state it was told with it`() async throws {
-        try await RunningDirectory.run(edit: { $0.connections.longestAnswer = .milliseconds(500) }) { directory in
+        try await RunningDirectory.run(edit: { $0.connections.longestResponse = .milliseconds(500) }) { directory in
             let reader = try Self.reader(directory, window: 131_072)
             while reader.taken == 0, !reader.isOver {
                 reader.take(upTo: 512)
                 try await Task.sleep(for: .milliseconds(10))
             }
-            // Behind the state of the answer, so that its reader stands in the way of the log's beginning.
+            // Behind the state of the response, so that its reader stands in the way of the log's beginning.
             try directory.put("+61491579999")
             var configuration = GRDB.Configuration()
             configuration.busyMode = .immediateError
@@ -57,13 +57,13 @@ struct WriteLogTests {
                 if !isFree { try await Task.sleep(for: .milliseconds(10)) }
             }
             #expect(try Self.size(folder) == 0)
-            // What the system still has of the answer; a server that let the client go on would send all of it.
+            // What the system still has of the response; a server that let the client go on would send all of it.
             try await Self.drain(reader)
             #expect(reader.isOver && !reader.isWhole && reader.taken < 12_000_000)
         }
     }
 
-    @Test func `a client that keeps up gets the whole of a long answer`() async throws {
+    @Test func `a client that keeps up gets all of a long response`() async throws {
         try await RunningDirectory.run { directory in
             let reader = try Self.reader(directory)
             try await Self.drain(reader)

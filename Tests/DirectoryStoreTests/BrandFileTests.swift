@@ -60,7 +60,7 @@ struct BrandFileTests {
         #expect(try stored.count == 1)
     }
 
-    @Test func `JSON lines are read with the fields of a sync answer`() throws {
+    @Test func `JSON lines are read with the fields of a sync response`() throws {
         let result = try load(
             "\u{FEFF}"
                 + #"{"phone_number_e164":"+61491570156","brand_name":" Acme ","call_reason":null,"updated_at":"x"}"#
@@ -71,17 +71,17 @@ struct BrandFileTests {
 
     @Test(
         arguments: [
-            (#"{"phone_number_e164":"+61491570156","brand_name":5}"#, "brand_name is no text", "brand_name"),
+            (#"{"phone_number_e164":"+61491570156","brand_name":5}"#, "brand_name is not a text", "brand_name"),
             (
                 #"{"phone_number_e164":"0491570156","brand_name":"A"}"#,
                 "\"0491570156\" is no number without its country: write it with + and the country code, such as "
                     + "+61491570156, or name the region of the numbers (--region)", "number"
             ),
             (#"{"phone_number_e164":"+61491570156"}"#, "no brand_name", "brand_name"),
-            (#"{"phone_number_e164":"+61491570156","brand_name":"A""#, "no JSON object", nil),
+            (#"{"phone_number_e164":"+61491570156","brand_name":"A""#, "not a JSON object", nil),
             (
                 #"{"phone_number_e164":"+61491570156","brand_name":"A","is_active":false}"#,
-                "is_active is not true; a number is taken out by deactivating it", nil
+                "is_active is not true; deactivate the number instead", nil
             ),
             (
                 #"{"phone_number_e164":"+61491570156","brand_name":"A","colour":"red"}"#,
@@ -106,7 +106,7 @@ struct BrandFileTests {
         let filler = String(repeating: "x", count: 70_000) + "\n"
         let result = try load("number,brand_name\n+61491570156,\"A\(filler)+61491570157,B\n") { $0.skipsInvalid = true }
         #expect(result.problems.map(\.line) == [2])
-        #expect(result.problems.first?.reason == CommaSeparated.Defect.tooLong.rawValue)
+        #expect(result.problems.first?.reason == CSVReader.Defect.tooLong.rawValue)
         #expect(try stored.map(\.brandName) == ["B"])
     }
 

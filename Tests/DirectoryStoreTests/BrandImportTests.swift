@@ -95,23 +95,23 @@ struct BrandImportTests {
             "logo_url is neither an http:// or https:// URL nor the plain name of a logo file"
         ),
         (
-            "+61491570156,\"Ac\u{7}me\",,,", "brand_name has the invisible character U+0007; take it out"
+            "+61491570156,\"Ac\u{7}me\",,,", "brand_name has the invisible character U+0007; remove it"
         ),
-        ("+61491570156,\"Acme\nBank\",,,", "brand_name has the invisible character U+000A; take it out"),
+        ("+61491570156,\"Acme\nBank\",,,", "brand_name has the invisible character U+000A; remove it"),
         // UAX #9 §2: an override and an isolate turn the text behind them.
         (
             "+61491570156,Acme \u{202E}knaB,,,",
-            "brand_name has the invisible character U+202E (RIGHT-TO-LEFT OVERRIDE); take it out"
+            "brand_name has the invisible character U+202E (RIGHT-TO-LEFT OVERRIDE); remove it"
         ),
         (
             "+61491570156,Acme,,Your \u{2066}order,",
-            "call_reason has the invisible character U+2066 (LEFT-TO-RIGHT ISOLATE); take it out"
+            "call_reason has the invisible character U+2066 (LEFT-TO-RIGHT ISOLATE); remove it"
         ),
         (
             "+61491570156,A\u{200B}cme,,,",
-            "brand_name has the invisible character U+200B (ZERO WIDTH SPACE); take it out"
+            "brand_name has the invisible character U+200B (ZERO WIDTH SPACE); remove it"
         ),
-        ("+61491570157,Acme,,,", "+61491570157 stands on line 2 already"),
+        ("+61491570157,Acme,,,", "+61491570157 is already on line 2"),
         ("+61491570156,\"Acme,,,", "a quoted field is not closed"),
     ])
     func `a bad row keeps the whole file out and is named by its line`(row: String, reason: String) throws {
@@ -130,7 +130,7 @@ struct BrandImportTests {
     @Test(arguments: [
         ("", "line 1: the file is empty"), ("number,logo_url\n", "line 1: the header has no column brand_name"),
         ("+61491570156,Acme\n", "line 1: the header has no column number"),
-        ("\nnumber,number,brand_name\n", "line 2: a column stands twice in the header"),
+        ("\nnumber,number,brand_name\n", "line 2: the header has a column twice"),
         (
             "number,brand_name,colour\n",
             "line 1: unknown column \"colour\"; known are number, brand_name, logo_url, call_reason, brand_id"

@@ -50,47 +50,47 @@ struct AdminAccountRoutes: Sendable {
 
     func list(_ admin: AdminRequest) async throws -> Response {
         let now = now()
-        return try Answers.json(
+        return try JSONBody.response(
             AdminPage(try await admin.blocking { try AccountList(admin.database).all(now: now) }))
     }
 
     func create(_ admin: AdminRequest) async throws -> Response {
-        let body = try await Answers.body(Settings.self, of: admin.request, fields: Settings.fields.union(["name"]))
+        let body = try await JSONBody.read(Settings.self, of: admin.request, fields: Settings.fields.union(["name"]))
         guard let name = body.name else { throw Refusal.badRequest("Missing field name") }
         let (now, change) = (now(), body.change)
-        let summary = try await admin.blocking {
+        let created = try await admin.blocking {
             let accounts = AccountList(admin.database)
             return try accounts.summary(of: accounts.create(name: name, change, now: now), now: now)
         }
-        return try Answers.json(summary, status: .created)
+        return try JSONBody.response(created, status: .created)
     }
 
     func show(_ admin: AdminRequest) async throws -> Response {
-        try await answer(admin, try await admin.account())
+        try await summary(admin, try await admin.account())
     }
 
     func change(_ admin: AdminRequest) async throws -> Response {
         let account = try await admin.account()
-        let change = try await Answers.body(Settings.self, of: admin.request, fields: Settings.fields).change
+        let change = try await JSONBody.read(Settings.self, of: admin.request, fields: Settings.fields).change
         try await admin.blocking { try AccountStore(admin.database, account: account).change(change) }
-        return try await answer(admin, account)
+        return try await summary(admin, account)
     }
 
     func close(_ admin: AdminRequest) async throws -> Response {
         let (account, now) = (try await admin.account(), now())
         try await admin.blocking { try AccountList(admin.database).close(account, now: now) }
-        return try await answer(admin, account)
+        return try await summary(admin, account)
     }
 
     func keys(_ admin: AdminRequest) async throws -> Response {
         let account = try await admin.account()
-        return try Answers.json(
+        return try JSONBody.response(
             AdminPage(try await admin.blocking { try AccountStore(admin.database, account: account).keys() }))
     }
 
     func createKey(_ admin: AdminRequest) async throws -> Response {
         let (account, now) = (try await admin.account(), now())
-        let body = try await Answers.body(KeyBody.self, of: admin.request, fields: ["name", "kind"])
+        let body = try await JSONBody.read(KeyBody.self, of: admin.request, fields: ["name", "kind"])
         guard let kind = KeyKind(rawValue: body.kind ?? KeyKind.gateway.rawValue) else {
             throw AccountStoreError.badKind
         }
@@ -101,8 +101,8 @@ struct AdminAccountRoutes: Sendable {
     }
 
     func rotateKey(_ admin: AdminRequest) async throws -> Response {
-        let (account, now, reference) = (try await admin.account(), now(), try admin.part("key"))
-        let body = try await Answers.body(GraceBody.self, of: admin.request, fields: ["grace_seconds"])
+        let (account, now, reference) = (try await admin.account(), now(), try admin.pathPart("key"))
+        let body = try await JSONBody.read(GraceBody.self, of: admin.request, fields: ["grace_seconds"])
         let grace = body.grace_seconds ?? AccountStore.grace
         guard (0...31_536_000).contains(grace) else {
             throw Refusal.badRequest("grace_seconds must be 0 to 31536000")
@@ -114,23 +114,23 @@ struct AdminAccountRoutes: Sendable {
     }
 
     func revokeKey(_ admin: AdminRequest) async throws -> Response {
-        let (account, now, reference) = (try await admin.account(), now(), try admin.part("key"))
+        let (account, now, reference) = (try await admin.account(), now(), try admin.pathPart("key"))
         let isDone = try await admin.blocking {
             try AccountStore(admin.database, account: account).revokeKey(name: reference, now: now)
         }
         guard isDone else { throw AccountStoreError.noKey(reference) }
-        return try Answers.json(AdminDone())
+        return try JSONBody.response(AdminDone())
     }
 
-    private func answer(_ admin: AdminRequest, _ account: AccountID) async throws -> Response {
+    private func summary(_ admin: AdminRequest, _ account: AccountID) async throws -> Response {
         let now = now()
-        return try Answers.json(
+        return try JSONBody.response(
             try await admin.blocking { try AccountList(admin.database).summary(of: account, now: now) })
     }
 
     /// No cache may store a key.
     private func secret(_ key: NewKey) throws -> Response {
-        var response = try Answers.json(key, status: .created)
+        var response = try JSONBody.response(key, status: .created)
         response.headers[.cacheControl] = "no-store"
         return response
     }

@@ -45,53 +45,53 @@ struct AdminBrandRoutes: Sendable {
         let brands = try await admin.blocking {
             try BrandList(admin.database, account: account).page(after: after, limit: limit)
         }
-        return try Answers.json(AdminPage(brands, next: brands.count == limit ? brands.last?.id : nil))
+        return try JSONBody.response(AdminPage(brands, next: brands.count == limit ? brands.last?.id : nil))
     }
 
     func createBrand(_ admin: AdminRequest) async throws -> Response {
         let (account, now) = (try await admin.account(), now())
-        let body = try await Answers.body(
+        let body = try await JSONBody.read(
             BrandBody.self, of: admin.request, fields: BrandBody.fields.union(["brand_id"]))
         let (id, change) = (body.brand_id, try body.change())
         let brand = try await admin.blocking {
             try BrandList(admin.database, account: account).create(id: id, change, now: now)
         }
-        return try Answers.json(brand, status: .created)
+        return try JSONBody.response(brand, status: .created)
     }
 
     func brand(_ admin: AdminRequest) async throws -> Response {
-        let (account, id) = (try await admin.account(), try admin.part("brand"))
-        return try Answers.json(
+        let (account, id) = (try await admin.account(), try admin.pathPart("brand"))
+        return try JSONBody.response(
             try await admin.blocking { try BrandList(admin.database, account: account).brand(id) })
     }
 
     func changeBrand(_ admin: AdminRequest) async throws -> Response {
-        let (account, id, now) = (try await admin.account(), try admin.part("brand"), now())
-        let change = try await Answers.body(BrandBody.self, of: admin.request, fields: BrandBody.fields).change()
-        return try Answers.json(
+        let (account, id, now) = (try await admin.account(), try admin.pathPart("brand"), now())
+        let change = try await JSONBody.read(BrandBody.self, of: admin.request, fields: BrandBody.fields).change()
+        return try JSONBody.response(
             try await admin.blocking { try BrandList(admin.database, account: account).change(id, change, now: now) })
     }
 
     func numbers(_ admin: AdminRequest) async throws -> Response {
         let (account, limit, brand) = (try await admin.account(), try admin.limit(), admin.text("brand_id"))
         let after = try admin.number("after")
-        let state: BrandNumbers.State? = try admin.word("state")
+        let state: BrandNumbers.State? = try admin.choice("state")
         let numbers = try await admin.blocking {
             try BrandNumbers(admin.database, account: account).page(
                 after: after, limit: limit, brandID: brand, state: state)
         }
-        return try Answers.json(AdminPage(numbers, next: numbers.count == limit ? numbers.last?.number : nil))
+        return try JSONBody.response(AdminPage(numbers, next: numbers.count == limit ? numbers.last?.number : nil))
     }
 
     func setNumber(_ admin: AdminRequest) async throws -> Response {
         let (account, number, now) = (try await admin.account(), try admin.number(), now())
-        let body = try await Answers.body(
+        let body = try await JSONBody.read(
             NumberBody.self, of: admin.request, fields: ["brand_id", "call_reason"])
         let (brand, reason) = (body.brand_id, body.call_reason.flatMap { $0.isEmpty ? nil : $0 })
         try await admin.blocking {
             try BrandNumbers(admin.database, account: account).set(number, brandID: brand, reason: reason, now: now)
         }
-        return try Answers.json(AdminDone(changed: 1))
+        return try JSONBody.response(AdminDone(changed: 1))
     }
 
     func deactivateNumber(_ admin: AdminRequest) async throws -> Response {
@@ -100,13 +100,13 @@ struct AdminBrandRoutes: Sendable {
             try BrandNumbers(admin.database, account: account).deactivate([number], now: now)
         }
         guard changed > 0 else { throw Refusal.notFound("\(number) is not in use") }
-        return try Answers.json(AdminDone(changed: changed))
+        return try JSONBody.response(AdminDone(changed: changed))
     }
 
     /// Deactivates many numbers, or all numbers of some brands, in one transaction.
     func deactivate(_ admin: AdminRequest) async throws -> Response {
         let (account, now) = (try await admin.account(), now())
-        let body = try await Answers.body(
+        let body = try await JSONBody.read(
             DeactivateBody.self, of: admin.request, fields: ["numbers", "brand_ids"])
         switch (body.numbers, body.brand_ids) {
         case (let texts?, nil):
@@ -119,12 +119,12 @@ struct AdminBrandRoutes: Sendable {
             let changed = try await admin.blocking {
                 try BrandNumbers(admin.database, account: account).deactivate(numbers, now: now)
             }
-            return try Answers.json(AdminDone(changed: changed))
+            return try JSONBody.response(AdminDone(changed: changed))
         case (nil, let ids?):
             let changed = try await admin.blocking {
                 try BrandList(admin.database, account: account).deactivate(ids, now: now)
             }
-            return try Answers.json(AdminDone(changed: changed))
+            return try JSONBody.response(AdminDone(changed: changed))
         default: throw Refusal.badRequest("The body must have either numbers or brand_ids")
         }
     }

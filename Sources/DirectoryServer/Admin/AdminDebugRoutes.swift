@@ -18,7 +18,7 @@ struct AdminDebugRoutes: Sendable {
         var expires_in_seconds: Int?
     }
 
-    private struct Standing: Encodable {
+    private struct Listing: Encodable {
         var success = true
         let requests: [Item]
         let uploads: [DebugUploads.Stored]
@@ -32,19 +32,19 @@ struct AdminDebugRoutes: Sendable {
     /// Lists the open requests and the latest uploads.
     func list(_ admin: AdminRequest) async throws -> Response {
         let (account, limit, now) = (try await admin.account(), try admin.limit(), now())
-        let standing = try await admin.blocking {
-            Standing(
+        let listing = try await admin.blocking {
+            Listing(
                 requests: try DebugRequests(admin.database, account: account).open(now: now).map {
                     .init(device_id: $0.device, expires_at: Timestamp.string(from: $0.expires))
                 },
                 uploads: try DebugUploads(admin.database, account: account).latest(limit: limit))
         }
-        return try Answers.json(standing)
+        return try JSONBody.response(listing)
     }
 
     /// Serves the logs of an upload unchanged, from the upload itself or from its chunked file.
     func logs(_ admin: AdminRequest) async throws -> Response {
-        let (account, id) = (try await admin.account(), try admin.part("upload"))
+        let (account, id) = (try await admin.account(), try admin.pathPart("upload"))
         let found = try await admin.blocking { try DebugUploads(admin.database, account: account).find(id) }
         guard let upload = found else { throw Refusal.notFound("There is no such debug upload") }
         // The headers keep browsers from showing a device's bytes as a page of this server.
@@ -74,7 +74,7 @@ struct AdminDebugRoutes: Sendable {
     /// Requests an upload of one device, or without `device_id` of every device, with their next sync.
     func ask(_ admin: AdminRequest) async throws -> Response {
         let (account, now) = (try await admin.account(), now())
-        let asked = try await Answers.body(
+        let asked = try await JSONBody.read(
             Asked.self, of: admin.request, fields: ["device_id", "expires_in_seconds"])
         let seconds = asked.expires_in_seconds ?? 86_400
         guard (60...Self.longest).contains(seconds) else {
@@ -87,7 +87,7 @@ struct AdminDebugRoutes: Sendable {
             try DebugRequests(admin.database, account: account)
                 .request(device: asked.device_id, expires: now + Int64(seconds), now: now)
         }
-        return try Answers.json(AdminDone(changed: 1), status: .created)
+        return try JSONBody.response(AdminDone(changed: 1), status: .created)
     }
 
     /// Withdraws the request for a device, or without `device_id` the one for every device.
@@ -97,6 +97,6 @@ struct AdminDebugRoutes: Sendable {
             try DebugRequests(admin.database, account: account).withdraw(device: device)
         }
         guard isWithdrawn else { throw Refusal.notFound("No such request is open") }
-        return try Answers.json(AdminDone(changed: 1))
+        return try JSONBody.response(AdminDone(changed: 1))
     }
 }

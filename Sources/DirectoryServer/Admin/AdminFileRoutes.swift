@@ -51,12 +51,12 @@ struct AdminFileRoutes: Sendable {
             }.run(path: path, how, now: now())
         }
         let isRefused = result.rejected > 0 && !options.skipsInvalid || result.isEmpty
-        return try Answers.json(result, status: isRefused ? .unprocessableContent : .ok)
+        return try JSONBody.response(result, status: isRefused ? .unprocessableContent : .ok)
     }
 
     func export(_ admin: AdminRequest) async throws -> Response {
         let account = try await admin.account()
-        let format: BrandExport.Format = try admin.word("format") ?? .csv
+        let format: BrandExport.Format = try admin.choice("format") ?? .csv
         let export = try BrandExport(admin.database, account: account, format: format)
         let type = format == .csv ? "text/csv; charset=utf-8" : "application/x-ndjson; charset=utf-8"
         return Response(
@@ -73,11 +73,11 @@ struct AdminFileRoutes: Sendable {
     }
 
     func list(_ admin: AdminRequest) async throws -> Response {
-        try Answers.json(AdminPage(try await admin.blocking { try LogoStore(admin.database).all() }))
+        try JSONBody.response(AdminPage(try await admin.blocking { try LogoStore(admin.database).all() }))
     }
 
     func putLogo(_ admin: AdminRequest) async throws -> Response {
-        let (name, now) = (try admin.part("name"), now())
+        let (name, now) = (try admin.pathPart("name"), now())
         let data: Data
         do {
             data = Data(try await admin.request.body.collect(upTo: LogoStore.limit).readableBytesView)
@@ -86,21 +86,19 @@ struct AdminFileRoutes: Sendable {
         }
         let logo = try await admin.blocking { try LogoStore(admin.database).add(data, name: name, now: now) }
         await logos.round()
-        return try Answers.json(logo)
+        return try JSONBody.response(logo)
     }
 
     func removeLogo(_ admin: AdminRequest) async throws -> Response {
-        let name = try admin.part("name")
+        let name = try admin.pathPart("name")
         try await admin.blocking { try LogoStore(admin.database).remove(name) }
         await logos.round()
-        return try Answers.json(AdminDone())
+        return try JSONBody.response(AdminDone())
     }
 
     /// Writes a body to a file readable by this user only.
     private func receive(_ request: Request, into path: String) async throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CocoaError(.fileWriteUnknown) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let file = FileHandle(fileDescriptor: try PrivateFile.create(path), closeOnDealloc: true)
         var size = 0
         for try await buffer in request.body {
             size += buffer.readableBytes

@@ -22,9 +22,9 @@ struct AdminGate: RouterMiddleware {
     ) async throws -> Response {
         let sent = HTTPField.Name("X-Admin-Key").flatMap { request.headers[$0] }
         let key = sent.flatMap { $0.utf8.count <= 200 ? $0 : "" }
-        switch try await keys.standing(of: key, now: now()) {
-        case .good: break
-        case .noneMade:
+        switch try await keys.check(key, now: now()) {
+        case .valid: break
+        case .noneExist:
             throw Refusal(
                 .forbidden, "No admin key has been made; herald-directory admin-key create makes one",
                 code: "admin_disabled")
@@ -36,7 +36,7 @@ struct AdminGate: RouterMiddleware {
     private func refusal(of key: String?, _ address: String) async throws -> Refusal {
         let refusal = Refusal(.unauthorized, "A valid X-Admin-Key is required", code: "unauthorized")
         guard key != nil else { return refusal }
-        let (count, delay) = wrong.note(address, now: now())
+        let (count, delay) = wrong.add(address, now: now())
         if count.nonzeroBitCount == 1 {
             logger.warning("wrong admin keys", metadata: ["address": "\(address)", "count": "\(count)"])
         }

@@ -30,7 +30,7 @@ struct AdminReportRoutes: Sendable {
         let page = try await admin.blocking {
             try EventLedger(admin.database, account: account).page(asked, after: from, limit: limit)
         }
-        return try Answers.json(AdminPage(page.events, next: page.next?.description))
+        return try JSONBody.response(AdminPage(page.events, next: page.next?.description))
     }
 
     func devices(_ admin: AdminRequest) async throws -> Response {
@@ -38,27 +38,27 @@ struct AdminReportRoutes: Sendable {
         let devices = try await admin.blocking {
             try DeviceList(admin.database, account: account).page(after: after, limit: limit)
         }
-        return try Answers.json(AdminPage(devices, next: devices.count == limit ? devices.last?.deviceID : nil))
+        return try JSONBody.response(AdminPage(devices, next: devices.count == limit ? devices.last?.deviceID : nil))
     }
 
     /// Serves the latest lines of a device's log, the newest last.
     func deviceLog(_ admin: AdminRequest) async throws -> Response {
-        let (account, device) = (try await admin.account(), try admin.part("device"))
+        let (account, device) = (try await admin.account(), try admin.pathPart("device"))
         let lines = try await admin.blocking { try DeviceLog(admin.database, account: account).lines(of: device) }
         guard let lines else { throw Refusal.notFound("There is no such device") }
-        return try Answers.json(AdminPage(lines))
+        return try JSONBody.response(AdminPage(lines))
     }
 
     /// Serves reports of all accounts, or of the one in the query, as JSON or CSV.
     func report(_ admin: AdminRequest) async throws -> Response {
         enum Format: String, CaseIterable { case json, csv }
-        let (month, reference) = (try admin.part("month"), admin.text("account"))
-        let format: Format = try admin.word("format") ?? .json
+        let (month, reference) = (try admin.pathPart("month"), admin.text("account"))
+        let format: Format = try admin.choice("format") ?? .json
         let reports = try await admin.blocking {
             let account = try reference.map { try AccountList(admin.database).find($0) }
             return try MonthReports(admin.database).reports(month: month, account: account)
         }
-        if format == .json { return try Answers.json(Reports(reports: reports)) }
+        if format == .json { return try JSONBody.response(Reports(reports: reports)) }
         return Response(
             status: .ok,
             headers: [

@@ -21,7 +21,7 @@ struct AdminRequest: Sendable {
     }
 
     /// A part of the path, percent-decoded.
-    func part(_ name: String) throws -> String {
+    func pathPart(_ name: String) throws -> String {
         guard let text = parameters.get(name)?.removingPercentEncoding, !text.isEmpty else {
             throw Refusal.notFound("There is nothing here")
         }
@@ -30,13 +30,13 @@ struct AdminRequest: Sendable {
 
     /// The account in the path.
     func account() async throws -> AccountID {
-        let reference = try part("account")
+        let reference = try pathPart("account")
         return try await blocking { [database] in try AccountList(database).find(reference) }
     }
 
     /// The number in the path.
     func number() throws -> E164Number {
-        guard let number = E164Number(try part("number")) else {
+        guard let number = E164Number(try pathPart("number")) else {
             throw Refusal.badRequest("The number in the path must be such as %2B61491570156")
         }
         return number
@@ -79,13 +79,14 @@ struct AdminRequest: Sendable {
     }
 
     /// One of a set of values in the query.
-    func word<Word: RawRepresentable & CaseIterable>(_ name: Substring) throws -> Word? where Word.RawValue == String {
+    func choice<Choice: RawRepresentable & CaseIterable>(_ name: Substring) throws -> Choice?
+    where Choice.RawValue == String {
         guard let text = text(name) else { return nil }
-        guard let word = Word(rawValue: text) else {
-            let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
-            throw Refusal.badRequest("\(name) must be one of \(words)")
+        guard let choice = Choice(rawValue: text) else {
+            let choices = Choice.allCases.map(\.rawValue).joined(separator: ", ")
+            throw Refusal.badRequest("\(name) must be one of \(choices)")
         }
-        return word
+        return choice
     }
 
     /// The rows of a page: 1 to 1000, 100 by default.

@@ -27,7 +27,7 @@ final class WrongKeys: Sendable {
     /// Counts one; `now` is seconds since 1970.
     ///
     /// - Returns: the recent count of the address, and the delay of this response.
-    func note(_ address: String, now: Int64) -> (count: Int, delay: Duration) {
+    func add(_ address: String, now: Int64) -> (count: Int, delay: Duration) {
         state.withLock { state in
             if state.entries[address] == nil, state.entries.count >= Self.addresses {
                 state.entries = state.entries.filter { now - $0.value.last < Self.forgotten }

@@ -34,7 +34,7 @@ struct AnswerDeadline: RouterMiddleware {
     func begin(on channel: any Channel, path: String) -> Scheduled<Void> {
         channel.eventLoop.scheduleTask(in: longest) { [longest, logger] in
             logger.notice(
-                "an answer was cut off, because its client took too long for it",
+                "response cut off: its client took longer than answer_timeout",
                 metadata: ["path": "\(path)", "seconds": "\(longest.nanoseconds / 1_000_000_000)"])
             channel.close(promise: nil)
         }

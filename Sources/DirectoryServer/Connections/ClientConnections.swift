@@ -25,7 +25,7 @@ package struct ClientConnections: Sendable {
     /// Timeout in which a client must read about 32 kB of a waiting response.
     package var stalled = Duration.seconds(60)
     /// Timeout of a whole streamed response; a gateway has the same one.
-    package var longestAnswer = Duration.seconds(1800)
+    package var longestResponse = Duration.seconds(1800)
 
     package init() {}
 
@@ -39,7 +39,7 @@ package struct ClientConnections: Sendable {
         return .http1(
             configuration: .init(
                 additionalChannelHandlers: [
-                    PlaceKeeper(places), RequestPatience(first), StalledReader(after: stalled),
+                    PlaceHandler(places), FirstRequestTimeout(first), StalledReader(after: stalled),
                 ],
                 idleTimeout: TimeAmount(idle)))
     }
@@ -59,17 +59,17 @@ package struct ClientConnections: Sendable {
 final class StalledReader: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = NIOAny
 
-    private let patience: TimeAmount
+    private let timeout: TimeAmount
     private var end: Scheduled<Void>?
 
-    init(after patience: TimeAmount) { self.patience = patience }
+    init(after timeout: TimeAmount) { self.timeout = timeout }
 
     func channelWritabilityChanged(context: ChannelHandlerContext) {
         end?.cancel()
         end = nil
         if !context.channel.isWritable {
             let channel = context.channel
-            end = context.eventLoop.scheduleTask(in: patience) { channel.close(promise: nil) }
+            end = context.eventLoop.scheduleTask(in: timeout) { channel.close(promise: nil) }
         }
         context.fireChannelWritabilityChanged()
     }

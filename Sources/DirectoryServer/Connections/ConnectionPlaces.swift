@@ -29,7 +29,7 @@ final class ConnectionPlaces: Sendable {
         /// Connections closed since the last log line.
         var refused = 0
         /// Time of the last log line, in seconds since 1970.
-        var told: Int64?
+        var lastLine: Int64?
     }
 
     private let most: Int
@@ -58,7 +58,7 @@ final class ConnectionPlaces: Sendable {
         let client = ClientAddress(peer: peer)
         let isBound = perClient > 0 && !(exemptsLoopback && ClientAddress.isLoopback(peer))
         let (place, refused) = state.withLock { state -> (Place, Int?) in
-            if isBound, state.clients[client, default: 0] >= perClient { return (.none, note(&state)) }
+            if isBound, state.clients[client, default: 0] >= perClient { return (.none, countRefusal(&state)) }
             let place: Place =
                 state.usual < most ? .usual : state.reserved < Self.reserve ? .reserve : .none
             if place == .usual { state.usual += 1 }
@@ -68,7 +68,7 @@ final class ConnectionPlaces: Sendable {
         }
         if let refused {
             logger.warning(
-                "connections of one address are closed, because it holds as many as it may; see connections_per_client",
+                "connections refused: their address reached connections_per_client",
                 metadata: [
                     "address": "\(peer?.ipAddress ?? "unknown")", "held": "\(perClient)", "closed": "\(refused)",
                 ])
@@ -94,12 +94,12 @@ final class ConnectionPlaces: Sendable {
     var clients: Int { state.withLock { $0.clients.count } }
 
     /// Counts a refused connection; returns the count when a log line is due.
-    private func note(_ state: inout State) -> Int? {
+    private func countRefusal(_ state: inout State) -> Int? {
         state.refused += 1
         let now = now()
         // A clock that was set back also makes a line due.
-        if let told = state.told, told <= now, now < told + Self.pause { return nil }
-        defer { (state.refused, state.told) = (0, now) }
+        if let lastLine = state.lastLine, lastLine <= now, now < lastLine + Self.pause { return nil }
+        defer { (state.refused, state.lastLine) = (0, now) }
         return state.refused
     }
 }

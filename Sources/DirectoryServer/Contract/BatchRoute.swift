@@ -14,7 +14,7 @@ struct BatchRoute: Sendable {
     private typealias Judged = Result<ReportedEvent, Refusal>
 
     func batch(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let body = try await Answers.object(of: request, levels: .max)
+        let body = try await JSONBody.object(of: request, levels: .max)
         if let unknown = body.keys.filter({ $0 != "operations" }).min() { throw Refusal.unknownField(unknown) }
         guard let value = body["operations"] else { throw Refusal.badRequest("Missing field operations") }
         guard case .array(let operations) = value else { throw Refusal.wrongType("operations") }
@@ -30,7 +30,7 @@ struct BatchRoute: Sendable {
             case .failure(let refusal): BatchResponse.Result(status: refusal.status.code, error: refusal.envelope)
             }
         }
-        return try Answers.json(BatchResponse(results: results.compactMap { $0 }))
+        return try JSONBody.response(BatchResponse(results: results.compactMap { $0 }))
     }
 
     private static func judge(_ operation: JSONValue) -> Judged {

@@ -55,18 +55,18 @@ struct ConfigurationRoute: Sendable {
         if let version = QueryText.read("app_version", of: request), version.unicodeScalars.count > 64 {
             throw Refusal.badRequest("app_version has more than 64 characters")
         }
-        var answer = RemoteConfiguration()
-        answer.platform = platform
+        var configuration = RemoteConfiguration()
+        configuration.platform = platform
         let type = HTTPField.Name(ClientType.header).flatMap { request.headers[$0] }.flatMap(ClientType.init)
         let versions = settings.versions(for: platform, type)
-        (answer.minimumVersion, answer.latestVersion) = (versions.minimum, versions.latest)
-        answer.forceUpdate = settings.forceUpdate && versions != .init()
-        (answer.features.eventBatch, answer.features.chunkedUpload) = (true, true)
-        answer.features.tombstones = true
-        answer.settings.syncIntervalMinutes = settings.syncIntervalMinutes
-        answer.settings.cacheTTLHours = settings.cacheTTLHours
-        answer.settings.maxBatchSize = FieldLimit.batch
-        answer.settings.maxUploadSizeMB = ChunkedUploads.largest / 1_000_000
-        return try Answers.json(answer)
+        (configuration.minimumVersion, configuration.latestVersion) = (versions.minimum, versions.latest)
+        configuration.forceUpdate = settings.forceUpdate && versions != .init()
+        (configuration.features.eventBatch, configuration.features.chunkedUpload) = (true, true)
+        configuration.features.tombstones = true
+        configuration.settings.syncIntervalMinutes = settings.syncIntervalMinutes
+        configuration.settings.cacheTTLHours = settings.cacheTTLHours
+        configuration.settings.maxBatchSize = FieldLimit.batch
+        configuration.settings.maxUploadSizeMB = ChunkedUploads.largest / 1_000_000
+        return try JSONBody.response(configuration)
     }
 }

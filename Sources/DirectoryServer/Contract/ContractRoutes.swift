@@ -16,29 +16,29 @@ struct ContractRoutes: Sendable {
     /// Adds the routes behind the key.
     func add(to group: RouterGroup<AccountContext>) {
         let sync = SyncRoutes(database: database, logos: logos, now: now, lost: lost)
-        group.answer(APIPath.sync, get: sync.sync, post: sync.acknowledge)
-        group.answer(APIPath.lookup, get: sync.lookup)
+        group.route(APIPath.sync, get: sync.sync, post: sync.acknowledge)
+        group.route(APIPath.lookup, get: sync.lookup)
         let reports = ReportRoutes(database: database, now: now, lost: lost)
-        group.answer(APIPath.event, post: reports.event)
-        group.answer(APIPath.register, post: reports.register)
-        group.answer(APIPath.update, post: reports.update)
-        group.answer(APIPath.presence, post: reports.presence)
-        group.answer(APIPath.deviceLog, post: reports.log)
-        group.answer(APIPath.batch, post: BatchRoute(database: database, now: now).batch)
-        group.answer(APIPath.imprint, post: ImprintRoute(database: database, now: now).imprint)
-        group.answer(APIPath.configuration, get: ConfigurationRoute(settings: clients).configuration)
-        group.answer(APIPath.token, post: TokenRoutes(database: database, now: now).token)
+        group.route(APIPath.event, post: reports.event)
+        group.route(APIPath.register, post: reports.register)
+        group.route(APIPath.update, post: reports.update)
+        group.route(APIPath.presence, post: reports.presence)
+        group.route(APIPath.deviceLog, post: reports.log)
+        group.route(APIPath.batch, post: BatchRoute(database: database, now: now).batch)
+        group.route(APIPath.imprint, post: ImprintRoute(database: database, now: now).imprint)
+        group.route(APIPath.configuration, get: ConfigurationRoute(settings: clients).configuration)
+        group.route(APIPath.token, post: TokenRoutes(database: database, now: now).token)
         let uploads = UploadRoutes(database: database, now: now)
-        group.answer(APIPath.debugUpload, post: uploads.debug)
-        group.answer(APIPath.uploadStart, post: uploads.start)
-        group.answer(APIPath.uploadChunk, post: uploads.chunk)
-        group.answer(APIPath.uploadComplete, post: uploads.complete)
+        group.route(APIPath.debugUpload, post: uploads.debug)
+        group.route(APIPath.uploadStart, post: uploads.start)
+        group.route(APIPath.uploadChunk, post: uploads.chunk)
+        group.route(APIPath.uploadComplete, post: uploads.complete)
     }
 
     /// Adds the only route without a key; the refresh token identifies the caller.
     func addRefresh(to group: RouterGroup<KeyedContext>, countingWrongAt gate: KeyGate) {
         let tokens = TokenRoutes(database: database, now: now)
-        group.answer(
+        group.route(
             APIPath.refresh,
             post: { request, context in
                 try await gate.countingWrong(request, context) { try await tokens.refresh(request) }
@@ -52,7 +52,7 @@ extension RouterGroup {
     /// Adds a path with its methods; other methods get 405.
     ///
     /// - Parameter isOpenToHead: true lets `get` handle HEAD too.
-    func answer(_ path: String, isOpenToHead: Bool = false, get: Handler? = nil, post: Handler? = nil) {
+    func route(_ path: String, isOpenToHead: Bool = false, get: Handler? = nil, post: Handler? = nil) {
         let read: [HTTPRequest.Method] = isOpenToHead ? [.get, .head] : [.get]
         let handlers = (get.map { handler in read.map { ($0, handler) } } ?? []) + (post.map { [(.post, $0)] } ?? [])
         for (method, handler) in handlers { on(RouterPath(path), method: method) { try await handler($0, $1) } }

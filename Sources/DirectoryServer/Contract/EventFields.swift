@@ -59,7 +59,7 @@ private struct EventFields {
 
     mutating func time() -> String? {
         guard let value = value(.displayedAt) else { return nil }
-        if case .string(let text) = value, EventCheck.isTime(text) { return text }
+        if case .string(let text) = value, FieldCheck.isTime(text) { return text }
         fault(.displayedAt)
         return nil
     }

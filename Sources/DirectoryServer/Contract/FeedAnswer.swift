@@ -19,7 +19,7 @@ struct FeedAnswer: Sendable {
     func write(to writer: inout any ResponseBodyWriter) async throws -> Int {
         let (feed, first) = (pages.feed, pages.first)
         var buffer = ByteBuffer(string: #"{"success":true,"synced_at":"\#(feed.cursor.text)","config":"#)
-        buffer.writeBytes(try Answers.encoder().encode(feed.config))
+        buffer.writeBytes(try JSONBody.encoder().encode(feed.config))
         buffer.writeString(#","branding":["#)
         buffer.writeBytes(first.text)
         var (page, entries) = (first, first.entries)

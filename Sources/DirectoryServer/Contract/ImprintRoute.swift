@@ -13,9 +13,9 @@ struct ImprintRoute: Sendable {
 
     func imprint(_ request: Request, _ context: AccountContext) async throws -> Response {
         let now = now()
-        let imprint = try Imprint(try await Answers.object(of: request, levels: .max), now: now)
+        let imprint = try Imprint(try await JSONBody.object(of: request, levels: .max), now: now)
         let id = try await ImprintLedger(database, account: context.account).store(imprint, now: now)
-        return try Answers.json(ImprintResponse(imprintID: id, displayedAt: imprint.displayedAt))
+        return try JSONBody.response(ImprintResponse(imprintID: id, displayedAt: imprint.displayedAt))
     }
 }
 
@@ -31,7 +31,7 @@ extension Imprint {
         let time: String? = if case .string(let text) = object["displayed_at"] { text } else { nil }
         self.init(
             phoneNumber: E164Number(number)?.description ?? number,
-            displayedAt: time.flatMap { EventCheck.isTime($0) ? $0 : nil } ?? Timestamp.string(from: now),
+            displayedAt: time.flatMap { FieldCheck.isTime($0) ? $0 : nil } ?? Timestamp.string(from: now),
             deviceID: try fields.deviceID(.deviceID))
         platform = fields.clean(.platform)
         osVersion = fields.clean(.osVersion)

@@ -14,7 +14,7 @@ final class LostWrites: Sendable {
     private struct State {
         var lost = 0
         /// Seconds since 1970.
-        var told: Int64?
+        var lastLine: Int64?
     }
 
     private let logger: Logger
@@ -35,9 +35,9 @@ final class LostWrites: Sendable {
         do {
             return try await write()
         } catch {
-            if let lost = note() {
+            if let lost = countLoss() {
                 logger.error(
-                    "what belongs to answers could not be stored, and they went out without it",
+                    "write failed; the response was sent without it",
                     metadata: ["lost": "\(what)", "since_last_line": "\(lost)", "error": "\(error)"])
             }
             return nil
@@ -45,13 +45,13 @@ final class LostWrites: Sendable {
     }
 
     /// Counts a lost write; returns the count since the last log line when a line is due.
-    private func note() -> Int? {
+    private func countLoss() -> Int? {
         let now = now()
         return state.withLock { state in
             state.lost += 1
             // A clock that was set back also makes a line due.
-            if let told = state.told, told <= now, now < told + Self.pause { return nil }
-            defer { state = State(told: now) }
+            if let lastLine = state.lastLine, lastLine <= now, now < lastLine + Self.pause { return nil }
+            defer { state = State(lastLine: now) }
             return state.lost
         }
     }

@@ -23,42 +23,42 @@ struct ReportRoutes: Sendable {
     }
 
     func event(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let event = ReportedEvent(try await Answers.object(of: request, levels: .max))
+        let event = ReportedEvent(try await JSONBody.object(of: request, levels: .max))
         let response = try await EventLedger(database, account: context.account).record(event, now: now())
-        return try Answers.json(response, status: response.partial == true ? .accepted : .ok)
+        return try JSONBody.response(response, status: response.partial == true ? .accepted : .ok)
     }
 
     func register(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let device = try DeviceRegistration(try await Answers.object(of: request, levels: .max))
+        let device = try DeviceRegistration(try await JSONBody.object(of: request, levels: .max))
         try await devices(context).register(device, now: now())
-        return try Answers.json(Done(device: .init(device_id: device.deviceID, platform: device.platform)))
+        return try JSONBody.response(Done(device: .init(device_id: device.deviceID, platform: device.platform)))
     }
 
     func update(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let device = try DeviceUpdate(try await Answers.object(of: request, levels: .max))
+        let device = try DeviceUpdate(try await JSONBody.object(of: request, levels: .max))
         let now = now()
         guard try await devices(context).update(device, now: now) else { throw unknown }
-        return try Answers.json(Done(updated_at: Timestamp.string(from: now)))
+        return try JSONBody.response(Done(updated_at: Timestamp.string(from: now)))
     }
 
     func presence(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let presence = try Presence(try await Answers.object(of: request, levels: .max))
-        guard try await devices(context).notePresence(presence, now: now()) else { throw unknown }
-        return try Answers.json(Done())
+        let presence = try Presence(try await JSONBody.object(of: request, levels: .max))
+        guard try await devices(context).recordPresence(presence, now: now()) else { throw unknown }
+        return try JSONBody.response(Done())
     }
 
     /// Accepts a line of telemetry, even if it is not stored.
     ///
     /// A refused line would block the queue of a phone.
     func log(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let (object, now) = (try await Answers.object(of: request, levels: .max), now())
+        let (object, now) = (try await JSONBody.object(of: request, levels: .max), now())
         if case .string(let device) = object["device_id"] {
             let log = DeviceLog(database, account: context.account)
             await lost.attempt("a line of a device's log") {
                 try await log.append(DeviceLog.Line(object, now: now), of: device, now: now)
             }
         }
-        return try Answers.json(Done())
+        return try JSONBody.response(Done())
     }
 
     private func devices(_ context: AccountContext) -> DeviceList { DeviceList(database, account: context.account) }

@@ -22,17 +22,17 @@ struct SyncRoutes: Sendable {
     func sync(_ request: Request, _ context: AccountContext) async throws -> Response {
         let query = try SyncQuery(request)
         let (now, logos) = (now(), logos())
-        let question = ChangeFeed.Question(
+        let parameters = ChangeFeed.Parameters(
             account: context.account, device: query.device, since: query.since,
             includesInactive: query.includesInactive, now: now)
-        var (state, start) = try await ChangeFeed.begin(question, logos: logos, in: database) { state in
-            state.isNoted && state.isHeld(by: request, query, now: now)
+        var (state, start) = try await ChangeFeed.begin(parameters, logos: logos, in: database) { state in
+            state.isSaved && state.isHeld(by: request, query, now: now)
         }
-        if !state.isNoted {
-            let noted = await lost.attempt("the time of a new state") { [state] in
-                try await state.noted(for: context.account, database, now: now)
+        if !state.isSaved {
+            let saved = await lost.attempt("the time of a new state") { [state] in
+                try await state.saved(for: context.account, database, now: now)
             }
-            state = noted ?? state
+            state = saved ?? state
         }
         // Clients may store the response and must revalidate it each time, because a closed gate must take effect at
         // once.
@@ -42,39 +42,45 @@ struct SyncRoutes: Sendable {
         headers[.lastModified] = state.visibleTime(now: now).map(HTTPDate.text)
         let deliveries = SyncDeliveries(database, account: context.account)
         guard let found = start, !state.isHeld(by: request, query, now: now) else {
-            await lost.attempt("the count of an unchanged answer") { try await deliveries.noteUnchanged(now: now) }
+            await lost.attempt("the count of an unchanged response") { try await deliveries.recordUnchanged(now: now) }
             return Response(status: .notModified, headers: headers)
         }
-        let answer = FeedAnswer(pages: try await FeedPages(found, question, logos: logos, database))
-        headers[.contentType] = Answers.jsonType
+        let feed = FeedAnswer(pages: try await FeedPages(found, parameters, logos: logos, database))
+        headers[.contentType] = JSONBody.mediaType
         let isPacked = AcceptEncoding.takesGzip(request)
         if isPacked { headers[.contentEncoding] = "gzip" }
         return Response(
-            status: .ok, headers: headers,
-            body: .init { writer in
-                var writer: any ResponseBodyWriter = isPacked ? try GzipWriter(writer) : writer
-                let entries = try await answer.write(to: &writer)
-                try await writer.finish(nil)
-                await lost.attempt("the count of a delivery") {
-                    try await deliveries.noteDelivered(entries: entries, now: now)
-                }
-            })
+            status: .ok, headers: headers, body: body(feed, isPacked: isPacked, deliveries, now: now))
+    }
+
+    /// Streams a feed and counts its delivery after the last byte.
+    private func body(
+        _ feed: FeedAnswer, isPacked: Bool, _ deliveries: SyncDeliveries, now: Int64
+    ) -> ResponseBody {
+        ResponseBody { writer in
+            var writer: any ResponseBodyWriter = isPacked ? try GzipWriter(writer) : writer
+            let entries = try await feed.write(to: &writer)
+            try await writer.finish(nil)
+            await lost.attempt("the count of a delivery") {
+                try await deliveries.recordDelivery(entries: entries, now: now)
+            }
+        }
     }
 
     /// Counts the optional acknowledgement, which has no required field.
     func acknowledge(_ request: Request, _ context: AccountContext) async throws -> Response {
-        let body = try await Answers.object(of: request, levels: .max)
+        let body = try await JSONBody.object(of: request, levels: .max)
         let time: String? = if case .string(let text) = body["last_synced_at"] { text } else { nil }
         await count(.acknowledged, context)
-        return try Answers.json(
+        return try JSONBody.response(
             Acknowledged(
-                last_synced_at: time.flatMap { EventCheck.isTime($0) ? $0 : nil } ?? Timestamp.string(from: now())))
+                last_synced_at: time.flatMap { FieldCheck.isTime($0) ? $0 : nil } ?? Timestamp.string(from: now())))
     }
 
     private func count(_ signal: SignalCounts.Signal, _ context: AccountContext) async {
         let now = now()
         await lost.attempt("the count of a lookup or an acknowledgement") {
-            try await SignalCounts(database, account: context.account).note(signal, now: now)
+            try await SignalCounts(database, account: context.account).add(signal, now: now)
         }
     }
 
@@ -97,9 +103,9 @@ struct SyncRoutes: Sendable {
         await count(item == nil ? .notMatched : .matched, context)
         let isAllowed = config.brandingEnabled == true
         if request.uri.queryParameters["format"] == "public" {
-            return try Answers.json(PublicLookupResponse(item, isDisplayed: isAllowed))
+            return try JSONBody.response(PublicLookupResponse(item, isDisplayed: isAllowed))
         }
-        return try Answers.json(
+        return try JSONBody.response(
             LookupResponse(e164: number.description, item: isAllowed ? item : nil, config: config))
     }
 }

@@ -13,7 +13,7 @@ extension SyncState {
     }
 
     /// The value of `Last-Modified`; nil for a future time, and for a time that is not stored and may be used again.
-    func visibleTime(now: Int64) -> Int64? { isNoted && modified <= now ? modified : nil }
+    func visibleTime(now: Int64) -> Int64? { isSaved && modified <= now ? modified : nil }
 
     /// The entity tag of the response to one query.
     func tag(query: [String]) -> String {

@@ -82,12 +82,12 @@ struct KeyGate: RouterMiddleware {
         let named = HTTPField.Name(ClientType.header).flatMap { request.headers[$0] }
         let type = named.map { ClientType(rawValue: $0) } ?? .web
         let counted = await count(request, context, caller, as: caller.limited(as: type ?? .web))
-        let standing = counted.standing
-        var response = try await errors.answer(request) {
-            if let standing, !standing.isWithin {
+        let window = counted.window
+        var response = try await errors.respond(to: request) {
+            if let window, !window.isWithin {
                 throw Refusal.tooMany(
-                    "Too many requests. Please wait before trying again.", limit: standing.limit,
-                    reset: standing.reset, now: now())
+                    "Too many requests. Please wait before trying again.", limit: window.limit,
+                    reset: window.reset, now: now())
             }
             guard type != nil else { throw Refusal.clientType(named ?? "") }
             let bodies = try counted.bodies.get()
@@ -97,12 +97,12 @@ struct KeyGate: RouterMiddleware {
             context.caller = caller
             return try await next(bodies.plain, context)
         }
-        response.mark("X-API-Version", "v1")
-        if let type { response.mark(ClientType.header, type.rawValue) }
-        if let standing {
-            response.mark("X-RateLimit-Limit", "\(standing.limit)")
-            response.mark("X-RateLimit-Remaining", "\(standing.remaining)")
-            response.mark("X-RateLimit-Reset", "\(standing.reset)")
+        response.set("X-API-Version", "v1")
+        if let type { response.set(ClientType.header, type.rawValue) }
+        if let window {
+            response.set("X-RateLimit-Limit", "\(window.limit)")
+            response.set("X-RateLimit-Remaining", "\(window.remaining)")
+            response.set("X-RateLimit-Reset", "\(window.reset)")
         }
         return response
     }
@@ -116,7 +116,7 @@ struct KeyGate: RouterMiddleware {
     /// last, because a phone deletes its brands when a sync fails.
     private func count(
         _ request: Request, _ context: KeyedContext, _ caller: Caller, as type: ClientType
-    ) async -> (standing: WindowStanding?, bodies: Result<Bodies, any Error>) {
+    ) async -> (window: WindowState?, bodies: Result<Bodies, any Error>) {
         let isSync = request.method == .get && request.uri.path.hasSuffix("/" + APIPath.sync)
         let ofKey = keys.count(caller.keyHash, limit: limits.key, goesLast: isSync, now: now())
         var bodies: Result<Bodies, any Error> = .success((request, request))
@@ -143,7 +143,7 @@ struct KeyGate: RouterMiddleware {
         guard request.method == .post, var plain = try? bodies.get().plain else {
             return RequestDevice.id(of: request, body: nil)
         }
-        return RequestDevice.id(of: request, body: try? await Answers.collect(&plain))
+        return RequestDevice.id(of: request, body: try? await JSONBody.collect(&plain))
     }
 
     /// Counts a request with a wrong key or token for its address.
@@ -156,11 +156,11 @@ struct KeyGate: RouterMiddleware {
             guard let refusal = Refusal(of: error), refusal.status == .unauthorized, limits.wrongKeys > 0 else {
                 throw error
             }
-            let standing = wrongKeys.count(
+            let window = wrongKeys.count(
                 ClientAddress(peer: context.peer, request), limit: limits.wrongKeys, now: now())
-            if let standing, !standing.isWithin {
+            if let window, !window.isWithin {
                 throw Refusal.tooMany(
-                    "Too many wrong keys from this address", limit: limits.wrongKeys, reset: standing.reset, now: now())
+                    "Too many wrong keys from this address", limit: limits.wrongKeys, reset: window.reset, now: now())
             }
             throw refusal
         }
@@ -203,7 +203,7 @@ extension Caller {
 }
 
 extension Response {
-    fileprivate mutating func mark(_ name: String, _ value: String) {
+    fileprivate mutating func set(_ name: String, _ value: String) {
         if let name = HTTPField.Name(name) { headers[name] = value }
     }
 }

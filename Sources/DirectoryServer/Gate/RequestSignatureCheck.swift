@@ -26,7 +26,7 @@ extension SigningKey {
             throw Self.refusal(
                 "X-Nonce is more than \(RequestSignature.tolerance) seconds away from this server's time")
         }
-        let body = try await Answers.collect(&request)
+        let body = try await JSONBody.collect(&request)
         let message = RequestSignature.message(
             id: id, method: request.method.rawValue, path: request.uri.path, body: body.readableBytesView, time: time)
         guard let code = Hexadecimal.bytes(signature),

@@ -5,7 +5,7 @@ import HTTPTypes
 import Synchronization
 
 /// The state of a client's limit after a request.
-struct WindowStanding: Hashable, Sendable {
+struct WindowState: Hashable, Sendable {
     let limit: Int
     let remaining: Int
     /// The end of the window, in seconds since 1970.
@@ -13,7 +13,7 @@ struct WindowStanding: Hashable, Sendable {
     let isWithin: Bool
 
     /// The limit that refuses, or else the one with fewer remaining requests.
-    static func tighter(_ one: WindowStanding?, _ other: WindowStanding?) -> WindowStanding? {
+    static func tighter(_ one: WindowState?, _ other: WindowState?) -> WindowState? {
         guard let one, let other else { return one ?? other }
         if one.isWithin != other.isWithin { return one.isWithin ? other : one }
         return other.remaining < one.remaining ? other : one
@@ -45,7 +45,7 @@ final class RequestWindows<Key: Hashable & Sendable>: Sendable {
     ///   - goesLast: true for a request that may use a second allowance of the same size above the limit.
     ///   - now: seconds since 1970.
     /// - Returns: nil without a limit.
-    func count(_ key: Key, limit: Int, goesLast: Bool = false, now: Int64) -> WindowStanding? {
+    func count(_ key: Key, limit: Int, goesLast: Bool = false, now: Int64) -> WindowState? {
         if limit == 0 { return nil }
         return windows.withLock { windows in
             var window = windows[key] ?? Window(end: 0)
@@ -63,7 +63,7 @@ final class RequestWindows<Key: Hashable & Sendable>: Sendable {
                 if windows.count > capacity / 2 { windows = [:] }
             }
             windows[key] = window
-            return WindowStanding(
+            return WindowState(
                 limit: limit, remaining: limit - window.count, reset: window.end, isWithin: isWithin)
         }
     }

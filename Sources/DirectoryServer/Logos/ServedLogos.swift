@@ -16,7 +16,7 @@ final class ServedLogos: Service {
     /// Time between two comparisons.
     static let pause = Duration.seconds(5)
     /// Comparisons between two searches of all brands without other changes: a minute.
-    private static let looksPerSearch = 12
+    private static let roundsPerSearch = 12
     /// Most names in one log line.
     private static let namesPerLine = 5
 
@@ -26,7 +26,7 @@ final class ServedLogos: Service {
         /// Comparisons until the next search of the brands for missing logos.
         var untilSearch = 0
         /// The last log line of each kind, so that no line is repeated.
-        var said: [String: String] = [:]
+        var lastLines: [String: String] = [:]
     }
 
     private let database: DirectoryDatabase
@@ -67,37 +67,37 @@ final class ServedLogos: Service {
     /// Compares once; a failure is logged once and retried in the next round.
     func round() async {
         do {
-            let look = try await ServedLogoTable.compared(in: database) { [self] in compare($0, uploads: $1) }
+            let comparison = try await ServedLogoTable.compared(in: database) { [self] in compare($0, uploads: $1) }
             // The URLs change first. A client that syncs in between gets its numbers twice, and none keeps an old URL.
-            state.withLock { $0.urls = look.urls }
-            if look.before != look.after {
+            state.withLock { $0.urls = comparison.urls }
+            if comparison.before != comparison.after {
                 let numbers = try await ServedLogoTable.replace(
-                    look.before, by: look.after, now: now, in: database)
+                    comparison.before, by: comparison.after, now: now, in: database)
                 if numbers > 0 {
                     logger.info(
-                        "logos differ from those served before, so their numbers take a new place in the feed",
+                        "logos changed; their numbers are delivered again",
                         metadata: ["numbers": "\(numbers)"])
                 }
             }
-            say("round", .info, nil)
-            if isSearchDue(look.before != look.after) { try await sayMissing(look.urls) }
+            log("round", .info, nil)
+            if isSearchDue(comparison.before != comparison.after) { try await logMissing(comparison.urls) }
         } catch is CancellationError {
             // The server ends; the next start compares again.
         } catch {
-            say("round", .error, "changes of logos could not be stored and are tried again: \(error)")
+            log("round", .error, "changes of logos cannot be stored and will be retried: \(error)")
         }
     }
 
     /// The logos served before, the present ones, and their URLs.
-    private struct Look: Sendable {
+    private struct Comparison: Sendable {
         let before: ServedLogoTable.Content
         var after: ServedLogoTable.Content
         let urls: LogoURLs
     }
 
-    private func compare(_ before: ServedLogoTable.Content, uploads: [String: String]) -> Look {
+    private func compare(_ before: ServedLogoTable.Content, uploads: [String: String]) -> Comparison {
         let after = present(before, uploads: uploads)
-        var found = Look(before: before, after: after, urls: published(after))
+        var found = Comparison(before: before, after: after, urls: published(after))
         found.after.signature = Self.signature(found.urls)
         return found
     }
@@ -111,11 +111,11 @@ final class ServedLogos: Service {
             let known = before.logos.compactMapValues(\.file)
             if let found = folder.files(known: known) {
                 files = found
-                say("folder", .info, nil)
+                log("folder", .info, nil)
             } else {
                 // A file system that is briefly unavailable must not remove all logos from all clients.
                 files = known.filter { $0.value.stamp != ServedLogoTable.upload }
-                say("folder", .error, "\(folder.path) cannot be read; its logos stay as they were. See logos:")
+                log("folder", .error, "\(folder.path) cannot be read; its logos stay unchanged. See logos:")
             }
         }
         for (name, hash) in uploads {
@@ -150,38 +150,38 @@ final class ServedLogos: Service {
     private func isSearchDue(_ hasChanged: Bool) -> Bool {
         state.withLock { state in
             let isDue = hasChanged || state.untilSearch <= 0
-            state.untilSearch = isDue ? Self.looksPerSearch : state.untilSearch - 1
+            state.untilSearch = isDue ? Self.roundsPerSearch : state.untilSearch - 1
             return isDue
         }
     }
 
     /// Warns of brands with a logo that this server does not have or cannot serve.
-    private func sayMissing(_ urls: LogoURLs) async throws {
+    private func logMissing(_ urls: LogoURLs) async throws {
         if urls.includesUnknown { return }
         let named = try await ServedLogoTable.namesInBrands(of: database)
         if urls.base == nil, folder != nil || !urls.endings.isEmpty {
-            return say("missing", .warning, "logos have no address that phones can reach; set public_url")
+            return log("missing", .warning, "logos have no address that phones can reach; set public_url")
         }
         let missing = named.filter { urls.url(of: $0) == nil }
-        guard !missing.isEmpty else { return say("missing", .info, nil) }
+        guard !missing.isEmpty else { return log("missing", .info, nil) }
         let names = missing.prefix(Self.namesPerLine).joined(separator: ", ") + (missing.count > 5 ? ", …" : "")
         let remedy =
             folder.map { "put their files into \($0.path), or add them with herald-directory logo add" }
             ?? "set logos: to the folder of their files, or add them with herald-directory logo add"
-        say("missing", .warning, "\(missing.count) of the logos that brands name are not there (\(names)); \(remedy)")
+        log("missing", .warning, "missing logos of brands: \(missing.count) (\(names)); \(remedy)")
     }
 
     /// Logs a line unless the last one of its kind was the same; nil resets the kind.
-    private func say(_ kind: String, _ level: Logger.Level, _ text: String?) {
+    private func log(_ kind: String, _ level: Logger.Level, _ text: String?) {
         let before = state.withLock { state in
-            defer { state.said[kind] = text }
-            return state.said[kind]
+            defer { state.lastLines[kind] = text }
+            return state.lastLines[kind]
         }
         guard before != text else { return }
         if let text {
             logger.log(level: level, "\(text)")
         } else if kind != "missing" {
-            logger.info("logos are followed again")
+            logger.info("changes of logos are stored again")
         }
     }
 }

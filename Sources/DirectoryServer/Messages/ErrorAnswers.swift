@@ -10,12 +10,12 @@ import NIOHTTP1
 struct ErrorAnswers: Sendable {
     let logger: Logger
 
-    /// The response of `respond`, or the envelope of its error.
-    nonisolated(nonsending) func answer(
-        _ request: Request, _ respond: nonisolated(nonsending) () async throws -> Response
+    /// The response of `handler`, or the envelope of its error.
+    nonisolated(nonsending) func respond(
+        to request: Request, _ handler: nonisolated(nonsending) () async throws -> Response
     ) async throws -> Response {
         do {
-            return try await respond()
+            return try await handler()
         } catch let error as any HTTPResponseError {
             let isMissing = error.status == .notFound
             return try Self.envelope(
@@ -35,7 +35,7 @@ struct ErrorAnswers: Sendable {
     }
 
     private static func envelope(_ refusal: Refusal) throws -> Response {
-        var response = try Answers.json(refusal.envelope, status: refusal.status)
+        var response = try JSONBody.response(refusal.envelope, status: refusal.status)
         for field in refusal.headers { response.headers.append(field) }
         return response
     }
@@ -57,7 +57,7 @@ struct ErrorEnvelopes: RouterMiddleware {
         _ request: Request, context: KeyedContext,
         next: @concurrent (Request, KeyedContext) async throws -> Response
     ) async throws -> Response {
-        let response = try await errors.answer(request) { try await next(request, context) }
+        let response = try await errors.respond(to: request) { try await next(request, context) }
         // A client would read a body after a response to HEAD as the next response (RFC 9110 §9.3.2).
         return request.method == .head ? response.createHeadResponse() : response
     }

@@ -17,8 +17,8 @@ enum RequestCoding {
     ///   - limit: the longest accepted body in bytes, both received and decoded.
     /// - Throws: `Refusal`: 415 for another coding, 413 for a body above the limit, 400 for a body that cannot be
     ///   decoded.
-    static func plain(_ request: inout Request, upTo limit: Int = Answers.bodyLimit) async throws -> Request {
-        let body = try await Answers.collect(&request, upTo: limit)
+    static func plain(_ request: inout Request, upTo limit: Int = JSONBody.limit) async throws -> Request {
+        let body = try await JSONBody.collect(&request, upTo: limit)
         guard let coding = try coding(of: request) else { return request }
         var head = request.head
         head.headerFields[.contentEncoding] = nil

@@ -40,7 +40,7 @@ struct RequestFields<Key: CodingKey> {
     /// - Throws: `Refusal` (400) unless it is a text of 1 to 128 characters.
     func deviceID(_ key: Key) throws -> String {
         let id = try needed(key)
-        try EventCheck.length(id, 1...128, key.stringValue)
+        try FieldCheck.length(id, 1...128, key.stringValue)
         return id
     }
 

@@ -6,7 +6,7 @@ extension DirectoryConfig {
     /// The form that clients get: `branding_enabled` combines the operator's switch, the account's status and its cap.
     ///
     /// Phones read no other gate. A gateway reads status and cap as well, and reports the closed gate by name.
-    var asSent: DirectoryConfig {
+    var forClients: DirectoryConfig {
         var config = self
         config.brandingEnabled = brandingEnabled != false && hasActiveAccount && !isCapReached
         return config

@@ -77,7 +77,7 @@ package struct AccountStore: Sendable {
         try database.pool.read { [account] in try Self.config(of: account, now: now, $0) }
     }
 
-    /// The account's state with the operator's switch as `brandingEnabled`; `asSent` is the form for clients.
+    /// The account's state with the operator's switch as `brandingEnabled`; `forClients` is the form for clients.
     ///
     /// - Parameter device: the device that asks, for the gates of a debug upload.
     static func config(
@@ -127,13 +127,13 @@ package enum AccountStoreError: OperatorMistake, Hashable {
         switch self {
         case .badName: "a key's name has 1 to 64 characters and no control characters"
         case .nameTaken(let name):
-            "there is a good key named \"\(name)\" already; revoke it first, or choose another name"
-        case .noKey(let name): "there is no good key \"\(name)\"; list the keys to see their names and identifiers"
+            "there is a valid key named \"\(name)\" already; revoke it first, or choose another name"
+        case .noKey(let name): "there is no valid key \"\(name)\"; list the keys to see their names and identifiers"
         case .badAccountName: "an account's name has 1 to 64 letters, digits, dots, dashes and underscores"
         case .accountTaken(let name): "there is an account named \"\(name)\" already; choose another name"
         case .noAccount(let name): "there is no account \"\(name)\"; list the accounts to see their names"
         case .isClosed: "the account is closed; give it the status active first"
-        case .badStatus: "a status is a word of small letters, such as active or suspended"
+        case .badStatus: "a status has 1 to 32 lower-case letters and underscores, such as active or suspended"
         case .badMode: "the mode is live or testing"
         case .badIncluded: "the included imprints must be 0 or more"
         case .badCap: "the cap must be 0 or more, or -1 for none"

@@ -57,25 +57,25 @@ package struct AdminKeys: Sendable {
     }
 
     /// The result of checking a request's key.
-    package enum Standing: Sendable {
-        case good
+    package enum Verdict: Sendable {
+        case valid
         case wrong
         /// The database has no valid admin key, so the API is closed.
-        case noneMade
+        case noneExist
     }
 
     /// Checks a key, which may be missing; `now` is seconds since 1970.
-    package func standing(of key: String?, now: Int64) async throws -> Standing {
+    package func check(_ key: String?, now: Int64) async throws -> Verdict {
         let hash = SecretHash.of(key ?? "")
-        let (isGood, isAny) = try await database.pool.read { database in
+        let (isValid, isAny) = try await database.pool.read { database in
             (
                 try Bool.fetchOne(
                     database, sql: "SELECT 1 FROM admin_key WHERE hash = ? AND revoked IS NULL", arguments: [hash]),
                 try Bool.fetchOne(database, sql: "SELECT 1 FROM admin_key WHERE revoked IS NULL LIMIT 1")
             )
         }
-        guard isGood == true else { return isAny == true ? .wrong : .noneMade }
-        database.keyUsage.note(hash, now: now)
-        return .good
+        guard isValid == true else { return isAny == true ? .wrong : .noneExist }
+        database.keyUsage.record(hash, now: now)
+        return .valid
     }
 }

@@ -21,7 +21,7 @@ package struct Caller: Hashable, Sendable {
     package static func ofKey(_ key: String, now: Int64, in database: DirectoryDatabase) throws -> Caller? {
         let hash = SecretHash.of(key)
         let caller = try database.keys.read { try ofKey(hash: hash, now: now, $0) }
-        if caller != nil { database.keyUsage.note(hash, now: now) }
+        if caller != nil { database.keyUsage.record(hash, now: now) }
         return caller
     }
 

@@ -87,7 +87,7 @@ package struct DeviceTokens: Sendable {
             caller.device = device
             return caller
         }
-        database.keyUsage.note(caller.keyHash, now: now)
+        database.keyUsage.record(caller.keyHash, now: now)
         return caller
     }
 

@@ -23,7 +23,7 @@ final class KeyUsage: Sendable {
     private let state = Mutex(State())
 
     /// Records the use of a key at `now`, in seconds since 1970.
-    func note(_ hash: Data, now: Int64) {
+    func record(_ hash: Data, now: Int64) {
         let time = now - now % Self.resolution
         state.withLock { state in
             if state.last[hash] == time { return }
@@ -34,16 +34,16 @@ final class KeyUsage: Sendable {
 
     /// Writes the times recorded since the last call.
     func write(to pool: DatabasePool) async throws {
-        let noted = state.withLock { state in
+        let recorded = state.withLock { state in
             defer { state.unwritten = [] }
             return state.last.filter { state.unwritten.contains($0.key) }
         }
-        if noted.isEmpty { return }
+        if recorded.isEmpty { return }
         try await pool.write { database in
             for table in ["api_key", "admin_key"] {
                 let statement = try database.cachedStatement(
                     sql: "UPDATE \(table) SET last_used = max(coalesce(last_used, 0), ?) WHERE hash = ?")
-                for (hash, time) in noted { try statement.execute(arguments: [time, hash]) }
+                for (hash, time) in recorded { try statement.execute(arguments: [time, hash]) }
             }
         }
     }

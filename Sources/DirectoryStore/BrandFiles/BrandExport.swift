@@ -43,7 +43,7 @@ package struct BrandExport {
             ).map(BrandEntries.item)
         }
         var piece: [UInt8] = []
-        if last < 0, format == .csv { piece += Array((ImportRows.columns.joined(separator: ",") + "\r\n").utf8) }
+        if last < 0, format == .csv { piece += CSVLine.text(ImportRows.columns.map { .plain($0) }).utf8 }
         for item in items { piece += try line(item) }
         self.last = items.last.flatMap { Int64($0.phoneNumber) } ?? .max
         return piece.isEmpty ? nil : piece
@@ -53,8 +53,8 @@ package struct BrandExport {
         switch format {
         case .csv:
             let texts = [item.brandName, item.logoURL, item.callReason, item.brandID]
-            let cells = [item.phoneNumber] + texts.map { CellText.quoted(CellText.written($0 ?? "")) }
-            return Array((cells.joined(separator: ",") + "\r\n").utf8)
+            let cells = [.plain(item.phoneNumber)] + texts.map { CSVLine.Cell.text($0 ?? "") }
+            return Array(CSVLine.text(cells).utf8)
         case .jsonl:
             var item = item
             item.isActive = nil

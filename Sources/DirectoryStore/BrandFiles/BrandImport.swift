@@ -156,10 +156,10 @@ package struct BrandImport: Sendable {
     private func warnings(_ staging: EntryStaging, _ database: Database) throws -> [Problem] {
         let named = try staging.logos()
         if named.isEmpty { return [] }
-        let look = try LogoCheck.Look(logos, database)
+        let inventory = try LogoCheck.Inventory(logos, database)
         var warnings: [Problem] = []
         for logo in named {
-            guard let reason = look.problem(of: logo.name) else { continue }
+            guard let reason = inventory.problem(of: logo.name) else { continue }
             let rows = logo.entries == 1 ? "" : " (\(logo.entries) rows name it)"
             warnings.append(Problem(line: logo.line, column: "logo_url", reason: reason + rows))
             if warnings.count == 100 { break }
@@ -175,7 +175,7 @@ package struct BrandImport: Sendable {
                 result.reject(
                     Problem(
                         line: row.line, column: "number",
-                        reason: "\(entry.number) stands on line \(earlier) already"))
+                        reason: "\(entry.number) is already on line \(earlier)"))
             } catch let problem as Problem {
                 result.reject(problem)
             }
@@ -219,9 +219,9 @@ package enum BrandImportError: OperatorMistake, Hashable {
         case .unreadable(let path, let reason): "\(path) cannot be read: \(reason)"
         case .brokenOff: "the file could not be read to its end; nothing was imported"
         case .replacesAndSkips:
-            "an import that replaces all cannot skip bad rows, because their numbers would be taken out of use"
+            "an import with replacement cannot skip invalid rows, because their numbers would be deactivated"
         case .replacesWithNothing:
-            "the file has no numbers, and replacing with it would take all out of use; nothing was changed"
+            "the file has no numbers, so replacement would deactivate all numbers; nothing was changed"
         }
     }
 }

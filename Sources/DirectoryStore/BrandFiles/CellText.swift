@@ -11,12 +11,6 @@ enum CellText {
         cell.hasPrefix("'") && mayBeFormula(cell) ? String(cell.dropFirst()) : cell
     }
 
-    /// The text in quotes where RFC 4180 requires them.
-    static func quoted(_ text: String) -> String {
-        let needs = text.utf8.contains { [UInt8(ascii: ","), UInt8(ascii: "\""), 10, 13].contains($0) }
-        return needs ? "\"" + text.replacing("\"", with: "\"\"") + "\"" : text
-    }
-
     private static func mayBeFormula(_ text: String) -> Bool {
         guard let first = text.unicodeScalars.first(where: { $0 != "'" }) else { return false }
         return ["=", "+", "-", "@", "\t", "\r"].contains(first)

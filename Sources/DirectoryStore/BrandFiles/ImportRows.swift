@@ -14,7 +14,7 @@ struct ImportRows {
     static let columns = ["number", "brand_name", "logo_url", "call_reason", "brand_id"]
 
     private enum Reader {
-        case csv(CommaSeparated, names: [String])
+        case csv(CSVReader, names: [String])
         case json(JSONLines)
     }
 
@@ -32,7 +32,7 @@ struct ImportRows {
             throw BrandImport.Problem(
                 line: 1, reason: "this is a JSON array; write one object a line (jq -c '.[]' does it)")
         default:
-            var rows = CommaSeparated(source)
+            var rows = CSVReader(source)
             guard let header = rows.next() else { throw BrandImport.Problem(line: 1, reason: "the file is empty") }
             if let defect = header.defect { throw BrandImport.Problem(line: header.line, reason: defect.rawValue) }
             let names = header.fields.map { $0.lowercased().filter { !$0.isWhitespace } }
@@ -64,11 +64,11 @@ struct ImportRows {
                 line: line, reason: "unknown column \"\(shown)\"; known are \(columns.joined(separator: ", "))")
         }
         let isTwice = Set(names).count < names.count
-        return isTwice ? BrandImport.Problem(line: line, reason: "a column stands twice in the header") : nil
+        return isTwice ? BrandImport.Problem(line: line, reason: "the header has a column twice") : nil
     }
 
     private static func values(
-        _ row: CommaSeparated.Row, _ names: [String]
+        _ row: CSVReader.Row, _ names: [String]
     ) -> Result<[String: String], BrandImport.Problem> {
         if let defect = row.defect {
             let column = row.fields.count <= names.count ? names[max(row.fields.count - 1, 0)] : nil
@@ -119,7 +119,7 @@ struct JSONLines {
 
     private func values(_ bytes: [UInt8]) -> Result<[String: String], BrandImport.Problem> {
         guard case .object(let object) = try? JSONValue(parsing: bytes) else {
-            return .failure(problem("no JSON object"))
+            return .failure(problem("not a JSON object"))
         }
         var values: [String: String] = [:]
         for (key, value) in object {
@@ -130,7 +130,7 @@ struct JSONLines {
             case (_?, .null): continue
             case (nil, _) where key == "updated_at": continue
             case (nil, .bool(true)) where key == "is_active": continue
-            case (_?, _): return .failure(problem("\(key) is no text", column: key))
+            case (_?, _): return .failure(problem("\(key) is not a text", column: key))
             case (nil, _): return .failure(problem(Self.unknown(key), column: nil))
             }
         }
@@ -138,7 +138,7 @@ struct JSONLines {
     }
 
     private static func unknown(_ key: String) -> String {
-        if key == "is_active" { return "is_active is not true; a number is taken out by deactivating it" }
+        if key == "is_active" { return "is_active is not true; deactivate the number instead" }
         let shown = key.prefix(40).filter { $0.isASCII && !$0.isNewline }
         return "unknown field \"\(shown)\"; known are \(fields.keys.sorted().joined(separator: ", "))"
     }

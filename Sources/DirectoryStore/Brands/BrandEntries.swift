@@ -87,7 +87,7 @@ package struct BrandEntries: Sendable {
         try await database.pool.read { [account] database in
             (
                 try Self.find(number, account, database),
-                try AccountStore.config(of: account, device: device, now: now, database).asSent
+                try AccountStore.config(of: account, device: device, now: now, database).forClients
             )
         }
     }

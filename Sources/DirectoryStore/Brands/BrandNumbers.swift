@@ -107,7 +107,7 @@ package struct BrandNumbers: Sendable {
     }
 
     /// The brand of a number, and the reason for which an event of it would not count.
-    static func standing(
+    static func attribution(
         of number: E164Number?, _ account: AccountID, _ database: Database
     ) throws -> (brandID: String?, reason: UncountedReason?) {
         guard let number else { return (nil, .noMatch) }

@@ -15,7 +15,7 @@ enum EntryRules {
     static func problem(_ field: String, _ text: String) -> String? {
         if let limit = limits[field], text.count > limit { return "\(field) has more than \(limit) characters" }
         if let scalar = text.unicodeScalars.first(where: isHidden) {
-            return "\(field) has \(named(scalar)); take it out"
+            return "\(field) has \(named(scalar)); remove it"
         }
         if field == "logo_url", !isLogo(text) {
             return "logo_url is neither an http:// or https:// URL nor the plain name of a logo file"

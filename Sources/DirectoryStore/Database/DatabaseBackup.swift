@@ -2,6 +2,7 @@
 
 import GRDB
 import Glibc
+import SystemReasons
 
 extension DirectoryDatabase {
     /// Writes a consistent copy of the database beside a running server, without blocking it.
@@ -10,9 +11,13 @@ extension DirectoryDatabase {
     ///
     /// - Throws: `DatabaseBackupError` when the file exists or cannot be created, or a database error.
     package func backUp(to path: String) throws {
-        // SQLite fills an empty file. Creating it here sets its permissions.
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw DatabaseBackupError(path: path, reason: String(cString: strerror(errno))) }
+        let file: Int32
+        do {
+            // SQLite fills an empty file. Creating it here sets its permissions.
+            file = try PrivateFile.create(path)
+        } catch {
+            throw DatabaseBackupError(path: path, reason: error.reason)
+        }
         defer { close(file) }
         do {
             try connection().inDatabase { try $0.execute(sql: "VACUUM INTO ?", arguments: [path]) }
@@ -21,7 +26,7 @@ extension DirectoryDatabase {
             throw error
         }
         guard fsync(file) == 0 else {
-            throw DatabaseBackupError(path: path, reason: String(cString: strerror(errno)))
+            throw DatabaseBackupError(path: path, reason: SystemReason.text(errno))
         }
     }
 }

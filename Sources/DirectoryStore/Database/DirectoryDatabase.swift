@@ -33,25 +33,8 @@ package final class DirectoryDatabase: Sendable {
         self.storedPerDay = storedPerDay
         let path = folder + "/directory.sqlite"
         do {
-            let files = FileManager.default
-            if !files.fileExists(atPath: path) {
-                let isForbidden = access(path, F_OK) != 0 && errno == EACCES
-                guard creates || isForbidden else {
-                    throw DirectoryDatabaseError(path: path, reason: "there is no such file")
-                }
-                guard !isForbidden else {
-                    throw DirectoryDatabaseError(
-                        path: path,
-                        problem: StateOwner.problem(in: folder).map { .owner($0) } ?? .open(SystemReason.text(EACCES)))
-                }
-                try files.createDirectory(
-                    atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
-                // Events have subscribers' numbers. SQLite gives its journals the permissions of the file.
-                guard files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o640]) else {
-                    throw DirectoryDatabaseError(path: path, reason: "the file cannot be made")
-                }
-                // SQLite gives its journals the owner of the file.
-                StateOwner.adopt(path, in: folder)
+            if !FileManager.default.fileExists(atPath: path) {
+                try Self.create(path, in: folder, isAllowed: creates)
             }
             let pool = try DatabasePool(path: path, configuration: Self.configuration)
             guard try !pool.read({ try Self.migrator.hasBeenSuperseded($0) }) else {
@@ -75,6 +58,28 @@ package final class DirectoryDatabase: Sendable {
             let reason = (error as? DatabaseError)?.message ?? SystemReason.text(error) ?? "\(error)"
             throw DirectoryDatabaseError(path: path, reason: reason)
         }
+    }
+
+    /// Creates an empty database file and its folder.
+    private static func create(_ path: String, in folder: String, isAllowed: Bool) throws {
+        let isForbidden = access(path, F_OK) != 0 && errno == EACCES
+        guard isAllowed || isForbidden else {
+            throw DirectoryDatabaseError(path: path, reason: "there is no such file")
+        }
+        guard !isForbidden else {
+            throw DirectoryDatabaseError(
+                path: path,
+                problem: StateOwner.problem(in: folder).map { .owner($0) } ?? .open(SystemReason.text(EACCES)))
+        }
+        let files = FileManager.default
+        try files.createDirectory(
+            atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
+        // Events have subscribers' numbers. SQLite gives its journals the permissions of the file.
+        guard files.createFile(atPath: path, contents: nil, attributes: [.posixPermissions: 0o640]) else {
+            throw DirectoryDatabaseError(path: path, reason: "the file cannot be created")
+        }
+        // SQLite gives its journals the owner of the file.
+        StateOwner.adopt(path, in: folder)
     }
 
     /// Writes the times at which keys were used since the last call.

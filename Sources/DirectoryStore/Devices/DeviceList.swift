@@ -62,7 +62,7 @@ package struct DeviceList: Sendable {
     }
 
     /// Records a sign of life; false for an unregistered device.
-    package func notePresence(_ presence: Presence, now: Int64) async throws -> Bool {
+    package func recordPresence(_ presence: Presence, now: Int64) async throws -> Bool {
         try await database.commits.write { [account] database in
             try database.execute(
                 sql: """

@@ -69,9 +69,9 @@ package struct EventLedger: Sendable {
     ) throws -> EventResponse {
         let event = reported.event
         var config = try AccountStore.config(of: account, device: event.deviceID, now: now, database)
-        let standing = try BrandNumbers.standing(of: E164Number(event.phoneNumber), account, database)
+        let attribution = try BrandNumbers.attribution(of: E164Number(event.phoneNumber), account, database)
         let reason =
-            reported.warning == nil ? UncountedReason.of(event, of: standing, config) : UncountedReason.eventDropped
+            reported.warning == nil ? UncountedReason.of(event, of: attribution, config) : UncountedReason.eventDropped
         var response = EventResponse(success: true)
         response.eventID = EventID.make(now: now)
         response.outcome = event.outcome
@@ -83,10 +83,10 @@ package struct EventLedger: Sendable {
         if reason != nil,
             try !AccountQuota.take(meta?.utf8.count ?? 0, of: account, limit: limit, now: now, database)
         {
-            response = try dropped(event, response, brandID: standing.brandID, account, now: now, database)
+            response = try dropped(event, response, brandID: attribution.brandID, account, now: now, database)
         } else if try insert(event, meta, as: response, account, now: now, database) {
             try DayOutcomes.add(
-                account, brandID: standing.brandID, outcome: event.outcome, reason: reason, now: now, database)
+                account, brandID: attribution.brandID, outcome: event.outcome, reason: reason, now: now, database)
             if reason == nil {
                 try MonthUsage.add(to: account, now: now, database)
                 config.usedThisMonth = (config.usedThisMonth ?? 0) + 1
@@ -94,7 +94,7 @@ package struct EventLedger: Sendable {
         } else {
             response = try known(event.eventKey, account, database)
         }
-        response.config = config.asSent
+        response.config = config.forClients
         return response
     }
 

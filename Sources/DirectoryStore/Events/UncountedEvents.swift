@@ -17,16 +17,16 @@ extension UncountedReason {
     /// Nil for an event that counts.
     ///
     /// - Parameters:
-    ///   - standing: the brand of the event's number, and the reason against it.
+    ///   - attribution: the brand of the event's number, and the reason against it.
     ///   - config: the account's state before the event.
     static func of(
-        _ event: EventRequest, of standing: (brandID: String?, reason: UncountedReason?), _ config: DirectoryConfig
+        _ event: EventRequest, of attribution: (brandID: String?, reason: UncountedReason?), _ config: DirectoryConfig
     ) -> UncountedReason? {
         guard event.outcome == "displayed" else { return .analyticsOnly }
         if !config.hasActiveAccount { return .accountSuspended }
         if config.brandingEnabled == false { return .disabled }
-        if let reason = standing.reason { return reason }
-        if standing.brandID?.isEmpty != false { return .ownerUnresolved }
+        if let reason = attribution.reason { return reason }
+        if attribution.brandID?.isEmpty != false { return .ownerUnresolved }
         return config.isCapReached ? .capReached : nil
     }
 }

@@ -22,7 +22,7 @@ package struct ChangeFeed: Sendable {
     private static let pageSize = 1000
 
     /// The parameters of a sync request.
-    package struct Question: Sendable {
+    package struct Parameters: Sendable {
         package let account: AccountID
         package var device: String?
         /// The client's cursor; nil for a full response.
@@ -52,25 +52,26 @@ package struct ChangeFeed: Sendable {
     }
 
     /// Reads the start; every page must be read from the same state of the database.
-    init(_ question: Question, _ database: Database) throws {
-        let last = try FeedTouch.last(question.account, database)
-        (account, includesInactive) = (question.account, question.includesInactive)
-        config = try AccountStore.config(of: account, device: question.device, now: question.now, database).asSent
-        cursor = SyncCursor(seconds: question.now, change: last)
-        (start, since) = try Self.beginning(question, last: last, database)
-        isFull = question.since == nil
+    init(_ parameters: Parameters, _ database: Database) throws {
+        let last = try FeedTouch.last(parameters.account, database)
+        (account, includesInactive) = (parameters.account, parameters.includesInactive)
+        config = try AccountStore.config(of: account, device: parameters.device, now: parameters.now, database)
+            .forClients
+        cursor = SyncCursor(seconds: parameters.now, change: last)
+        (start, since) = try Self.beginning(parameters, last: last, database)
+        isFull = parameters.since == nil
     }
 
     private static func beginning(
-        _ question: Question, last: Int64, _ database: Database
+        _ parameters: Parameters, last: Int64, _ database: Database
     ) throws -> (start: Int64, since: Int64?) {
-        guard let asked = question.since else { return (-1, nil) }
+        guard let asked = parameters.since else { return (-1, nil) }
         guard let change = asked.change(upTo: last) else { return (-1, asked.seconds) }
         // If the client's last change is newer than its cursor's time, the cursor is from before a restored backup.
         // Only its time is valid then.
-        let seen = try FeedTouch.time(ofChange: change, question.account, database)
+        let seen = try FeedTouch.time(ofChange: change, parameters.account, database)
         // A change with a future time was made with a wrong clock and proves nothing.
-        let isOther = seen.map { $0 > asked.seconds && $0 <= question.now } ?? false
+        let isOther = seen.map { $0 > asked.seconds && $0 <= parameters.now } ?? false
         return isOther ? (-1, asked.seconds) : (change, nil)
     }
 

@@ -7,8 +7,8 @@ package struct FeedStart: Sendable {
     let feed: ChangeFeed
     let page: ChangeFeed.Page
 
-    init(_ question: ChangeFeed.Question, logos: LogoURLs, _ database: Database) throws {
-        feed = try ChangeFeed(question, database)
+    init(_ parameters: ChangeFeed.Parameters, logos: LogoURLs, _ database: Database) throws {
+        feed = try ChangeFeed(parameters, database)
         page = try feed.page(logos: logos, database)
     }
 }
@@ -24,7 +24,7 @@ package struct FeedPages: Sendable {
     private let snapshot: DatabaseSnapshot?
 
     package init(
-        _ start: FeedStart, _ question: ChangeFeed.Question, logos: LogoURLs, _ database: DirectoryDatabase
+        _ start: FeedStart, _ parameters: ChangeFeed.Parameters, logos: LogoURLs, _ database: DirectoryDatabase
     ) async throws {
         self.logos = logos
         guard start.page.last != nil else {
@@ -33,7 +33,7 @@ package struct FeedPages: Sendable {
         }
         let snapshot = try database.pool.makeSnapshot()
         self.snapshot = snapshot
-        self.start = try await snapshot.read { try FeedStart(question, logos: logos, $0) }
+        self.start = try await snapshot.read { try FeedStart(parameters, logos: logos, $0) }
     }
 
     package var feed: ChangeFeed { start.feed }
@@ -52,12 +52,12 @@ extension ChangeFeed {
     ///
     /// One read gives both, because most responses are empty or small and gateways poll often.
     package static func begin(
-        _ question: Question, logos: LogoURLs, in database: DirectoryDatabase,
+        _ parameters: Parameters, logos: LogoURLs, in database: DirectoryDatabase,
         unless isHeld: @escaping @Sendable (SyncState) -> Bool
     ) async throws -> (state: SyncState, start: FeedStart?) {
         try await database.pool.read { database in
-            let state = try SyncState.current(question.account, logoBase: logos.base, now: question.now, database)
-            return (state, isHeld(state) ? nil : try FeedStart(question, logos: logos, database))
+            let state = try SyncState.current(parameters.account, logoBase: logos.base, now: parameters.now, database)
+            return (state, isHeld(state) ? nil : try FeedStart(parameters, logos: logos, database))
         }
     }
 }

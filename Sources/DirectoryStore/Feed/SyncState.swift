@@ -18,7 +18,7 @@ package struct SyncState: Sendable {
     /// second.
     package let modified: Int64
     /// False for a state that is new, or that could not be stored.
-    package let isNoted: Bool
+    package let isSaved: Bool
 
     /// The present state; `now` is seconds since 1970.
     static func current(
@@ -26,14 +26,14 @@ package struct SyncState: Sendable {
     ) throws -> SyncState {
         let digest = try Self.digest(of: account, logoBase: logoBase, now: now, database)
         if let seen = try stored(account, database), seen.digest == digest { return seen }
-        return SyncState(digest: digest, modified: now, isNoted: false)
+        return SyncState(digest: digest, modified: now, isSaved: false)
     }
 
     /// Stores a new state with its time.
     ///
     /// The times of entries do not show a closed gate. So the first time of each state is stored, at least one second
     /// after the state before.
-    package func noted(for account: AccountID, _ database: DirectoryDatabase, now: Int64) async throws -> SyncState {
+    package func saved(for account: AccountID, _ database: DirectoryDatabase, now: Int64) async throws -> SyncState {
         try await database.commits.write { [digest] database in
             let known = try Self.stored(account, database)
             if let known, known.digest == digest { return known }
@@ -44,7 +44,7 @@ package struct SyncState: Sendable {
                     ON CONFLICT (account) DO UPDATE SET digest = excluded.digest, modified = excluded.modified
                     """,
                 arguments: [account.row, digest, modified])
-            return SyncState(digest: digest, modified: modified, isNoted: true)
+            return SyncState(digest: digest, modified: modified, isSaved: true)
         }
     }
 
@@ -63,15 +63,15 @@ package struct SyncState: Sendable {
         hash.update(data: try encoder.encode(config))
         hash.update(data: try encoder.encode(try DebugRequests.open(account, now: now, database)))
         // Uploads close the request for their device, so the digest includes their count.
-        let answers = try DebugRequests.answers(account, now: now, database)
-        hash.update(data: Data("\(answers)".utf8))
+        let uploads = try DebugRequests.uploadCount(account, now: now, database)
+        hash.update(data: Data("\(uploads)".utf8))
         return Data(hash.finalize())
     }
 
     private static func stored(_ account: AccountID, _ database: Database) throws -> SyncState? {
         let statement = try database.cachedStatement(sql: "SELECT digest, modified FROM sync_state WHERE account = ?")
         return try Row.fetchOne(statement, arguments: [account.row]).map {
-            SyncState(digest: $0["digest"], modified: $0["modified"], isNoted: true)
+            SyncState(digest: $0["digest"], modified: $0["modified"], isSaved: true)
         }
     }
 }

@@ -31,11 +31,11 @@ package struct LogoCheck: Sendable {
     /// The reason for which the server cannot serve a brand's logo; nil for a URL and for a logo that it can serve.
     package func problem(of logo: String?) throws -> String? {
         guard let logo, !logo.isEmpty, !LogoURLs.isURL(logo) else { return nil }
-        return try database.pool.read { try Look(self, $0).problem(of: logo) }
+        return try database.pool.read { try Inventory(self, $0).problem(of: logo) }
     }
 
     /// The uploaded logos and the folder, read once for many names.
-    struct Look {
+    struct Inventory {
         private let uploaded: Set<String>
         private let place: Place
 

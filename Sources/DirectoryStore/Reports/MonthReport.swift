@@ -75,14 +75,14 @@ package struct MonthReport: Codable, Hashable, Sendable {
 
     /// The rows as CSV (RFC 4180) with a header line, safe for spreadsheets.
     package static func csv(_ reports: [MonthReport]) -> String {
-        let header = "account,day,brand_id,brand_name,outcome,counted,reason,events\r\n"
-        return reports.reduce(into: header) { text, report in
+        let columns = ["account", "day", "brand_id", "brand_name", "outcome", "counted", "reason", "events"]
+        return reports.reduce(into: CSVLine.text(columns.map { .plain($0) })) { text, report in
             for line in report.rows {
                 let cells = [
                     report.account, line.day, line.brandID ?? "", line.name ?? "", line.outcome,
                     line.reason == nil ? "yes" : "no", line.reason ?? "", "\(line.events)",
                 ]
-                text += cells.map { CellText.quoted(CellText.written($0)) }.joined(separator: ",") + "\r\n"
+                text += CSVLine.text(cells.map { .text($0) })
             }
         }
     }

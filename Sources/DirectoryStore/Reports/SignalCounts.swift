@@ -29,7 +29,7 @@ package struct SignalCounts: Sendable {
     }
 
     /// Counts one; `now` is seconds since 1970.
-    package func note(_ signal: Signal, now: Int64) async throws {
+    package func add(_ signal: Signal, now: Int64) async throws {
         try await database.commits.write { [account] database in
             let statement = try database.cachedStatement(
                 sql: """

@@ -55,12 +55,12 @@ package struct SyncDeliveries: Sendable {
     }
 
     /// Counts a delivered response; `now` is seconds since 1970.
-    package func noteDelivered(entries: Int, now: Int64) async throws { try await note(1, entries, 0, now) }
+    package func recordDelivery(entries: Int, now: Int64) async throws { try await record(1, entries, 0, now) }
 
     /// Counts a response with 304.
-    package func noteUnchanged(now: Int64) async throws { try await note(0, 0, 1, now) }
+    package func recordUnchanged(now: Int64) async throws { try await record(0, 0, 1, now) }
 
-    private func note(_ delivered: Int, _ entries: Int, _ unchanged: Int, _ now: Int64) async throws {
+    private func record(_ delivered: Int, _ entries: Int, _ unchanged: Int, _ now: Int64) async throws {
         try await database.commits.write { [account] database in
             let statement = try database.cachedStatement(
                 sql: """

@@ -8,9 +8,9 @@ import GRDB
 /// The daily counters stay. The log file of a debug upload is removed with it.
 package struct Retention: Sendable {
     /// Rows per transaction, which takes the writer for some milliseconds.
-    static let biteSize = 500
+    static let batchSize = 500
     /// Debug uploads per transaction; each can have a megabyte of logs.
-    static let uploadBiteSize = 10
+    static let uploadBatchSize = 10
 
     let database: DirectoryDatabase
     let keepDays: Int
@@ -24,13 +24,13 @@ package struct Retention: Sendable {
     ///
     /// - Parameter now: seconds since 1970.
     /// - Returns: true if there may be more to remove.
-    package func bite(now: Int64) async throws -> Bool {
+    package func removeBatch(now: Int64) async throws -> Bool {
         let oldest = now - Int64(keepDays) * 86_400
         let isMore = [
             // The batch may include newer rows, so only an empty result means that none is too old.
             try await remove(Self.events, [now, oldest]) > 0,
-            try await remove(Self.imprints, [oldest]) == Self.biteSize,
-            try await remove(Self.deviceLogs, [oldest]) == Self.biteSize,
+            try await remove(Self.imprints, [oldest]) == Self.batchSize,
+            try await remove(Self.deviceLogs, [oldest]) == Self.batchSize,
             try await removeUploads(before: oldest, now: now),
         ]
         return isMore.contains(true)
@@ -51,25 +51,25 @@ package struct Retention: Sendable {
             return (rows.count, try logs.flatMap { try String.fetchAll(database, sql: Self.logs, arguments: [$0]) })
         }
         try UploadExpiry(database: database).removeFiles(of: files)
-        return count == Self.uploadBiteSize
+        return count == Self.uploadBatchSize
     }
 
     // Rows of events are nearly in order of time and need no index. Events from a time when the clock was ahead stay
     // until they are old enough, and do not block later ones.
     static let events = """
         DELETE FROM event WHERE id IN (
-            SELECT id FROM (SELECT id, received FROM event WHERE received <= ? ORDER BY id LIMIT \(biteSize))
+            SELECT id FROM (SELECT id, received FROM event WHERE received <= ? ORDER BY id LIMIT \(batchSize))
             WHERE received < ?)
         """
 
     static let imprints = """
         DELETE FROM imprint WHERE imprint_id IN (
-            SELECT imprint_id FROM imprint WHERE received < ? ORDER BY received LIMIT \(biteSize))
+            SELECT imprint_id FROM imprint WHERE received < ? ORDER BY received LIMIT \(batchSize))
         """
 
     static let deviceLogs = """
         DELETE FROM device_log WHERE (account, device_id, slot) IN (
-            SELECT account, device_id, slot FROM device_log WHERE received < ? ORDER BY received LIMIT \(biteSize))
+            SELECT account, device_id, slot FROM device_log WHERE received < ? ORDER BY received LIMIT \(batchSize))
         """
 
     // An upload closes the request for its device; without it the device would be asked again.
@@ -77,7 +77,7 @@ package struct Retention: Sendable {
         DELETE FROM debug_upload WHERE id IN (
             SELECT id FROM debug_upload WHERE received < ? AND NOT EXISTS (
                 SELECT 1 FROM debug_request WHERE debug_request.id = debug_upload.request AND expires > ?)
-            ORDER BY received LIMIT \(uploadBiteSize))
+            ORDER BY received LIMIT \(uploadBatchSize))
         RETURNING logs_upload_id
         """
 

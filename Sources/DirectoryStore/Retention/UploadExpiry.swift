@@ -6,7 +6,7 @@ import GRDB
 /// Removes expired chunked uploads in batches: first the row, so that no more chunks are accepted, then the file.
 package struct UploadExpiry: Sendable {
     /// Uploads per transaction, each with up to a hundred rows of chunks.
-    static let biteSize = 50
+    static let batchSize = 50
 
     let database: DirectoryDatabase
 
@@ -17,10 +17,10 @@ package struct UploadExpiry: Sendable {
     /// - Parameter now: seconds since 1970.
     /// - Returns: true if there may be more to remove.
     /// - Throws: a database error, or `UploadFile.Failure` for a file that cannot be removed.
-    package func bite(now: Int64) async throws -> Bool {
+    package func removeBatch(now: Int64) async throws -> Bool {
         let gone = try await database.pool.write { try Self.forget(now: now, $0) }
         try removeFiles(of: gone)
-        return gone.count == Self.biteSize
+        return gone.count == Self.batchSize
     }
 
     /// Removes the rows of expired uploads; the caller removes the returned files after the commit.
@@ -29,7 +29,7 @@ package struct UploadExpiry: Sendable {
     }
 
     static let expired = """
-        DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE expires <= ? ORDER BY expires LIMIT \(biteSize))
+        DELETE FROM upload WHERE id IN (SELECT id FROM upload WHERE expires <= ? ORDER BY expires LIMIT \(batchSize))
         RETURNING id
         """
 

@@ -74,7 +74,7 @@ package struct DebugRequests: Sendable {
     /// The count of uploads for open requests.
     ///
     /// It only grows while the requests stay the same, because such uploads are kept.
-    static func answers(_ account: AccountID, now: Int64, _ database: Database) throws -> Int {
+    static func uploadCount(_ account: AccountID, now: Int64, _ database: Database) throws -> Int {
         let statement = try database.cachedStatement(
             sql: """
                 SELECT count(*) FROM debug_upload JOIN debug_request ON debug_request.id = debug_upload.request

@@ -3,7 +3,7 @@
 import BrandingAPI
 
 /// Checks fields of requests.
-enum EventCheck {
+enum FieldCheck {
     /// Checks a length in code points, as JSON Schema counts.
     ///
     /// - Throws: `Refusal` (400) that names the field.

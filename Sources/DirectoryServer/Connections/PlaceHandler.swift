@@ -5,7 +5,7 @@ import NIOCore
 import NIOHTTPTypes
 
 /// Enforces the place of a connection: closes one without a place, and serves only health checks on one of the reserve.
-final class PlaceKeeper: ChannelDuplexHandler, RemovableChannelHandler {
+final class PlaceHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundIn = HTTPResponsePart
     typealias OutboundOut = HTTPResponsePart

@@ -5,7 +5,7 @@ import Testing
 @testable import DirectoryStore
 
 @Suite("Comma-separated values, RFC 4180")
-struct CommaSeparatedTests {
+struct CSVReaderTests {
     struct Example: Sendable {
         let text: String
         let lines: [Int]
@@ -30,27 +30,27 @@ struct CommaSeparatedTests {
         Example(text: "Käthe,☎︎\n", lines: [1], fields: [["Käthe", "☎︎"]]),
     ])
     func `rows come with the line they begin on`(example: Example) {
-        let rows = Array(CommaSeparated(ByteSource(Array(example.text.utf8))))
+        let rows = Array(CSVReader(ByteSource(Array(example.text.utf8))))
         #expect(rows.map(\.line) == example.lines)
         #expect(rows.map(\.fields) == example.fields)
         #expect(rows.allSatisfy { $0.defect == nil })
     }
 
     @Test func `a quote that never closes takes the rest with it`() {
-        let rows = Array(CommaSeparated(ByteSource(Array("a,b\n\"c,d\ne,f\n".utf8))))
+        let rows = Array(CSVReader(ByteSource(Array("a,b\n\"c,d\ne,f\n".utf8))))
         #expect(rows.map(\.defect) == [nil, .openQuote])
         #expect(rows.map(\.line) == [1, 2])
     }
 
     @Test func `text behind a closing quote is a defect of its row alone`() {
-        let rows = Array(CommaSeparated(ByteSource(Array("\"a\"b,c\nd,e\n".utf8))))
+        let rows = Array(CSVReader(ByteSource(Array("\"a\"b,c\nd,e\n".utf8))))
         #expect(rows.map(\.defect) == [.textAfterQuote, nil])
     }
 
     @Test(arguments: [false, true])
     func `bytes of another encoding are a defect, not question marks`(isQuoted: Bool) {
         let name: [UInt8] = isQuoted ? [0x22, 0x4B, 0xE4, 0x74, 0x22] : [0x4B, 0xE4, 0x74]
-        let rows = Array(CommaSeparated(ByteSource(Array("a,".utf8) + name + Array("\nb,c".utf8))))
+        let rows = Array(CSVReader(ByteSource(Array("a,".utf8) + name + Array("\nb,c".utf8))))
         #expect(rows.map(\.defect) == [.encoding, nil])
     }
 }

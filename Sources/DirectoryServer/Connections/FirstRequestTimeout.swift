@@ -7,24 +7,24 @@ import NIOHTTPTypes
 ///
 /// A client with a completed request may wait longer between requests. A client that sends its first request byte by
 /// byte would occupy a connection place.
-final class RequestPatience: ChannelInboundHandler, RemovableChannelHandler {
+final class FirstRequestTimeout: ChannelInboundHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
 
-    private let patience: TimeAmount
+    private let timeout: TimeAmount
     private var end: Scheduled<Void>?
     /// The arrival of the last part of the first request.
     private var last: NIODeadline?
     private var isOver = false
 
-    /// - Parameter patience: timeout for the whole head, and between two parts of the body.
-    init(_ patience: TimeAmount) { self.patience = patience }
+    /// - Parameter timeout: timeout for the whole head, and between two parts of the body.
+    init(_ timeout: TimeAmount) { self.timeout = timeout }
 
     func handlerAdded(context: ChannelHandlerContext) {
-        if context.channel.isActive { wait(patience, context) }
+        if context.channel.isActive { wait(timeout, context) }
     }
 
     func channelActive(context: ChannelHandlerContext) {
-        wait(patience, context)
+        wait(timeout, context)
         context.fireChannelActive()
     }
 
@@ -55,13 +55,13 @@ final class RequestPatience: ChannelInboundHandler, RemovableChannelHandler {
     }
 
     private func schedule(_ time: TimeAmount, _ channel: any Channel) {
-        end = channel.eventLoop.assumeIsolated().scheduleTask(in: time) { [self] in look(channel) }
+        end = channel.eventLoop.assumeIsolated().scheduleTask(in: time) { [self] in check(channel) }
     }
 
-    private func look(_ channel: any Channel) {
+    private func check(_ channel: any Channel) {
         end = nil
         guard !isOver else { return }
-        guard let last, case let left = last + patience - channel.eventLoop.now, left > .zero else {
+        guard let last, case let left = last + timeout - channel.eventLoop.now, left > .zero else {
             return channel.close(promise: nil)
         }
         schedule(left, channel)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A long text on its way to a terminal, in pieces of bytes that may end within a character.
-struct LogText {
-    /// The beginning of a character whose end is in the next piece.
+/// Escapes a long text for a terminal, in pieces of bytes that may end within a character.
+struct TerminalStream {
+    /// The first bytes of a character that the next piece completes.
     private var open: [UInt8] = []
     private var isAtLineStart = true
 
-    /// The next piece, with everything that could do something to a terminal as escapes; line breaks stay.
+    /// The next piece, with control and invisible characters as escapes; line breaks stay.
     mutating func next(_ piece: [UInt8]) -> String {
         let bytes = open + piece
         let whole = bytes.count - Self.openEnd(bytes)
@@ -14,20 +14,20 @@ struct LogText {
         return visible(bytes[..<whole])
     }
 
-    /// What is left, and a line break where the text has none at its end.
+    /// The remaining bytes, and a line break if the text does not end with one.
     mutating func end() -> String {
         let rest = visible(open[...])
         open = []
         return isAtLineStart ? rest : rest + "\n"
     }
 
-    /// Bytes that are no UTF-8 become U+FFFD.
+    /// Invalid UTF-8 becomes U+FFFD.
     private mutating func visible(_ bytes: ArraySlice<UInt8>) -> String {
         if let last = bytes.last { isAtLineStart = last == UInt8(ascii: "\n") }
         return TerminalText.visibleLines(String(decoding: bytes, as: UTF8.self))
     }
 
-    /// How many bytes at the end begin a character that is longer (RFC 3629 §3).
+    /// The count of trailing bytes that begin an incomplete character (RFC 3629 §3).
     private static func openEnd(_ bytes: [UInt8]) -> Int {
         for (place, byte) in bytes.suffix(3).reversed().enumerated() where byte & 0xC0 != 0x80 {
             let length = byte >= 0xF0 ? 4 : byte >= 0xE0 ? 3 : byte >= 0xC0 ? 2 : 1

@@ -9,7 +9,7 @@
 /// The one maintained Swift reader gives no line numbers, and an operator needs them to correct a file of a hundred
 /// thousand rows. A byte order mark, CRLF and empty lines are tolerated. One row is in memory at a time, and at most
 /// `fieldLimit` bytes of a field.
-struct CommaSeparated: Sequence, IteratorProtocol {
+struct CSVReader: Sequence, IteratorProtocol {
     struct Row: Hashable {
         /// Counted from 1.
         let line: Int
@@ -74,7 +74,7 @@ struct CommaSeparated: Sequence, IteratorProtocol {
         var fields: [String] = []
         while true {
             let field = source.peek() == UInt8(ascii: "\"") ? quoted() : plain()
-            if fields.count < Self.columnLimit { fields.append(field) } else { note(.tooMany) }
+            if fields.count < Self.columnLimit { fields.append(field) } else { report(.tooMany) }
             guard let end = source.next() else { return fields }
             if end != separator {
                 if end == 13, source.peek() == 10 { _ = source.next() }
@@ -88,7 +88,7 @@ struct CommaSeparated: Sequence, IteratorProtocol {
     private mutating func plain() -> String {
         let (bytes, isCut) = source.bytes(
             until: { [separator] in $0 == separator || $0 == 10 || $0 == 13 }, limit: Self.fieldLimit)
-        if isCut { note(.tooLong) }
+        if isCut { report(.tooLong) }
         return text(bytes)
     }
 
@@ -99,7 +99,7 @@ struct CommaSeparated: Sequence, IteratorProtocol {
         while true {
             let (bytes, isCut) = source.bytes(until: { $0 == UInt8(ascii: "\"") || $0 == 10 }, limit: Self.fieldLimit)
             field += bytes.prefix(Swift.max(Self.fieldLimit - field.count, 0))
-            if isCut || field.count >= Self.fieldLimit { note(.tooLong) }
+            if isCut || field.count >= Self.fieldLimit { report(.tooLong) }
             // A missing quote would consume the rest of the file, so the next line is read as a new row.
             if defect == .tooLong, source.peek() == 10 { return "" }
             switch source.next() {
@@ -107,11 +107,11 @@ struct CommaSeparated: Sequence, IteratorProtocol {
                 line += 1
                 field.append(10)
             case nil:
-                note(.openQuote)
+                report(.openQuote)
                 return text(field)
             default:
                 if source.peek() != UInt8(ascii: "\"") {
-                    if !plain().allSatisfy(\.isWhitespace) { note(.textAfterQuote) }
+                    if !plain().allSatisfy(\.isWhitespace) { report(.textAfterQuote) }
                     return text(field)
                 }
                 _ = source.next()
@@ -122,10 +122,10 @@ struct CommaSeparated: Sequence, IteratorProtocol {
 
     private mutating func text(_ bytes: [UInt8]) -> String {
         if let text = String(validating: bytes, as: UTF8.self) { return text }
-        note(.encoding)
+        report(.encoding)
         return ""
     }
 
     /// Keeps the first defect of a row.
-    private mutating func note(_ found: Defect) { defect = defect ?? found }
+    private mutating func report(_ found: Defect) { defect = defect ?? found }
 }

@@ -7,17 +7,17 @@ import Hummingbird
 import NIOCore
 
 /// Reads JSON request bodies and writes JSON responses.
-enum Answers {
+enum JSONBody {
     /// Longest request body, in bytes.
-    static let bodyLimit = 1 << 20
+    static let limit = 1 << 20
 
-    static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
+    static func response(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
         Response(
-            status: status, headers: [.contentType: jsonType],
+            status: status, headers: [.contentType: mediaType],
             body: .init(byteBuffer: ByteBuffer(bytes: try encoder().encode(value))))
     }
 
-    static let jsonType = "application/json; charset=utf-8"
+    static let mediaType = "application/json; charset=utf-8"
 
     static func encoder() -> JSONEncoder {
         let encoder = JSONEncoder()
@@ -26,14 +26,14 @@ enum Answers {
     }
 
     /// Reads a JSON body of at most 1 MiB; unknown fields are refused.
-    static func body<Value: Decodable>(
+    static func read<Value: Decodable>(
         _ type: Value.Type, of request: Request, fields: Set<String>
     ) async throws -> Value {
-        try value(type, of: try await data(of: request), fields: fields)
+        try decode(type, of: try await data(of: request), fields: fields)
     }
 
     /// Reads a JSON object; unknown fields are refused.
-    static func value<Value: Decodable>(_ type: Value.Type, of data: Data, fields: Set<String>) throws -> Value {
+    static func decode<Value: Decodable>(_ type: Value.Type, of data: Data, fields: Set<String>) throws -> Value {
         if let unknown = try object(data).keys.filter({ !fields.contains($0) }).min() {
             throw Refusal.unknownField(unknown)
         }
@@ -57,7 +57,7 @@ enum Answers {
     }
 
     /// The body, decompressed if needed.
-    static func data(of request: Request, upTo limit: Int = bodyLimit) async throws -> Data {
+    static func data(of request: Request, upTo limit: Int = limit) async throws -> Data {
         var request = request
         var plain = try await RequestCoding.plain(&request, upTo: limit)
         return Data(try await collect(&plain, upTo: limit).readableBytesView)
@@ -77,7 +77,7 @@ enum Answers {
     /// Reads the body and keeps it in the request.
     ///
     /// - Parameter limit: the longest accepted body, in bytes.
-    static func collect(_ request: inout Request, upTo limit: Int = bodyLimit) async throws -> ByteBuffer {
+    static func collect(_ request: inout Request, upTo limit: Int = limit) async throws -> ByteBuffer {
         if let announced = request.headers[.contentLength].flatMap({ Int($0) }), announced > limit {
             throw Refusal.bodyTooLarge(limit)
         }
