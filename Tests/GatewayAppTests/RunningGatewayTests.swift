@@ -26,9 +26,10 @@ struct RunningGatewayTests {
         .with("pbx", "[{name: office, address: '\(pbxAddress):5060', probe: false}]")
     }
 
-    private func request(_ method: String, _ call: String) -> String {
+    /// A request of the trunk, to the gateway itself or to a user of the PBX.
+    private func request(_ method: String, _ call: String, user: String = "") -> String {
         [
-            "\(method) sip:1001@\(fixture.folder.address) SIP/2.0",
+            "\(method) sip:\(user)\(fixture.folder.address) SIP/2.0",
             "Via: SIP/2.0/UDP \(trunkAddress):5060;branch=z9hG4bK\(call)\(method)",
             "From: <sip:+61255501001@carrier.example>;tag=a", "To: <sip:1001@\(fixture.folder.address)>",
             "Call-ID: \(call)", "CSeq: 1 \(method)", "Max-Forwards: 70", "Content-Length: 0", "", "",
@@ -51,7 +52,7 @@ struct RunningGatewayTests {
     @Test func `a call is in the ledger after the stop`() async throws {
         let pbx = try UDPPeer(pbxAddress, port: 5060)
         try await fixture.run(text) { [self] in
-            trunk.send(request("INVITE", "i1"), to: fixture.folder.address)
+            trunk.send(request("INVITE", "i1", user: "1001@"), to: fixture.folder.address)
             let invite = await pbx.receive()
             #expect(invite.hasPrefix("INVITE "))
             let copied = invite.components(separatedBy: "\r\n").filter { line in

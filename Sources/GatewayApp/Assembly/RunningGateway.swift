@@ -9,7 +9,7 @@ import UnixSignals
 ///
 /// The start has four phases: open files and sockets, load the stored state, build the call path, build the services. The
 /// gateway sends nothing before all four are complete, so a start that fails touches no call.
-package struct RunningGateway {
+struct RunningGateway {
     private let logger: Logger
     private let recorder: OutcomeRecorder
     private let database: HeraldDatabase
@@ -21,7 +21,7 @@ package struct RunningGateway {
     /// Runs the four phases.
     ///
     /// - Throws: an error that names the address, folder or file, and the configuration key to change.
-    package init(_ start: GatewayStart) async throws {
+    init(_ start: GatewayStart) async throws {
         let resources = try await GatewayResources(start)
         let state = try await StoredState(start, resources)
         let callPath = try CallPathParts(start, resources, state)
@@ -35,7 +35,7 @@ package struct RunningGateway {
     /// Carries calls until SIGTERM or SIGINT, then stores the updates that are still in the ring.
     ///
     /// - Throws: the error of the first service that failed, such as a taken HTTP port.
-    package func run() async throws {
+    func run() async throws {
         let group = ServiceGroup(
             configuration: .init(
                 services: services.map { .init(service: $0, failureTerminationBehavior: .gracefullyShutdownGroup) },
