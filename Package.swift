@@ -141,7 +141,8 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "DirectoryStore",
-            dependencies: ["Branding", "BrandingAPI", "HostSystem", grdb, crypto], swiftSettings: strict),
+            dependencies: ["Branding", "BrandingAPI", "HostSystem", grdb, crypto], exclude: ["README.md"],
+            swiftSettings: strict),
         .target(
             name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], exclude: ["README.md"],
             swiftSettings: strict),

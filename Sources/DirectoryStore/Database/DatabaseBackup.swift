@@ -2,7 +2,7 @@
 
 import GRDB
 import Glibc
-import SystemReasons
+import HostSystem
 
 extension DirectoryDatabase {
     /// Writes a consistent copy of the database beside a running server, without blocking it.

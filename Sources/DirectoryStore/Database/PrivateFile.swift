@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import SystemReasons
+import HostSystem
 
 /// Files that only their owner can read, from their first byte on.
 package enum PrivateFile {
