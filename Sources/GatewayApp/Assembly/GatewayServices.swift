@@ -2,6 +2,7 @@
 
 import Branding
 import CallAccounting
+import CallPath
 import ConfigurationFiles
 import Foundation
 import GatewayAdmin

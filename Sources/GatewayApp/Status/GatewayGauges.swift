@@ -2,6 +2,7 @@
 
 import Branding
 import CallAccounting
+import CallPath
 import Foundation
 import GatewaySync
 import SIPCore
