@@ -213,7 +213,8 @@ let package = Package(
             name: "GatewayAppTests",
             dependencies: [
                 "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "Gateway", "GatewayStore",
-                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "SystemReasons", grdb, lifecycle, signals, log,
+                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "SystemReasons", "ChildPrograms", grdb, lifecycle,
+                signals, log,
             ],
             swiftSettings: strict),
         .testTarget(
