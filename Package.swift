@@ -246,9 +246,9 @@ let package = Package(
         .testTarget(
             name: "GatewayAppTests",
             dependencies: [
-                "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting",
-                "GatewayStore",
-                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", grdb, lifecycle, signals, log,
+                "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting", "GatewayStore",
+                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", "ChildPrograms", grdb, lifecycle,
+                signals, log,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -80,7 +80,7 @@ struct CallDrainTests {
         #expect(log.all.count == 1)
     }
 
-    @Test func `it ends with its patience, and says how many calls go on`() async {
+    @Test func `it ends with its patience, and logs how many calls go on`() async {
         begin(1, 2, 3)
         async let end: Void = drain(.seconds(5)).run()
         await time.waitForSleepers([CallDrain.interval, .seconds(5)])

@@ -28,7 +28,7 @@ struct EndedCallLogTests {
         EndedCallLog.metadata(record, numbers).mapValues(\.description)
     }
 
-    @Test func `it says what became of the call, with its Call-ID escaped`() {
+    @Test func `it has the outcome of the call, with the Call-ID escaped`() {
         let line = line(record(caller: "+61255501001"), .masked)
         #expect(
             line == [
@@ -41,7 +41,7 @@ struct EndedCallLogTests {
     @Test(arguments: [
         (LogSettings.Numbers.masked, "+61******001", "+61******000"), (.full, "+61255501001", "+61255502000"),
     ])
-    func `numbers are as log.numbers says`(numbers: LogSettings.Numbers, from: String, to: String) {
+    func `log.numbers chooses the form of numbers`(numbers: LogSettings.Numbers, from: String, to: String) {
         let line = line(record(caller: "+61255501001"), numbers)
         #expect(line["from"] == from && line["to"] == to)
     }
@@ -58,14 +58,14 @@ struct EndedCallLogTests {
         #expect(!line.values.contains { $0.contains("1009") })
     }
 
-    @Test func `what the carrier sent instead of a number is shown, and masked like one`() {
+    @Test func `a text that the carrier sent instead of a number is shown, and masked like one`() {
         #expect(line(record(caller: nil, reason: .numberUnclear, received: "570157"), .masked)["from"] == "570157")
         #expect(
             line(record(caller: nil, reason: .numberUnclear, received: "0061491570157"), .masked)["from"]
                 == "00********157")
     }
 
-    @Test func `there are none where the configuration wants none`() {
+    @Test func `log.calls switches the lines off`() {
         var settings = LogSettings()
         settings.hasCalls = false
         #expect(EndedCallLog(settings) == nil)

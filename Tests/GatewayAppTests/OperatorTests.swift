@@ -8,7 +8,7 @@ import Testing
 
 @testable import GatewayApp
 
-@Suite("What the operator's commands print")
+@Suite("Output of the operator's commands")
 struct OperatorTests {
     @Test(arguments: [
         ("2026-01-31", 1_769_817_600, 1_769_903_999), ("2026-01-31T12:00:00Z", 1_769_860_800, 1_769_860_800),

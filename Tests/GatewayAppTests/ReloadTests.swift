@@ -2,9 +2,11 @@
 
 import Branding
 import CallPath
+import ChildPrograms
 import ConfigurationFiles
 import Foundation
 import SIPCore
+import SIPTransport
 import Testing
 
 @testable import GatewayApp
@@ -203,6 +205,33 @@ struct ReloadTests {
         #expect(fixture.settings.peerChanges == 2)
         _ = try await fixture.reload("strangers", "nobody")
         #expect(fixture.settings.peerChanges == 2)
+    }
+
+    @Test func `a certificate that cannot be read changes nothing`() async throws {
+        let folder = try GatewayFolder()
+        let key = folder.path + "/tls.key"
+        let made = try await ChildProgram.run(
+            "openssl",
+            [
+                "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", key, "-out", folder.path + "/tls.pem",
+                "-subj", "/CN=a.example", "-days", "300",
+            ])
+        try #require(made.code == 0, "\(made.errors)")
+        let good = try #require(folder.bytes(of: "tls.key"))
+        let text = folder.sections.with(
+            "listen",
+            "[{name: sips, address: '\(folder.address):5061', transport: tls, certificate: tls.pem, key: tls.key}]")
+        let transport = try OpenTransport(try folder.configuration(text), streamConnections: 10) { _ in }
+        let fixture = try ReloadFixture(folder, text) { _ in transport.streams }
+        let before = fixture.settings.current
+        try folder.put(Array("no key".utf8), in: "tls.key")
+        let lines = try await fixture.reload("strangers", "drop")
+        #expect(lines.count == 1 && lines[0].hasPrefix(Self.refused) && lines[0].contains(key), "\(lines)")
+        #expect(fixture.settings.current === before)
+        try folder.put(good, in: "tls.key")
+        #expect(try await fixture.reload("strangers", "drop").contains(Self.done))
+        #expect(fixture.settings.current.strangers == .drop)
+        await transport.streams?.stop()
     }
 
     @Test func `with TCP or TLS the size of a message waits for a restart too`() throws {

@@ -4,7 +4,7 @@ import ChildPrograms
 import Foundation
 import Testing
 
-/// The built program, run as an operator and its unit run it.
+/// Runs the built program.
 @Suite("herald check-config reads certificates and keys", .serialized, .timeLimit(.minutes(8)))
 final class CheckConfigTests {
     private let folder = FileManager.default.temporaryDirectory.path + "/herald-check-\(UUID().uuidString)"
@@ -23,7 +23,7 @@ final class CheckConfigTests {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// Runs openssl; what has a dot and no slash in front is a file of the folder.
+    /// Runs openssl; names that end in key, csr or pem are files of the folder.
     private func openssl(_ arguments: String...) async throws {
         let files = arguments.map {
             ["key", "csr", "pem"].contains(($0 as NSString).pathExtension) ? "\(folder)/\($0)" : $0
@@ -49,7 +49,7 @@ final class CheckConfigTests {
         ("other.key", "is not the key of the certificate in"), ("locked.key", "is protected by a pass phrase"),
         ("text.key", "holds no private key in PEM form that can be read"),
     ])
-    func `a key that cannot be used is told before a start`(key: String, reason: String) async throws {
+    func `a key that cannot be used is reported before a start`(key: String, reason: String) async throws {
         let ended = try await check("long.pem", key)
         #expect(ended.code == 1)
         #expect(ended.errors.contains("herald.yaml: listen sips: \(folder)/\(key) \(reason)"), "\(ended.errors)")
@@ -57,7 +57,9 @@ final class CheckConfigTests {
     }
 
     @Test(arguments: [("long.pem", nil), ("short.pem", "expires in ")])
-    func `a certificate's end is shown, and noted where it is near`(certificate: String, note: String?) async throws {
+    func `the expiry of a certificate is shown, with a note when it is near`(certificate: String, note: String?)
+        async throws
+    {
         let ended = try await check(certificate, "a.key")
         #expect(ended.code == 0, "calls by UDP need no certificate")
         #expect(ended.output.contains("tls     listen sips: for a.example, valid until "))

@@ -5,7 +5,7 @@ import Foundation
 import GRDB
 import Testing
 
-/// The built program, run as an operator runs it; it lies beside the tests, which depend on it.
+/// Runs the built program, which is in the folder of the tests.
 @Suite("A start of herald that fails", .serialized, .timeLimit(.minutes(8)))
 final class StartTests {
     private let folder = FileManager.default.temporaryDirectory.path + "/herald-start-\(UUID().uuidString)"
@@ -43,7 +43,7 @@ final class StartTests {
             logos: {listen: '127.0.0.1:PORT'}
             """
         ),
-    ]) func `a taken port is named before the first call, with what to do`(key: String, text: String) async throws {
+    ]) func `a taken port is reported before the first call, with the remedy`(key: String, text: String) async throws {
         let taken = try TakenPort()
         try "key".write(toFile: folder + "/api-key", atomically: true, encoding: .utf8)
         let refused = try await run(text.replacing("PORT", with: "\(taken.port)"))
@@ -58,7 +58,7 @@ final class StartTests {
         #expect(!refused.errors.contains("ready for calls"))
     }
 
-    @Test func `what it writes is for its user and group alone, also in a folder that anybody may read`() async throws {
+    @Test func `its files are for its user and group alone, also in a folder that everybody may read`() async throws {
         let state = folder + "/state"
         try FileManager.default.createDirectory(
             atPath: state, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o755])
@@ -89,7 +89,7 @@ final class StartTests {
                 """)
     }
 
-    @Test func `brand records that cannot be read stop no call: they are set aside and begun anew`() async throws {
+    @Test func `damaged brand records stop no call: they are set aside and begun anew`() async throws {
         let brands = folder + "/state/brands.sqlite"
         try FileManager.default.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)
         try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: brands))
@@ -101,7 +101,7 @@ final class StartTests {
         #expect(FileManager.default.fileExists(atPath: brands + ".aside"))
         let again = try await run("admin: {listen: '127.0.0.1:\(taken.port)'}")
         #expect(!again.errors.contains("set aside"))
-        // The same where the file is one, and what is in it is not. A program that ends so may leave all of it in the log.
+        // The same for a good file with damaged pages. A program that ends so may leave all of them in the write-ahead log.
         let database = try DatabaseQueue(path: brands)
         try await database.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
         try database.close()
@@ -117,7 +117,7 @@ final class StartTests {
         #expect(inside.errors.contains("cannot listen on TCP 127.0.0.1:\(taken.port)"))
     }
 
-    /// A start that gets as far as the last port to listen on would have carried calls.
+    /// Starts as far as the last port to listen on, so everything before it has worked.
     private func startsAllTheSame(state: String = "state") async throws -> String {
         let taken = try TakenPort()
         let ended = try await run(state: state, "admin: {listen: '127.0.0.1:\(taken.port)'}")
@@ -125,7 +125,7 @@ final class StartTests {
         return ended.errors
     }
 
-    @Test func `a folder that cannot be made stops no call, and is told in words with what to do`() async throws {
+    @Test func `a folder that cannot be made stops no call, and the log has the remedy`() async throws {
         let log = try await startsAllTheSame(state: "/dev/null/state")
         #expect(log.contains("the folder /dev/null/state cannot be made: Not a directory; see gateway.state"), "\(log)")
         #expect(log.contains("outcomes cannot be stored"), "\(log)")
@@ -168,7 +168,7 @@ final class StartTests {
     }
 }
 
-/// A port that somebody listens on.
+/// A TCP port in use.
 private final class TakenPort {
     let port: Int
     private let descriptor: Int32

@@ -26,7 +26,7 @@ final class SyncCommandTests {
             tests.appendingPathComponent("herald").path, ["sync"] + arguments + ["--config", folder + "/herald.yaml"])
     }
 
-    @Test func `it names the socket and how to start a gateway`() async throws {
+    @Test func `it names the socket and the command that starts a gateway`() async throws {
         let ended = try await run("--now")
         #expect(ended.code == 1)
         #expect(

@@ -4,7 +4,7 @@ import ChildPrograms
 import Foundation
 import Testing
 
-/// The built programs as an ordinary user, who may not have a niceness below 0 (setpriority(2)).
+/// Runs the built programs as an ordinary user, without the right to a niceness below 0 (setpriority(2)).
 @Suite("Threads of commands ask for no niceness they cannot have", .serialized, .timeLimit(.minutes(8)))
 struct ThreadPriorityTests {
     private let folder: TemporaryState
@@ -28,7 +28,7 @@ struct ThreadPriorityTests {
         ("herald", ["check-config", "--config", "CONFIG"]),
     ])
     func `only the timer thread of libdispatch does`(program: String, arguments: [String]) async throws {
-        // Where the build's folder is for one user alone, nobody else can run it.
+        // A build folder for one user alone cannot be tested as another user.
         guard try await run("/usr/bin/test", ["-x", Self.tests + "/" + program], asks: false).code == 0 else { return }
         let given = arguments.map {
             $0.replacing("STATE", with: folder.path).replacing("CONFIG", with: folder.path + "/herald.yaml")

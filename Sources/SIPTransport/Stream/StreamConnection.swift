@@ -235,7 +235,7 @@ final class StreamConnection: ChannelInboundHandler {
             }
         }
         // Only for a message: a handshake has its own time limit.
-        if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? .now() : nil }
+        if isSecured { unfinishedSince = framer.isInsideMessage ? unfinishedSince ?? hub.now : nil }
     }
 
     /// Sends one pong for all pings of a read.

@@ -13,13 +13,22 @@ final class ReloadFixture: Sendable {
     let settings: SettingsFixture
     let log = LogLines()
     let sections: ConfigurationText
+    private let streams: StreamTransport?
     private let reload: ConfigurationReload
 
-    /// - Parameter change: what the configuration of the start has instead of `GatewayFolder.sections`.
-    init(_ change: (ConfigurationText) -> ConfigurationText = { $0 }) throws {
+    /// - Parameter change: changes `GatewayFolder.sections` for the start.
+    convenience init(_ change: (ConfigurationText) -> ConfigurationText = { $0 }) throws {
         let folder = try GatewayFolder()
-        let sections = change(folder.sections)
+        try self.init(folder, change(folder.sections)) { _ in nil }
+    }
+
+    /// - Parameter makeStreams: opens the TCP and TLS addresses of the configuration.
+    init(
+        _ folder: GatewayFolder, _ sections: ConfigurationText,
+        makeStreams: (HeraldConfiguration) throws -> StreamTransport?
+    ) throws {
         let settings = try SettingsFixture(folder, sections)
+        streams = try makeStreams(settings.configuration)
         let recorder = OutcomeRecorder(
             database: try HeraldDatabase(folder: folder.path), ring: try SignalRing(inMemory: 64),
             settings: try settings.configuration.recorderSettings(), log: log.logger)
@@ -31,8 +40,9 @@ final class ReloadFixture: Sendable {
         self.sections = sections
         self.settings = settings
         reload = ConfigurationReload(
-            path: folder.configurationPath, fixed: RestartOnlySettings(settings.configuration, hasStreams: false),
-            settings: settings.live, streams: nil, resolver: resolver, recorder: recorder, logger: log.logger)
+            path: folder.configurationPath,
+            fixed: RestartOnlySettings(settings.configuration, hasStreams: streams != nil),
+            settings: settings.live, streams: streams, resolver: resolver, recorder: recorder, logger: log.logger)
     }
 
     /// Reloads from a file with another text.
