@@ -130,7 +130,7 @@ struct ReloadTests {
 
     @Test(arguments: [
         ("trunks: [", "herald.yaml:"), ("", "is empty"),
-        ("strangers: none", "herald.yaml:6:12: strangers: \"none\" is none of refuse, drop"),
+        ("strangers: none", "herald.yaml:6:12: strangers: \"none\" is not one of refuse, drop"),
         ("unknown: 1", "unknown"),
     ])
     func `a file with a problem changes nothing, and the log has the place`(text: String, problem: String) async throws
