@@ -15,7 +15,7 @@ package enum Hexadecimal {
         return high &<< 32 | low
     }
 
-    /// Reads eight digits in any case, all at once; nil for anything else.
+    /// Reads eight digits in any case; nil for anything else.
     @inline(__always)
     private static func eight(_ digits: EightBytes) -> UInt64? {
         // Bit 6 tells letters from figures; bit 5 of a letter is its case.
