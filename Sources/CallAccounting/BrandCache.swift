@@ -4,39 +4,39 @@ package import Branding
 
 /// The durable copy of the directory's records, as the sync side sees it.
 ///
-/// A sync has two phases: its records wait in an intake while they come in, then `apply` makes them the dataset in one
-/// all-or-nothing change. If either throws, the last dataset stays readable. Safe from any thread; never called on the
+/// A sync has two phases. Its records wait in an intake while they arrive; then `apply` makes them the dataset in one
+/// atomic change. If either throws, the last dataset stays readable. Safe from any thread; never called on the
 /// call path. Source: securenode-endpoint-contract §4.
 package protocol BrandCache: Sendable {
-    /// What the last successful sync left behind.
+    /// The state after the last successful sync.
     func syncState() async throws -> SyncState
-    /// An empty place for the records of one answer; one that was there before is thrown away.
+    /// An empty intake for the records of one response; an earlier intake is discarded.
     func intake() async throws -> any BrandIntake
     /// Applies one sync in one transaction.
     ///
-    /// - Parameter intake: what `intake()` gave last; its records can still be read afterwards.
+    /// - Parameter intake: the last result of `intake()`; its records can still be read afterwards.
     /// - Returns: how many rows were written and removed.
     /// - Throws: a database error; nothing has changed then.
     func apply(_ change: SyncChange, from intake: any BrandIntake) async throws -> AppliedSync
-    /// Moves what a sync wrote to its place on the disk, once calls see it; the disk's space comes back with a large one.
+    /// Checkpoints the write-ahead log after calls use the new dataset; a large one gives space back.
     ///
-    /// A reader may be in the way: then it stays where it is until the next sync, and nothing is lost.
+    /// A reader may prevent it; the log then stays until the next sync.
     func settle(_ applied: AppliedSync) async
-    /// Notes that the directory had nothing new.
+    /// Records a sync without changes.
     func confirm(isFull: Bool, gates: BrandingGates, now: Int64) async throws
-    /// Stores whether the directory tells what it no longer brands when asked, so that the first sync after a start asks.
+    /// Stores whether the directory reports removed numbers on request, for the first sync after a start.
     func store(hasTombstones: Bool) async throws
-    /// Stores gates without touching records, after an event or lookup answer changed them or a 401 closed them.
+    /// Stores gates alone, after an event or lookup response changed them or a 401 closed them.
     func store(gates: BrandingGates) async throws
 }
 
-/// Where the records of one answer wait until all of them are there.
+/// Holds the records of one response until it is complete.
 ///
-/// Of several records for a number the newest stays; of equally old ones the later, and an inactive one before an active
-/// one. Memory does not grow with their number. One task at a time.
+/// Of several records for a number the newest stays. Of equally old ones the later stays, and an inactive one before an
+/// active one. Memory does not grow with their number. One task at a time.
 package protocol BrandIntake: Sendable {
     func add(_ records: [BrandRecord], inactive: [InactiveNumber]) async throws
-    /// Forgets what was added, for an answer that broke off and begins anew.
+    /// Discards the records of a response that broke off and begins again.
     func restart() async throws
     /// Calls `body` with the active numbers in ascending order, at most `limit` at a time.
     func forEachPage(of limit: Int, _ body: ([E164Number]) async throws -> Void) async throws
@@ -45,7 +45,7 @@ package protocol BrandIntake: Sendable {
 /// A number that the directory no longer brands.
 package struct InactiveNumber: Hashable, Sendable {
     package var number: E164Number
-    /// ISO 8601, to the letter; empty when it was not said.
+    /// ISO 8601, unchanged; empty if absent.
     package var updatedAt: String
 
     package init(number: E164Number, updatedAt: String) {
@@ -54,9 +54,9 @@ package struct InactiveNumber: Hashable, Sendable {
     }
 }
 
-/// Where the next sync goes on.
+/// The starting point of the next sync.
 package struct SyncState: Hashable, Sendable {
-    /// The server's `synced_at`, kept to the letter; nil before the first sync.
+    /// The server's `synced_at`, unchanged; nil before the first sync.
     package var cursor: String?
     /// Seconds since 1970 of the last full sync; nil before the first.
     package var lastFullSync: Int64?
@@ -65,11 +65,11 @@ package struct SyncState: Hashable, Sendable {
     package var gates: BrandingGates
     /// Grows by one with every change of records; ties a saved index to the rows it was built from.
     package var generation: Int64
-    /// By what the next full request is conditional; nil once records have changed since that answer.
+    /// Validator of the next full request; nil once records have changed since that response.
     package var fullValidator: SyncValidator?
-    /// By what the next request with `cursor` is conditional.
+    /// Validator of the next request with `cursor`.
     package var cursorValidator: SyncValidator?
-    /// Whether the directory said last that it tells what it no longer brands when asked; nil while it has not spoken of it.
+    /// Whether the directory reports removed numbers on request; nil if unknown.
     package var hasTombstones: Bool?
 
     package init(
@@ -84,14 +84,14 @@ package struct SyncState: Hashable, Sendable {
     }
 }
 
-/// What an HTTP answer said of its version, to be sent back with the same request (RFC 9110 §8.8, §13.1).
+/// The validators of an HTTP response, for the next conditional request (RFC 9110 §8.8, §13.1).
 package struct SyncValidator: Codable, Hashable, Sendable {
-    /// `ETag`, to the letter.
+    /// `ETag`, unchanged.
     package var tag: String?
-    /// `Last-Modified`, to the letter.
+    /// `Last-Modified`, unchanged.
     package var modified: String?
 
-    /// Nil when the answer had neither.
+    /// Nil if the response had neither.
     package init?(tag: String?, modified: String?) {
         guard tag != nil || modified != nil else { return nil }
         self.tag = tag
@@ -99,13 +99,13 @@ package struct SyncValidator: Codable, Hashable, Sendable {
     }
 }
 
-/// One answer of the directory, whose records wait in an intake.
+/// One response of the directory, whose records wait in an intake.
 package struct SyncChange: Sendable {
-    /// True when the records are the whole authoritative set; what is not among them goes.
+    /// True if the records are the whole authoritative set; other records are removed.
     package var isFull: Bool
-    /// The server's `synced_at`; nil leaves the cursor where it was, so that the same request can be repeated.
+    /// The server's `synced_at`; nil leaves the cursor, so that the same request can be repeated.
     package var cursor: String?
-    /// Of this answer, if it had one.
+    /// The validator of this response, if any.
     package var validator: SyncValidator?
     package var gates: BrandingGates
     /// Seconds since 1970.
@@ -122,7 +122,7 @@ package struct SyncChange: Sendable {
     }
 }
 
-/// What a sync changed.
+/// The changes of a sync.
 package struct AppliedSync: Hashable, Sendable {
     package var written: Int
     package var removed: Int

@@ -3,7 +3,7 @@
 import Atomics
 package import Branding
 
-/// What calls are branded from at this instant: records and gates together, immutable.
+/// Records and gates of the branding decision at one instant; immutable.
 package final class BrandingSnapshot: AtomicReference, Sendable {
     package let index: BrandIndex
     package let gates: BrandingGates
@@ -14,7 +14,7 @@ package final class BrandingSnapshot: AtomicReference, Sendable {
     }
 }
 
-/// The one place where the snapshot is swapped: readers on the call path never wait, writers replace it whole.
+/// Holds the current snapshot: readers on the call path never wait, writers replace it as a whole.
 package final class CurrentBranding: Sendable {
     private let snapshot: ManagedAtomic<BrandingSnapshot>
 
@@ -22,12 +22,12 @@ package final class CurrentBranding: Sendable {
         snapshot = ManagedAtomic(initial)
     }
 
-    /// The snapshot to use for one call; take it once per INVITE.
+    /// The snapshot for one call; load it once per INVITE.
     ///
     /// Wait-free, any thread.
     package func load() -> BrandingSnapshot { snapshot.load(ordering: .acquiring) }
 
-    /// Puts a new snapshot in place; calls that already loaded the old one finish with it.
+    /// Replaces the snapshot; calls with the old snapshot finish with it.
     ///
     /// Any thread.
     package func store(_ next: BrandingSnapshot) { snapshot.store(next, ordering: .releasing) }

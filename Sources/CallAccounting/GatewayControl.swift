@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an operator's command can make a running gateway do; the running gateway plays this role.
+/// Commands of the operator to a running gateway, which plays this role.
 ///
 /// Never on the call path; safe from any thread.
 package protocol GatewayControl: Sendable {
@@ -10,26 +10,26 @@ package protocol GatewayControl: Sendable {
     func sync(full: Bool) async -> ControlledSync
 }
 
-/// How a sync that an operator asked for ended.
+/// The result of a sync that an operator started.
 package struct ControlledSync: Hashable, Sendable, Codable {
-    /// How it ended.
+    /// The kind of result.
     package enum Result: String, Hashable, Sendable, Codable {
         case succeeded
         /// The directory or the disk is the cause; the last records stay in use.
         case failed
-        /// A sync runs already, and no second one begins.
+        /// Another sync runs, and no second one begins.
         case busy
         /// There is no directory, or the gateway stops.
         case unavailable
     }
 
     package var result: Result
-    /// True where the whole set was asked for; nil where no sync ran.
+    /// True for a sync of the whole set; nil if no sync ran.
     package var isFull: Bool?
     /// Records written and removed.
     package var written: Int?
     package var removed: Int?
-    /// Numbers that calls can be branded from now.
+    /// Numbers with a brand after the sync.
     package var numbers: Int?
     /// Records left out, by reason.
     package var rejected: [String: Int]?

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the health, metrics and status page needs to know; the running gateway plays this role.
+/// The source of the health, metrics and status pages; the running gateway plays this role.
 ///
-/// Asked a few times a minute, never on the call path; safe from any thread. An answer is a copy of one instant.
+/// Used a few times a minute, never on the call path; safe from any thread. Each value is a copy of one instant.
 package protocol GatewayStatusSource: Sendable {
-    /// Everything that only grows since the start.
+    /// Values that only grow since the start.
     func counters() async -> [CounterSample]
-    /// Everything that goes up and down.
+    /// Values that go up and down.
     func gauges() async -> [GaugeSample]
-    /// How the gateway stands.
+    /// The state of the gateway.
     func status() async -> GatewayStatus
 }
 
 /// One series that only grows, named as Prometheus wants it: `herald_calls_total`.
 ///
-/// Samples of one name share one help text. Labels never carry a telephone number or anything else a caller chose:
-/// each value makes a new series, and a withheld number must not be found here.
+/// Samples of one name share one help text. Labels never carry a telephone number or another value that a caller chose.
+/// Each value makes a new series, and a withheld number must not appear here.
 package struct CounterSample: Hashable, Sendable {
     package var name: String
     /// One sentence for people, without a full stop.
@@ -58,7 +58,7 @@ package struct MetricLabel: Hashable, Sendable {
     }
 }
 
-/// How the gateway stands, for `/readyz` and `/status`; times in seconds since 1970.
+/// The state of the gateway, for `/readyz` and `/status`; times in seconds since 1970.
 package struct GatewayStatus: Hashable, Sendable, Codable {
     /// Configured name of the gateway.
     package var gateway: String
@@ -66,29 +66,29 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var startedAt: Int64
     /// The addresses it receives on; empty until every socket is bound.
     package var listening: [String]
-    /// What calls are branded from.
+    /// Records and gates of the branding decision.
     package var branding: Branding
-    /// Nil where no directory is configured.
+    /// Nil without a configured directory.
     package var sync: Sync?
-    /// Everything that must be open for a call to be branded; empty where no directory is configured.
+    /// Gates that must be open for a branded call; empty without a configured directory.
     package var gates: [Gate]
-    /// What the directory says of itself; nil where none is configured.
+    /// The directory's own report; nil without a configured directory.
     package var directory: DirectoryStanding?
     package var outbox: Outbox
-    /// Nil where logos are neither fetched nor served.
+    /// Nil if logos are neither fetched nor served.
     package var logos: Logos?
     /// Transactions in memory.
     package var transactions: Int
-    /// Why outcomes cannot be stored at present; nil while all is well.
+    /// The reason why outcomes cannot be stored at present; nil normally.
     package var ledgerProblem: String?
-    /// What is wrong with the gateway's folders and files, each with its remedy.
+    /// Problems of the gateway's folders and files, each with its remedy.
     package var stateProblems: [String]
-    /// The gateway ends: new calls are refused, those in progress go on.
+    /// The gateway stops: new calls are rejected, calls in progress go on.
     package var isDraining: Bool
     package var trunks: [Trunk] = []
-    /// Where calls go, and how each of these places is.
+    /// The targets of calls and their states.
     package var targets: [Target] = []
-    /// Why calls from trunks cannot be served; nil while a target of some PBX is up, or nobody wants to know.
+    /// The reason why calls from trunks cannot be served; nil while a target of some PBX is up, or if not reported.
     package var pbxProblem: String?
     /// Senders whose messages were rejected last, newest first.
     package var rejected: [Rejected] = []
@@ -115,14 +115,14 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         self.transactions = transactions
     }
 
-    /// Records and gates calls are decided by.
+    /// Records and gates of the branding decision.
     package struct Branding: Hashable, Sendable, Codable {
         /// True when a dataset is there, or it is settled that calls pass unbranded; false before the first sync.
         package var isSettled: Bool
         package var numbers: Int
         package var brands: Int
         package var generation: Int64
-        /// The word of the closed gate; nil when calls may be branded.
+        /// The name of the closed gate; nil when calls may be branded.
         package var gate: String?
 
         package init(isSettled: Bool, numbers: Int = 0, brands: Int = 0, generation: Int64 = 0, gate: String? = nil) {
@@ -139,7 +139,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         }
     }
 
-    /// How the last sync with the directory ended.
+    /// The result of the last sync with the directory.
     package struct Sync: Hashable, Sendable, Codable {
         /// `none`, `succeeded`, `unauthorised` or `failed`.
         package var result: String
@@ -147,7 +147,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         package var lastFullSuccess: Int64?
         package var nextAt: Int64?
         package var failuresInARow: Int
-        /// What the last failure said, without secrets; nil after a success.
+        /// The text of the last failure, without secrets; nil after a success.
         package var lastError: String?
 
         package init(
@@ -191,7 +191,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         package var failed: Int
         /// Of all files.
         package var bytes: Int
-        /// Answers to phones since the start.
+        /// Responses to phones since the start.
         package var served: UInt64
 
         package init(known: Int, ready: Int, failed: Int, bytes: Int, served: UInt64) {
@@ -214,7 +214,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
         case stateProblems = "state_problems"
     }
 
-    /// Why calls should not be sent here yet; nil when they may.
+    /// The reason why calls should not be sent here; nil when they may.
     ///
     /// A closed gate, a failed sync and a full outbox are no obstacles: calls go on from the stored copy, or unbranded.
     /// A PBX without a target that is up is one, unless `health.report_pbx` says otherwise.

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension GatewayStatus {
-    /// One thing that must be open for a call to be branded.
+    /// A gate that must be open for a branded call.
     package struct Gate: Hashable, Sendable, Codable {
         /// `authorised`, `account_status`, `branding_enabled`, `voip_dialer_enabled`, `cap` or `fresh`.
         package var gate: String
         package var open: Bool
         /// Seconds since 1970 of the last change; nil while it is as it was at the start.
         package var since: Int64?
-        /// Why it is closed, and what to do; of an open one, what of the directory is ignored.
+        /// Cause and remedy of a closed gate; for an open gate, the ignored part of the directory's response.
         package var reason: String?
 
         package init(gate: String, open: Bool, since: Int64? = nil, reason: String? = nil) {
@@ -19,17 +19,17 @@ extension GatewayStatus {
         }
     }
 
-    /// What the directory says of itself and of this gateway.
+    /// The directory's report on itself and on this gateway.
     package struct DirectoryStanding: Hashable, Sendable, Codable {
-        /// `live`, `testing` or a word of its own; calls are branded alike in each.
+        /// `live`, `testing` or another value; branding is the same in each.
         package var mode: String?
-        /// Versions of Herald the directory names; nil where it names none.
+        /// Versions of Herald in the directory's response; nil for none.
         package var minimumVersion: String?
         package var latestVersion: String?
         package var isUpdateDue: Bool
         /// Seconds a copy may be used without a successful sync; nil for no end.
         package var cacheLifetime: Int64?
-        /// Lookups since the start by what they found; nil where they are off.
+        /// Lookups since the start by result; nil if they are off.
         package var lookups: [String: Int]?
 
         package init(

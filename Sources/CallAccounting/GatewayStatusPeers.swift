@@ -16,7 +16,7 @@ extension GatewayStatus {
         }
     }
 
-    /// A place calls go to, as the status page shows it.
+    /// A target of calls, as the status page shows it.
     package struct Target: Hashable, Sendable, Codable {
         /// `trunk carrier` or `pbx office`.
         package var group: String
@@ -55,7 +55,7 @@ extension GatewayStatus {
         package var transport: String
         /// `trunk carrier` or `pbx office`; nil for an unknown sender.
         package var peer: String?
-        /// Of the last message, with everything unprintable as an escape.
+        /// The method of the last message, with unprintable bytes as escapes.
         package var method: String
         /// The status of Herald's response; nil for a dropped message.
         package var status: Int?

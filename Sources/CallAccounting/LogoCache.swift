@@ -4,43 +4,43 @@ package import Branding
 
 /// The gateway's own copies of logos, as the fetching side sees them.
 ///
-/// Safe from any thread; never called on the call path. An error leaves what was there before.
+/// Safe from any thread; never called on the call path. An error leaves the previous state.
 package protocol LogoCache: Sendable {
-    /// Brings rows and files in step after a start: what is half there goes, what has to be made anew becomes due.
+    /// Reconciles rows and files after a start: removes partial logos and makes missing ones due.
     func prepare(now: Int64) async throws
-    /// Takes over which logos the stored brands name.
+    /// Takes over the logos of the stored brands.
     ///
-    /// - Returns: how many different ones were left out because there are more than are ever fetched.
+    /// - Returns: the number of logos above the limit, which are left out.
     func takeOver(now: Int64) async throws -> Int
-    /// The logos whose time has come, the longest waiting first.
+    /// The logos that are due, the longest waiting first.
     func due(limit: Int, now: Int64) async throws -> [DueLogo]
     /// True when all wanted files of a picture are there.
     func has(hash: String) async throws -> Bool
     /// Writes the files of one picture, for whose URL `note` follows.
     ///
-    /// - Throws: when the disk refuses; nothing is noted then.
+    /// - Throws: an error of the disk; nothing is recorded then.
     func store(hash: String, _ files: [LogoFile], now: Int64) async throws
-    /// Notes how a fetch ended, and makes room for a new picture.
+    /// Records the result of a fetch, and frees space for a new picture.
     func note(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws
-    /// Notes which files phones asked for.
+    /// Records the files that phones requested.
     func noteUse(of names: [String], now: Int64) async throws
-    /// Removes what no brand has named for the time of grace.
+    /// Removes logos that no brand has named for the grace period.
     func tidy(now: Int64) async throws
-    /// What stands in Call-Info from now on.
+    /// The URLs for Call-Info from now on.
     func hosted() async throws -> HostedLogos
     /// Counts for the status page.
     func totals() async throws -> LogoTotals
-    /// The bytes of a file that is served; nil for a name that is none.
+    /// The bytes of a served file; nil for an unknown name.
     func read(_ name: String) -> [UInt8]?
 }
 
-/// A logo that is to be fetched now.
+/// A logo that is due for a fetch.
 package struct DueLogo: Hashable, Sendable {
     package var url: String
-    /// Validators of the copy that is there; nil when it must be fetched whole.
+    /// Validators of the present copy; nil without one.
     package var etag: String?
     package var lastModified: String?
-    /// Fetches that failed in a row.
+    /// Consecutive failed fetches.
     package var failures: Int
     /// The kind of the last failure.
     package var reason: String?
@@ -56,9 +56,9 @@ package struct DueLogo: Hashable, Sendable {
     }
 }
 
-/// How a fetch ended.
+/// The result of a fetch.
 package enum LogoResult: Hashable, Sendable {
-    /// The copy is still the right one.
+    /// The copy is current.
     case unchanged
     case fetched(hash: String, etag: String?, lastModified: String?)
     /// The last good copy, if there is one, stays in use.
@@ -67,7 +67,7 @@ package enum LogoResult: Hashable, Sendable {
 
 /// One file for phones.
 package struct LogoFile: Hashable, Sendable {
-    /// Key of its form, such as `128x128.png` or `as-is`.
+    /// Key of the form, such as `128x128.png` or `as-is`.
     package var form: String
     /// `HASH-128x128.png`, as RFC 9796 wants the size in it.
     package var name: String
@@ -80,11 +80,11 @@ package struct LogoFile: Hashable, Sendable {
     }
 }
 
-/// Which files are made of each picture.
+/// The files that are made of each picture.
 package enum LogoForms: Hashable, Sendable {
-    /// The picture as it came.
+    /// The picture as received.
     case asItCame
-    /// Squares of these sizes in pixels, the first of which stands in Call-Info; at least one.
+    /// Squares of these sizes in pixels; the first is in Call-Info. At least one.
     case squares([Int], LogoPicture.Format)
 
     /// Keys of all files of a picture.
@@ -95,15 +95,15 @@ package enum LogoForms: Hashable, Sendable {
         }
     }
 
-    /// Key of the file that stands in Call-Info.
+    /// Key of the file in Call-Info.
     package var shown: String { keys[0] }
 }
 
 /// Counts of logos and of their files.
 package struct LogoTotals: Hashable, Sendable {
-    /// Different logos the stored brands name.
+    /// Distinct logos of the stored brands.
     package var known = 0
-    /// Of those, with a copy that is served.
+    /// Of those, logos with a served copy.
     package var ready = 0
     /// Logos whose last fetch failed, by reason.
     package var failed: [String: Int] = [:]

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// What fetching and serving logos has come to since the start; any thread, never on the call path.
+/// Counts fetches and responses of logos since the start; any thread, never on the call path.
 package final class LogoTraffic: Sendable {
     private struct State {
         var fetches: [String: UInt64] = [:]
@@ -15,12 +15,12 @@ package final class LogoTraffic: Sendable {
 
     package init() {}
 
-    /// Counts a fetch by how it ended: `fetched`, `unchanged`, or the reason of its failure.
+    /// Counts a fetch by its result: `fetched`, `unchanged`, or the reason of its failure.
     package func countFetch(_ result: String) {
         state.withLock { $0.fetches[result, default: 0] += 1 }
     }
 
-    /// Counts an answer to a phone; `name` is the file that was sent, nil for none.
+    /// Counts a response to a phone; `name` is the file that was sent, nil for none.
     package func countAnswer(_ status: Int, file name: String? = nil, bytes: Int = 0) {
         state.withLock { state in
             state.answers[status, default: 0] += 1
@@ -29,7 +29,7 @@ package final class LogoTraffic: Sendable {
         }
     }
 
-    /// The files phones asked for since the last call.
+    /// The files that phones requested since the last call.
     package func takeUsed() -> [String] {
         state.withLock { state in
             defer { state.used = [] }

@@ -6,28 +6,28 @@ package import GRDB
 import HostSystem
 import Synchronization
 
-/// The gateway's two SQLite files in its state folder, opened and brought up to date.
+/// The gateway's two SQLite files in its state folder, opened and migrated.
 ///
-/// `herald.sqlite` holds calls and events, `brands.sqlite` the directory's records: SQLite has one writer per file, and
-/// a full sync of a million records must not hold up what calls have to tell for seconds. Both are in WAL mode, so
-/// readers never wait for the writer. Safe from any thread; never touched on the call path.
+/// `herald.sqlite` holds calls and events, `brands.sqlite` the directory's records. SQLite has one writer per file, and
+/// a full sync of a million records must not delay the recorder for seconds. Both are in WAL mode, so readers never wait
+/// for the writer. Safe from any thread; never used on the call path.
 package final class HeraldDatabase: Sendable {
-    /// Calls, events and the position in the signal ring.
+    /// Calls, events and the position in the ring.
     package let ledgerFile: LedgerFile
-    /// Brand records and sync state; a power cut may cost the last sync, which the next one repeats.
+    /// Brand records and sync state; the next sync repeats one that a power cut has undone.
     package let brands: any DatabaseWriter
-    /// The folder both are in.
+    /// The folder of both files.
     let folder: String
-    /// Where the brand records are; elsewhere while the folder cannot be written.
+    /// Path of the brand records; another folder while this one cannot be written.
     let brandsFolder: String
-    /// What was wrong with a file at this start, and what was done about it; an operator must see to it.
+    /// Problems of the files at this start and their treatment, for the operator.
     package let notices: [Notice]
 
-    /// What a gateway does about a file that it cannot use at its start.
+    /// The treatment of a file that the gateway cannot use at its start.
     package enum Notice: Hashable, Sendable {
         /// Brand records were renamed and begun anew.
         case brandsSetAside(SetAsideFile)
-        /// Brand records are kept in another place until the next start; nil where that is memory.
+        /// Brand records are in another place until the next start; nil for memory.
         case brandsElsewhere(HeraldDatabaseError, place: String?)
         /// A damaged ledger was renamed and begun anew.
         case ledgerSetAside(SetAsideFile)
@@ -35,12 +35,12 @@ package final class HeraldDatabase: Sendable {
 
     /// Calls and events; every commit is on the disk before it returns.
     ///
-    /// - Throws: why the ledger is not there.
+    /// - Throws: the reason why there is no ledger.
     package var ledger: any DatabaseWriter { get throws(HeraldDatabaseError) { try ledgerFile.database } }
 
-    /// Opens or creates both files below `folder` and applies the migrations that are missing.
+    /// Opens or creates both files below `folder` and applies missing migrations.
     ///
-    /// - Throws: `HeraldDatabaseError` naming the file and what to do.
+    /// - Throws: `HeraldDatabaseError` with file and remedy.
     package init(folder: String) throws(HeraldDatabaseError) {
         self.folder = folder
         brandsFolder = folder
@@ -51,11 +51,11 @@ package final class HeraldDatabase: Sendable {
         brands = try BrandDatabase.open(Self.brandsPath(in: folder))
     }
 
-    /// Opens what a gateway needs that starts: no file and no folder that is damaged, foreign or not writable ends the start.
+    /// Opens the files of a starting gateway; a damaged, foreign or read-only file or folder never ends the start.
     ///
-    /// Without a ledger the recorder waits for one. Brand records that cannot be opened are renamed and begun anew, or kept in
-    /// `spare` until the next start: the directory has them, and no call may wait for an operator.
-    /// - Parameter spare: another folder that may be writable, best in memory.
+    /// Without a ledger the recorder waits for one. Brand records that cannot be opened are renamed and begun anew, or
+    /// kept in `spare` until the next start. The directory has them, and no call may wait for an operator.
+    /// - Parameter spare: another folder, best in memory.
     package convenience init(ofGateway folder: String, spare: String) {
         self.init(ofGateway: folder, spare: spare, replacing: nil)
     }
@@ -65,7 +65,7 @@ package final class HeraldDatabase: Sendable {
         try? Self.makeFolder(folder)
         let ledgerFile = LedgerFile(folder: folder)
         self.ledgerFile = ledgerFile
-        // Both at once: after a crash SQLite reads through each write-ahead log.
+        // Both at once, because after a crash SQLite reads each write-ahead log.
         let opened = Mutex<SetAsideFile?>(nil)
         let opening = DispatchGroup()
         DispatchQueue.global().async(group: opening) {
@@ -78,12 +78,12 @@ package final class HeraldDatabase: Sendable {
         notices = place.notices + opened.withLock { $0.map { [Notice.ledgerSetAside($0)] } ?? [] }
     }
 
-    /// What is wrong with the brand records, where an error of reading them says that they are damaged; nil otherwise.
+    /// The damage of the brand records, if an error of reading them shows one.
     package func damage(shownBy error: any Error) -> HeraldDatabaseError? {
         Self.damage(shownBy: error, path: Self.brandsPath(in: brandsFolder))
     }
 
-    /// Opens both files once more, with brand records begun anew: those that are there are damaged inside.
+    /// Opens both files again with new brand records, because the present ones are damaged inside.
     package func withoutBrands(because error: HeraldDatabaseError, spare: String) -> HeraldDatabase {
         try? close()
         return HeraldDatabase(ofGateway: folder, spare: spare, replacing: error)
@@ -121,7 +121,7 @@ package final class HeraldDatabase: Sendable {
         try reader(path: brandsPath(in: folder), migrator: Migrations.brands)
     }
 
-    /// Closes both files; a later use of either throws.
+    /// Closes both files; later use of either throws.
     package func close() throws {
         try ledgerFile.close()
         try brands.close()
@@ -129,7 +129,7 @@ package final class HeraldDatabase: Sendable {
 
     package static func ledgerPath(in folder: String) -> String { folder + "/herald.sqlite" }
     package static func brandsPath(in folder: String) -> String { folder + "/brands.sqlite" }
-    /// Where the records of a sync wait while they come in; gone after it.
+    /// The file in which the records of a sync wait; removed after it.
     package static func incomingPath(in folder: String) -> String { folder + "/incoming.sqlite" }
 
     static func pool(
@@ -138,15 +138,15 @@ package final class HeraldDatabase: Sendable {
         do {
             var configuration = Self.configuration(label: path)
             configuration.prepareDatabase { database in
-                // Pages, 16 MB: rows of calls in progress are written several times, and moved to their place once.
+                // 16 MB of pages: rows of calls in progress are written several times and checkpointed once.
                 try database.execute(sql: "PRAGMA wal_autocheckpoint = 4000")
             }
             let pool = try DatabasePool(path: path, configuration: configuration)
             try check(pool, migrator: migrator, path: path)
             try migrator.migrate(pool)
-            // SQLite opens a file it may only read as well, and says so at the first write; it would never write again then.
+            // SQLite also opens a read-only file, and would fail at each write.
             try pool.writeWithoutTransaction { try $0.inTransaction(.immediate) { .rollback } }
-            // After opening, for GRDB then sets NORMAL, which may lose commits that were already reported as done.
+            // After opening, because GRDB sets NORMAL then, which may lose reported commits.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = \(durability)") }
             return pool
         } catch let error as HeraldDatabaseError {
@@ -182,7 +182,7 @@ package final class HeraldDatabase: Sendable {
         }
     }
 
-    /// Without the statement that failed, which tells an operator nothing.
+    /// The error without the failed statement, which does not help an operator.
     private static func reason(_ error: any Error) -> String {
         (error as? DatabaseError)?.message ?? SystemReason.text(error) ?? "\(error)"
     }
@@ -203,22 +203,22 @@ package final class HeraldDatabase: Sendable {
     }
 }
 
-/// Why a database could not be opened; says the path and what to do.
+/// The reason why a database could not be opened, with path and remedy.
 package struct HeraldDatabaseError: Error, Hashable, CustomStringConvertible {
     package enum Problem: Hashable, Sendable {
         case folder(String)
         case open(String)
         case damaged(String)
         case missing
-        /// The operator's commands may run as another user than the gateway.
+        /// The operator's command runs as a user without access.
         case forbidden(String)
         case older
         case newer
 
-        /// The file was there, and is not any more, or is another one.
+        /// The file was removed or replaced.
         case gone
 
-        /// True where the file can be read and what it holds cannot.
+        /// True if the file is readable and its content is not.
         var isOfContent: Bool {
             switch self {
             case .damaged, .newer: true

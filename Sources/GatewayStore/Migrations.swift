@@ -2,17 +2,16 @@
 
 import GRDB
 
-/// The tables of the gateway, built step by step; the name of a step that was ever released is never edited.
+/// The tables of the gateway, built step by step; a released step keeps its name.
 ///
 /// Times of calls are microseconds since 1970, all others seconds since 1970.
 enum Migrations {
-    /// Tables of `herald.sqlite`: calls, the event outbox, the position in the signal ring.
+    /// Tables of `herald.sqlite`: calls, the event outbox, the position in the ring.
     ///
-    /// Every row goes in at the end of its table and every index of a busy table covers only the rows somebody still
-    /// waits for, so a call costs the same with ten rows in the file as with ten million. Looking up an old call by
-    /// its id therefore reads backwards through the table; only the operator does that. `shown_event`, `end_event` and
-    /// `return_event` of a call are ids of its events; `call_id` and `outcome` of an event are
-    /// read from its key, because every byte of a row is written twice.
+    /// Every row goes to the end of its table, and every index of a busy table covers only rows with pending work. So a
+    /// call costs the same in a file of ten rows and of ten million. A lookup of an old call by its id reads the table
+    /// backwards, which only the operator needs. `shown_event`, `end_event` and `return_event` of a call are ids of its
+    /// events. `call_id` and `outcome` of an event are in its key, because every byte of a row is written twice.
     static var ledger: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("ledger 1") { database in
@@ -108,10 +107,10 @@ enum Migrations {
                     """)
         }
         migrator.registerMigration("ledger outputs by call") { database in
-            // Retention asks of each old call whether it still has to go out.
+            // Retention looks for pending outputs of each old call.
             try database.execute(sql: "CREATE INDEX call_output_call ON call_output (call)")
         }
-        // SQLite worked both out for each row it stored, 3,500 instructions. Dropping a computed column writes no row.
+        // Both cost 3,500 instructions a row. Dropping a computed column writes no row.
         migrator.registerMigration("ledger events without computed columns") { database in
             try database.execute(
                 sql: """
@@ -132,12 +131,12 @@ enum Migrations {
         return migrator
     }
 
-    /// Tables of `brands.sqlite`: the directory's records, where the next sync goes on, and the copies of logos.
+    /// Tables of `brands.sqlite`: the directory's records, the state of the sync, and the copies of logos.
     ///
-    /// `sync_state` holds exactly one row, present from the start; `gates` is the JSON of `BrandingGates`, NULL before
-    /// the first answer of the directory; the validators are the JSON of `SyncValidator`. `logo` has a row for each URL the
-    /// brands name, `logo_file` one for each file made of a picture; `hash` is the picture's SHA-256 and joins them.
-    /// `records` is the count of `brand`; `brand_change` and `changes_since` belong to `BrandChangeLog`.
+    /// `sync_state` has exactly one row. `gates` is the JSON of `BrandingGates`, NULL before the first response of the
+    /// directory. The validators are the JSON of `SyncValidator`. `logo` has a row for each URL of the brands,
+    /// `logo_file` for each file of a picture; `hash` is the picture's SHA-256 and joins them. `records` is the count
+    /// of `brand`. `brand_change` and `changes_since` belong to `BrandChangeLog`.
     static var brands: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("brands 1") { database in

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What became of a call, as a person at the called phone would say it; the raw value is `meta.call_outcome`.
+/// The outcome of a call from the callee's point of view; the raw value is `meta.call_outcome`.
 package enum CallOutcome: String, Hashable, Sendable, CaseIterable {
-    /// Somebody, or something, picked up.
+    /// A person or a machine answered.
     case answered = "ANSWERED"
-    /// Nobody picked up, or the caller gave up.
+    /// Nobody answered, or the caller gave up.
     case missed = "MISSED"
     /// The called person declined.
     case rejected = "REJECTED"
-    /// The line was busy before it ever rang; exports that know three words take it as MISSED.
+    /// The line was busy before it rang; exports with three outcomes use MISSED.
     case busy = "BUSY"
     /// The call never reached a phone.
     case failed = "FAILED"
@@ -19,31 +19,31 @@ package enum CallOutcome: String, Hashable, Sendable, CaseIterable {
     /// The person declined at another phone.
     case declinedElsewhere = "DECLINED_ELSEWHERE"
 
-    /// True when nobody was talked to although somebody may have been meant to: what a return call answers.
+    /// True for outcomes that a return call makes good: nobody talked to the caller.
     package var isUnanswered: Bool { self == .missed || self == .busy || self == .rejected }
 }
 
-/// Who answers where it is not a person.
+/// The kind of machine that answers.
 package enum CallAnswerer: String, Hashable, Sendable {
-    /// A voicemail box: nobody picked up.
+    /// A voicemail box; no person answered.
     case voicemail
-    /// A queue or menu: an answer, though no phone may have rung yet.
+    /// A queue or menu; the call is answered, though no phone may have rung yet.
     case system
 }
 
-/// What a call's end looked like on the wire, with what is needed to read it.
+/// The end of a call on the wire, with the context to interpret it.
 package struct CallEnding: Hashable, Sendable {
-    /// Status of the final answer; 0 when none came.
+    /// Status of the final response; 0 for none.
     package var status: UInt16
-    /// Q.850 cause of the final answer's or the CANCEL's Reason; 0 when none.
+    /// Q.850 cause in the Reason of the final response or the CANCEL; 0 for none.
     package var q850Cause: UInt16
-    /// SIP cause of the Reason; 0 when none, 608 also where its text says that analytics blocked the call (ATIS-1000099).
+    /// SIP cause of the Reason; 0 for none, 608 also for a text that names analytics (ATIS-1000099).
     package var sipCause: UInt16
     /// A 180 was seen.
     package var rang: Bool
     /// Any of 180, 182 and 183 was seen.
     package var alerted: Bool
-    /// The caller had cancelled before the final answer came.
+    /// The caller cancelled before the final response.
     package var cancelled: Bool
 
     package init(
@@ -58,21 +58,21 @@ package struct CallEnding: Hashable, Sendable {
         self.cancelled = cancelled
     }
 
-    /// The outcome of a call that was never answered here.
+    /// The outcome of an unanswered call.
     ///
-    /// A final answer that only a person or a phone can give wins over a CANCEL it crossed; everything else that comes
-    /// after a CANCEL is its echo. Statuses alone do not tell: an Asterisk answers 603 with Q.850 16 when nobody picked
-    /// up, and 403 with Q.850 21 when the user declined (measured with versions 16 and 22).
+    /// A final response that only a person or a phone can give takes precedence over a CANCEL that it crossed. Other
+    /// responses after a CANCEL follow from it. Status codes are not enough: Asterisk sends 603 with Q.850 16 when
+    /// nobody answers, and 403 with Q.850 21 when the user declines (measured with versions 16 and 22).
     package var outcome: CallOutcome {
         if let outcome = outcomeOfDecision { return outcome }
         if cancelled || status == 487 { return outcomeOfCancel }
         // RFC 3398 §7.2.4.1 and ITU-T Q.850: 18 no user responding, 19 no answer from user (user alerted).
         if q850Cause == 19 || (alerted && q850Cause == 18) { return .missed }
-        // The phone rang and nobody talked, whatever the reason the network gives for it.
+        // The phone rang and nobody answered, whatever reason the network gives.
         return alerted ? .missed : .failed
     }
 
-    /// What a person or a phone decided, or nil when the answer says nothing of the kind.
+    /// The decision of a person or a phone; nil for other responses.
     private var outcomeOfDecision: CallOutcome? {
         switch status {
         case 486, 600: return busyOrRejected
@@ -91,10 +91,10 @@ package struct CallEnding: Hashable, Sendable {
         }
     }
 
-    /// Many phones send 486 when their reject key is pressed: after ringing it is a decision.
+    /// Many phones send 486 for the reject key, so after ringing it is a decision.
     private var busyOrRejected: CallOutcome { rang ? .rejected : .busy }
 
-    /// Who took the call when it was cancelled; RFC 3326 §2, ITU-T Q.850 cause 26 (non-selected user clearing).
+    /// The outcome by the cause of a CANCEL; RFC 3326 §2, ITU-T Q.850 cause 26 (non-selected user clearing).
     private var outcomeOfCancel: CallOutcome {
         switch sipCause {
         case 200: return .answeredElsewhere

@@ -2,16 +2,16 @@
 
 package import Branding
 
-/// What is known of one call: filled signal by signal, stored as one row of the ledger.
+/// The data of one call: filled update by update, stored as one row of the ledger.
 ///
-/// Times are wall clock, microseconds since 1970. Of a withheld caller there is neither number nor name in it.
+/// Times are wall clock, microseconds since 1970. A withheld caller has neither number nor name here.
 package struct CallRecord: Hashable, Sendable {
     package private(set) var call: CallIdentifier
     package let direction: CallSignal.Direction
     private var origin: Origin
     /// The caller; nil when withheld or unclear.
     package var caller: E164Number?
-    /// The caller as the carrier wrote it, where that is no certain number; nil when withheld.
+    /// The caller as the carrier wrote it, if that is no certain number; nil when withheld.
     package var callerReceived: String?
     /// The called number; nil when unclear.
     package var destination: E164Number?
@@ -25,24 +25,25 @@ package struct CallRecord: Hashable, Sendable {
     /// First 2xx.
     package var answeredAt: Int64?
     package var cancelledAt: Int64?
-    /// When the last word was said: BYE, CANCEL, final answer; nil while the call is open.
+    /// Time of the last message: BYE, CANCEL, final response; nil while the call is open.
     package var endedAt: Int64?
-    /// When it was refused in a way that asks for another try (401, 407, …); nil once that came.
+    /// Time of a rejection that allows another attempt (401, 407, …); nil after that attempt.
     package var refusedAt: Int64?
-    /// Last status that mattered; 0 when none came.
+    /// Last relevant status; 0 for none.
     package var status: UInt16 = 0
     package var q850Cause: UInt16 = 0
     package var sipCause: UInt16 = 0
-    /// INVITEs it took: 1, or more after a challenge or where the carrier tried again.
+    /// Number of INVITEs: 1, or more after a challenge or another attempt of the carrier.
     package var attempts: Int = 1
-    /// Another place was rung or asked in this one's stead: Diversion, History-Info, 181, 3xx.
+    /// The call was forwarded: Diversion, History-Info, 181, 3xx.
     package var isForwarded = false
-    /// What answers, or would, where the configuration knows it for a machine.
+    /// The machine that answers or would answer, if the configuration recognises it.
     package var machine: CallAnswerer?
-    /// When the session ends unless it is refreshed (RFC 4028); nil without a session timer.
+    /// End of the session unless it is refreshed (RFC 4028); nil without a session timer.
     package var sessionUntil: Int64?
-    /// The call and the SIP Call-ID by which its present attempt is known, where they are not those it began with; the Call-ID
-    /// is empty where only the first is another.
+    /// Identifier and SIP Call-ID of the present attempt; nil for the first one.
+    ///
+    /// The Call-ID is empty if only the identifier differs from the first attempt.
     package var attempt: (call: CallIdentifier, sipCallID: String)? {
         get { attemptCall.map { ($0, attemptSIPCallID) } }
         set { (attemptCall, attemptSIPCallID) = (newValue?.call, newValue?.sipCallID ?? "") }
@@ -51,7 +52,7 @@ package struct CallRecord: Hashable, Sendable {
     private var attemptSIPCallID = ""
     /// Nil while the call is open.
     package var outcome: CallOutcome?
-    /// False when the end was not seen but assumed: there is no call duration then.
+    /// False if the end was assumed and not seen; the call has no duration then.
     package var endIsKnown = true
 
     package init(
@@ -70,12 +71,12 @@ package struct CallRecord: Hashable, Sendable {
         self.inviteAt = inviteAt
     }
 
-    /// Begins the record of an `invite` signal.
+    /// Begins the record with an `invite` update.
     ///
-    /// - Parameter trunk: the configured name of the signal's trunk.
+    /// - Parameter trunk: the configured name of the update's trunk.
     package init(_ signal: CallSignal, texts: CallTexts?, trunk: String?) {
         let isBranded = signal.isBranded
-        // The call path leaves a withheld number out; if it ever did not, it ends here.
+        // The call path leaves a withheld number out. This is the second check.
         let caller = signal.reason == .privacy ? nil : E164Number(digits: signal.caller)
         self.init(
             call: signal.call, direction: signal.direction, sipCallID: Self.text(texts?.sipCallID) ?? "", trunk: trunk,
@@ -86,7 +87,7 @@ package struct CallRecord: Hashable, Sendable {
             inviteAt: signal.wallMicroseconds)
         isForwarded = signal.marks.contains(.forwarded)
         machine = signal.marks.machine
-        // The call path leaves a withheld caller out here too.
+        // The call path leaves a withheld caller out here as well.
         if direction == .inbound, !isBranded, caller == nil, signal.reason != .privacy {
             callerReceived = Self.text(texts?.callerReceived)
         }
@@ -95,34 +96,34 @@ package struct CallRecord: Hashable, Sendable {
     package var sipCallID: String { origin.sipCallID }
     /// Configured name of the trunk; nil if the configuration no longer has it.
     package var trunk: String? { origin.trunk }
-    /// The PBX user that was called (inbound) or calls (outbound); empty when unknown.
+    /// The called PBX user (inbound) or the calling one (outbound); empty when unknown.
     package var subscriber: String { origin.subscriber }
     /// Identifier of the brand shown; nil when the INVITE left without one.
     package var brandID: String? { origin.brandID }
     package var brandName: String? { origin.brandName }
-    /// The name the carrier had sent, where the brand's took its place.
+    /// The carrier's name that the brand's name replaced.
     package var carrierName: String? { origin.carrierName }
 
-    /// Whom it is to: the called number, else the PBX user; empty when neither is known.
+    /// The destination: the called number, else the PBX user; empty when neither is known.
     package var called: String { destination?.description ?? subscriber }
 
-    /// The name signals know it by: of its latest attempt.
+    /// The identifier in updates: that of the latest attempt.
     package var name: CallIdentifier { attempt?.call ?? call }
 
-    /// Becomes a call of its own where another destination has been called by its name before.
+    /// Gets an identifier of its own after an earlier call to another destination used the same one.
     package mutating func becomeAnother() {
         attempt = (call, "")
         call = call.toward(called)
     }
 
-    /// When the last word of it was said.
+    /// Time of the last message of the call.
     var lastHeardAt: Int64 {
         func later(_ last: Int64, _ time: Int64?) -> Int64 { max(last, time ?? last) }
         let untilAnswer = later(later(later(inviteAt, progressAt), ringingAt), answeredAt)
         return later(later(later(untilAnswer, cancelledAt), refusedAt), endedAt)
     }
 
-    /// Tells its times by a wall clock that was set meanwhile, by so many microseconds; how long things took stays.
+    /// Shifts all times by a step of the wall clock, in microseconds; durations stay.
     mutating func clockWasSet(by step: Int64) {
         inviteAt &+= step
         progressAt? &+= step
@@ -136,46 +137,46 @@ package struct CallRecord: Hashable, Sendable {
     /// True when the call's inbound INVITE left with a brand.
     package var isBranded: Bool { direction == .inbound && reason == nil }
 
-    /// When the phone began to alert: the first 180, else the first 182 or 183.
+    /// Begin of alerting: the first 180, else the first 182 or 183.
     package var alertedAt: Int64? { ringingAt ?? progressAt }
 
-    /// What answered, where it was no person; nil while unanswered.
+    /// The machine that answered; nil for a person and while unanswered.
     package var answeredBy: CallAnswerer? { answeredAt == nil ? nil : machine }
 
-    /// What proves that the name was shown: an alerting phone or an answer, after an INVITE that left with it.
+    /// Evidence that the name was shown: an alerting phone or a 2xx after a branded INVITE.
     ///
-    /// A machine's answer proves nothing: it has no display.
+    /// A machine's 2xx is no evidence, because a machine has no display.
     package var displayEvidence: DisplayEvidence? {
         guard isBranded else { return nil }
         if progressAt != nil || ringingAt != nil { return .alerting }
         return answeredAt == nil || machine != nil ? nil : .answered
     }
 
-    /// Whole seconds from alerting to answer or end; nil when either is unknown.
+    /// Whole seconds from alerting to 2xx or end; nil when either is unknown.
     package var ringSeconds: Int? {
         guard let alertedAt, let until = answeredAt ?? (endIsKnown ? endedAt : nil) else { return nil }
         return Self.seconds(from: alertedAt, to: until)
     }
 
-    /// Whole seconds from answer to BYE; nil when nobody answered or the BYE was not seen.
+    /// Whole seconds from 2xx to BYE; nil for an unanswered call and without a BYE.
     package var callSeconds: Int? {
         guard let answeredAt, let endedAt, endIsKnown, machine != .voicemail else { return nil }
         return Self.seconds(from: answeredAt, to: endedAt)
     }
 
-    /// `matched`, or why the call went on without a brand.
+    /// `matched`, or the reason for a call without a brand.
     package var decision: String { reason?.description ?? "matched" }
 
-    /// The duration, or nil when the wall clock was set back meanwhile.
+    /// The duration, or nil after a step back of the wall clock.
     private static func seconds(from start: Int64, to end: Int64) -> Int? {
         end >= start ? Int((end - start) / 1_000_000) : nil
     }
 
-    /// A text of the ring, without the character its byte limit may have cut in two; nil when empty.
+    /// A text of the ring without a character that the limit has cut in two; nil when empty.
     static func text(_ bytes: [UInt8]?) -> String? {
         guard let bytes, !bytes.isEmpty else { return nil }
         var count = bytes.count
-        // At most three continuation bytes stand at the end of a cut character; drop them with their first byte.
+        // A cut character has at most three continuation bytes at the end; drop them with their first byte.
         if let last = bytes.last, last >= 0x80, String(validating: bytes, as: UTF8.self) == nil {
             var lead = count - 1
             while lead > 0, count - lead < 4, bytes[lead] & 0xC0 == 0x80 { lead -= 1 }
@@ -186,7 +187,7 @@ package struct CallRecord: Hashable, Sendable {
 }
 
 extension CallRecord {
-    /// Is to whom `next` is to, with more digits of the same number; see `isIncomplete(before:)`.
+    /// Takes the longer destination of `next`; see `isIncomplete(before:)`.
     mutating func take(digitsOf next: CallRecord) {
         destination = next.destination
         guard direction == .inbound else { return }
@@ -195,10 +196,9 @@ extension CallRecord {
             carrierName: carrierName)
     }
 
-    /// The texts of the INVITE, which no later word but more digits changes.
+    /// The texts of the INVITE; later only more digits change them.
     ///
-    /// One object: a record is copied some sixteen times a call, with each text by itself a twentieth of the recorder's
-    /// instructions.
+    /// One object, because a record is copied some sixteen times a call.
     private final class Origin: Hashable, Sendable {
         let sipCallID: String
         let trunk: String?
@@ -230,14 +230,14 @@ extension CallRecord {
 }
 
 extension CallSignal.Marks {
-    /// What answers, where it is a machine; voicemail, the more telling one, first.
+    /// The machine that answers; voicemail takes precedence.
     var machine: CallAnswerer? {
         if contains(.voicemail) { return .voicemail }
         return contains(.system) ? .system : nil
     }
 }
 
-/// What proves that a brand was shown.
+/// Evidence that a brand was shown.
 package enum DisplayEvidence: String, Hashable, Sendable {
     case alerting
     case answered

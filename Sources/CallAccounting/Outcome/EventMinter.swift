@@ -2,11 +2,11 @@
 
 import Branding
 
-/// Makes the events of a call from its record; pure, and the same record always gives the same event.
+/// Makes the events of a call from its record; pure: the same record always gives the same event.
 ///
-/// The key is `<outcome>:<call id>`: per outcome, so that the end of a call is not swallowed as a repetition of
-/// `displayed`, and per call, so that a repetition is. Nothing is minted for a call without a known caller number.
-/// `branding_applied` is claimed only with evidence that a phone alerted or answered after a branded INVITE.
+/// The key is `<outcome>:<call id>`. The directory takes a second event with one key for a repetition, so each outcome
+/// of a call has its own key. A call without a known caller number has no events. `branding_applied` needs evidence: an
+/// alerting phone or a 2xx after a branded INVITE.
 package struct EventMinter: Hashable, Sendable {
     package let vocabulary: EventVocabulary
 
@@ -14,7 +14,7 @@ package struct EventMinter: Hashable, Sendable {
         self.vocabulary = vocabulary
     }
 
-    /// The event of a call that was not branded, due as soon as its INVITE has left; nearly always nil.
+    /// The event of an unbranded call, due once its INVITE has left; nearly always nil.
     package func passedThrough(_ record: CallRecord, callID: String) -> OutcomeEvent? {
         guard record.direction == .inbound, let reason = record.reason else { return nil }
         if reason.isGate {
@@ -66,7 +66,7 @@ package struct EventMinter: Hashable, Sendable {
             displayedAt: at, meta: meta)
     }
 
-    /// Whether a call is among the reported share; the same call always is or is not, its id being a hash.
+    /// Whether a call is in the reported share; decided by its identifier, so always the same.
     private func isSampled(_ call: CallIdentifier) -> Bool {
         Double(call.low >> 11) < vocabulary.noMatchShare * 0x1p53
     }
@@ -75,7 +75,7 @@ package struct EventMinter: Hashable, Sendable {
         guard let number = record.caller?.description else { return nil }
         let at = UTCTimestamp.string(microseconds: time)
         let evidence = record.displayEvidence
-        // Of every event of one call the same: when the name appeared, or else when it was clear that it would not.
+        // The same for every event of one call: the time of the display, else the time of this event.
         let displayedAt = evidence == nil ? at : firstSign(of: record).map(UTCTimestamp.string(microseconds:)) ?? at
         var meta = OutcomeEvent.Meta()
         meta.callEventID = callID

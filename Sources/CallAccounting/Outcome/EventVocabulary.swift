@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The words a directory expects in events; each can be changed, none may be empty.
+/// The terms that a directory expects in events; each is configurable, none may be empty.
 ///
-/// Directories differ (`branding_disabled` or `disabled`, `returned` or `call_returned`), and the word is also the
-/// first half of the event's key. Source: securenode-endpoint-contract §7.
+/// Directories differ (`branding_disabled` or `disabled`, `returned` or `call_returned`). The term is also the first
+/// half of the event's key. Source: securenode-endpoint-contract §7.
 package struct EventVocabulary: Hashable, Sendable {
     /// A branded call alerted or was answered.
     package var displayed = "displayed"
@@ -17,15 +17,15 @@ package struct EventVocabulary: Hashable, Sendable {
     package var brandingDisabled = "branding_disabled"
     /// A branded call failed before any phone alerted.
     package var error = "error"
-    /// No brand for the caller; sent only of the calls `noMatchShare` takes.
+    /// No brand for the caller; sent for the share `noMatchShare` of such calls.
     package var noMatch = "no_match"
     /// The contract's `surface` of every event.
     package var surface = "sip"
-    /// `meta.identity_type` of branded calls: what stands for the identity is a directory's brand, not a certificate.
+    /// `meta.identity_type` of branded calls: the identity is a directory's brand and not a certificate.
     package var identityType = "brand"
-    /// Which share of the calls without a brand is reported, 0 to 1.
+    /// The reported share of calls without a brand, 0 to 1.
     ///
-    /// None by default: it tells the directory the numbers of callers it has nothing to do with.
+    /// 0 by default, because these events disclose numbers of callers that the directory does not list.
     package var noMatchShare = 0.0
 
     package init() {}

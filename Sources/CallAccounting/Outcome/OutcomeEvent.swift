@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One event for the directory: minted once, stored before it is sent, sent until it is answered, always the same.
+/// One event for the directory: minted once, stored before it is sent, sent until the directory has responded.
 package struct OutcomeEvent: Hashable, Sendable {
-    /// `<outcome>:<call id>`; what the directory counts by.
+    /// `<outcome>:<call id>`; the directory counts each key once.
     ///
     /// At most 200 characters.
     package var key: String
-    /// The call it belongs to, in the form of `CallIdentifier.description`.
+    /// The call of the event, in the form of `CallIdentifier.description`.
     package var callID: String
     /// The brand's number, with plus sign.
     package var number: String
-    /// What is reported.
+    /// The reported outcome.
     ///
-    /// `displayed`, `call_seen`, `missed`, `returned`, `branding_disabled`, `error`, `no_match`, or the operator's word.
+    /// `displayed`, `call_seen`, `missed`, `returned`, `branding_disabled`, `error`, `no_match` or another term.
     package var outcome: String
     /// The contract's `surface`; `sip` unless configured.
     package var surface: String
@@ -32,9 +32,10 @@ package struct OutcomeEvent: Hashable, Sendable {
         self.meta = meta
     }
 
-    /// The `meta` object of an event; the first twelve fields are the contract's, the rest are the gateway's evidence.
+    /// The `meta` object of an event; the first twelve fields are the contract's, the others are the gateway's
+    /// evidence.
     ///
-    /// Stored and sent as JSON with these keys; what is unknown is left out, never zero. Source: securenode-ios-sdk,
+    /// Stored and sent as JSON with these keys; unknown values are left out. Source: securenode-ios-sdk,
     /// "Call event reporting".
     package struct Meta: Hashable, Sendable, Codable {
         package var callEventID: String?
@@ -49,7 +50,7 @@ package struct OutcomeEvent: Hashable, Sendable {
         package var callOutcome: String?
         package var returnCallDetected: Bool?
         package var returnCallLatency: Int?
-        /// `alerting` or `answered`: what proves that the name was shown.
+        /// `alerting` or `answered`: the evidence that the name was shown.
         package var displayEvidence: String?
         /// `matched` or a `PassThroughReason`.
         package var decision: String?
@@ -57,13 +58,13 @@ package struct OutcomeEvent: Hashable, Sendable {
         package var q850Cause: Int?
         /// Configured name of the trunk.
         package var trunk: String?
-        /// True where another place was rung in this one's stead; left out otherwise.
+        /// True for a forwarded call; left out otherwise.
         package var forwarded: Bool?
-        /// True where a voicemail box answered; left out otherwise.
+        /// True if a voicemail box answered; left out otherwise.
         package var voicemail: Bool?
-        /// `voicemail` or `system` where no person answered.
+        /// `voicemail` or `system` if a machine answered.
         package var answeredBy: String?
-        /// INVITEs the call took, where it was more than one.
+        /// Number of INVITEs, if more than one.
         package var attempts: Int?
         /// The server's `event_id` of the original, on a `returned` event.
         package var originalEventID: String?

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The life of one call, from its signals to its outcome; pure, no clock of its own.
+/// The state machine of one call, from its updates to its outcome; pure, without a clock.
 ///
 /// ```
 /// inviting ─180,182,183→ alerting ─2xx→ answered ─BYE→ ended
@@ -12,45 +12,45 @@
 ///     any ─final answer, or nothing for too long────────┘
 /// ```
 ///
-/// Signals that do not fit (a repeated 2xx of a fork, a late 180, a second BYE) change nothing.
+/// Updates that do not fit (a repeated 2xx of a fork, a late 180, a second BYE) change nothing.
 package struct OutcomeMachine: Hashable, Sendable {
     package private(set) var record: CallRecord
 
-    /// What a signal brought; the caller mints the events and stores the record.
+    /// The effect of an update; the owner mints the events and stores the record.
     package struct Step: OptionSet, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The record is another one than before.
+        /// The record has changed.
         package static let changed = Step(rawValue: 1)
-        /// The called side alerts, or answers without having alerted: said once.
+        /// The called side alerts, or answers without an alert; reported once.
         package static let reached = Step(rawValue: 2)
-        /// The outcome is known and final: said once.
+        /// The outcome is known and final; reported once.
         package static let ended = Step(rawValue: 4)
     }
 
-    /// How long to wait for words that may never come, in microseconds.
+    /// Waits for messages that may never come, in microseconds.
     package struct Limits: Hashable, Sendable {
-        /// How long an INVITE is repeated at most: 64 × T1, RFC 3261 §17.1.1.2.
+        /// Longest time of retransmissions of an INVITE: 64 × T1, RFC 3261 §17.1.1.2.
         package static let repetition: Int64 = 32_000_000
-        /// After a challenge, for the INVITE that answers it.
+        /// After a challenge, for the INVITE with credentials.
         package var retry: Int64 = 32_000_000  // 64 × T1, RFC 3261 §17.1.1.2
-        /// After an end before any phone rang, for another try by the carrier with a new Call-ID; 0 for none.
+        /// After an end before any phone rang, for the carrier's next attempt with a new Call-ID; 0 for none.
         package var redial: Int64 = 0
-        /// After a CANCEL, for the final answer.
+        /// After a CANCEL, for the final response.
         package var cancel: Int64 = 64_000_000
-        /// After the last word of a call nobody has answered: 15 minutes, or twice Timer C where that is longer (RFC 3261
+        /// After the last message of an unanswered call: 15 minutes, or twice Timer C if that is longer (RFC 3261
         /// §16.6).
         ///
-        /// A phone that rings says so again and again (§13.3.1.1).
+        /// A ringing phone repeats its provisional response every minute (§13.3.1.1).
         package var unanswered: Int64
         /// After the answer, for the BYE.
         package var answered: Int64
-        /// After the end of a session that was not refreshed, for the BYE; 64 × T1.
+        /// After the end of a session without a refresh, for the BYE; 64 × T1.
         package var session: Int64 = 32_000_000
 
         /// - Parameters:
-        ///   - answered: seconds after which an answered call without BYE is taken as ended; 4 hours.
+        ///   - answered: seconds after which an answered call without BYE ends; 4 hours.
         ///   - timerC: seconds a target may ring, as configured.
         package init(answered: Int64 = 14_400, timerC: Int64 = 181) {
             self.answered = answered * 1_000_000
@@ -58,14 +58,14 @@ package struct OutcomeMachine: Hashable, Sendable {
         }
     }
 
-    /// Whose 2xx began the conversation; nil before, after a restart, and where nothing shows it.
+    /// The dialog whose 2xx answered the call; nil before, after a restart, and if the update does not name it.
     private var answerer: CallIdentifier?
-    /// When something was last heard that the record does not tell: the try that goes on, a repeated answer of the phone.
+    /// Time of the last message without a field in the record: another attempt, a repeated response of the phone.
     private var heardAt = Int64.min
-    /// Whether an end before any phone rang waits for another try by the carrier.
+    /// Whether an end before any phone rang waits for the carrier's next attempt.
     private let awaitsRedial: Bool
 
-    /// Begins with the record of an INVITE, or goes on with one that was stored.
+    /// Begins with the record of an INVITE, or continues with a stored record.
     ///
     /// - Parameter awaitsRedial: an inbound call that ended before any phone rang stays open for `Limits.redial`.
     package init(_ record: CallRecord, awaitsRedial: Bool = false) {
@@ -73,7 +73,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         self.awaitsRedial = awaitsRedial && record.direction == .inbound && record.caller != nil
     }
 
-    /// Takes the next signal of this call.
+    /// Applies the next update of this call.
     package mutating func receive(_ signal: CallSignal) -> Step {
         guard record.endedAt == nil else { return [] }
         switch signal.kind {
@@ -87,10 +87,10 @@ package struct OutcomeMachine: Hashable, Sendable {
         }
     }
 
-    /// Goes on by a wall clock that was set, by so many microseconds, and is at `now`.
+    /// Shifts the times of the call by a step of the wall clock, in microseconds; `now` is the new time.
     ///
-    /// A call that has ended keeps its times, and one that the old clock cannot have told: it was told by the right one,
-    /// before a start with a wrong one.
+    /// An ended call keeps its times. So does a call with times that the old clock cannot have given: they are of a
+    /// right clock, before a start with a wrong one.
     package mutating func clockWasSet(by step: Int64, now: Int64) -> Step {
         guard record.endedAt == nil, record.lastHeardAt &- 1_000_000 <= now &- step else { return [] }
         record.clockWasSet(by: step)
@@ -98,14 +98,14 @@ package struct OutcomeMachine: Hashable, Sendable {
         return .changed
     }
 
-    /// True while the carrier may try again with a call of its own making.
+    /// True while the carrier may try again with a new Call-ID.
     package var isOpenToRedial: Bool {
         awaitsRedial && record.endedAt == nil && record.refusedAt != nil && !Self.asksForRetry(record.status)
     }
 
-    /// Goes on with another INVITE of the carrier for the same pair: one call, one attempt more.
+    /// Continues with another INVITE of the carrier for the same pair: one call, one more attempt.
     ///
-    /// - Parameter time: when it came, microseconds since 1970.
+    /// - Parameter time: arrival of the INVITE, microseconds since 1970.
     package mutating func redialled(as call: CallIdentifier, sipCallID: String, at time: Int64) -> Step {
         guard isOpenToRedial else { return [] }
         heardAt = time
@@ -119,7 +119,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         return .changed
     }
 
-    /// Goes on with an INVITE of the same call that carries more digits; nothing where it is to somebody else.
+    /// Continues with an INVITE of the same call that carries more digits; empty for another destination.
     package mutating func dialled(on next: CallRecord) -> Step {
         guard record.isIncomplete(before: next) else { return [] }
         heardAt = next.inviteAt
@@ -129,10 +129,9 @@ package struct OutcomeMachine: Hashable, Sendable {
         return .changed
     }
 
-    /// Ends a call nobody picked up whose caller's proxy now asks another destination for it (RFC 3261 §16.5, one after the
-    /// other).
+    /// Ends an unanswered call whose upstream proxy now asks another destination (serial forking, RFC 3261 §16.5).
     ///
-    /// The answer to a CANCEL may come later than that, and is not waited for.
+    /// The response to a CANCEL may come later, and is not awaited.
     package mutating func leftForAnother() -> Step {
         guard record.endedAt == nil, record.answeredAt == nil,
             let time = record.cancelledAt ?? (isOpenToRedial || record.status == 484 ? record.refusedAt : nil)
@@ -140,7 +139,8 @@ package struct OutcomeMachine: Hashable, Sendable {
         return end(ending(cancelled: record.cancelledAt != nil).outcome, at: time)
     }
 
-    /// When `expire` ends the call unless something is heard of it, in microseconds since 1970; nil once it has ended.
+    /// The time at which `expire` ends the call without further updates, in microseconds since 1970; nil once it has
+    /// ended.
     package func deadline(_ limits: Limits) -> Int64? {
         guard record.endedAt == nil else { return nil }
         if let answeredAt = record.answeredAt {
@@ -154,7 +154,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         return Self.time(limits.unanswered, after: max(record.lastHeardAt, heardAt))
     }
 
-    /// Ends a call nobody will tell the end of.
+    /// Ends a call whose deadline has passed.
     ///
     /// - Parameter now: microseconds since 1970.
     package mutating func expire(now: Int64, limits: Limits) -> Step {
@@ -172,7 +172,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         return end(record.alertedAt == nil ? .failed : .missed, at: now)
     }
 
-    /// A time so much later; the last there is where it would be past that.
+    /// A later time; the largest value on overflow.
     private static func time(_ pause: Int64, after time: Int64) -> Int64 {
         let (sum, isOver) = time.addingReportingOverflow(pause)
         return isOver ? .max : sum
@@ -180,7 +180,7 @@ package struct OutcomeMachine: Hashable, Sendable {
 
     // MARK: Signals
 
-    /// An INVITE of a call that is open: the answer to a challenge, else a repetition.
+    /// An INVITE of an open call: with credentials after a challenge, else a retransmission.
     private mutating func invited(_ signal: CallSignal) -> Step {
         guard record.refusedAt != nil else { return [] }
         heardAt = signal.wallMicroseconds
@@ -193,7 +193,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         guard record.answeredAt == nil else { return [] }
         let first = record.alertedAt == nil
         let wasForwarded = record.isForwarded
-        // RFC 3261 §21.1.3: 181 says that another place is rung.
+        // RFC 3261 §21.1.3: 181 means that the call is forwarded.
         if signal.status == 181 || signal.marks.contains(.forwarded) { record.isForwarded = true }
         switch signal.status {
         case 180: record.ringingAt = record.ringingAt ?? signal.wallMicroseconds
@@ -202,7 +202,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         }
         heardAt = signal.wallMicroseconds
         record.status = signal.status
-        // One that failed before was another branch of it: a call that rings waits for no other try.
+        // An earlier failure was of another branch: a ringing call waits for no other attempt.
         record.refusedAt = nil
         return first ? [.changed, .reached] : .changed
     }
@@ -227,7 +227,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         return record.sessionUntil == before ? [] : .changed
     }
 
-    /// RFC 4028 §10: the session ends that long after its last refresh; no interval below 90 s is allowed (§4).
+    /// RFC 4028 §10: the session ends this interval after its last refresh; the least interval is 90 s (§4).
     private mutating func setSession(_ signal: CallSignal) {
         let seconds = signal.sessionSeconds
         record.sessionUntil = seconds == 0 ? nil : signal.wallMicroseconds + Int64(max(90, seconds)) * 1_000_000
@@ -237,7 +237,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         guard record.answeredAt == nil else { return [] }
         record.status = signal.status
         if signal.status / 100 == 3 { record.isForwarded = true }
-        // A 487 repeats the CANCEL, so its causes do not hide those the CANCEL carried.
+        // A 487 follows the CANCEL, so its causes do not replace those of the CANCEL.
         let hasCause = record.q850Cause != 0 || record.sipCause != 0
         if signal.status != 487 || record.cancelledAt == nil || !hasCause {
             if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
@@ -265,10 +265,10 @@ package struct OutcomeMachine: Hashable, Sendable {
 
     private mutating func byeReceived(_ signal: CallSignal) -> Step {
         if record.answeredAt == nil {
-            // The caller may end an early dialog with BYE, RFC 3261 §15: the same wish as a CANCEL.
+            // The caller may end an early dialog with BYE, RFC 3261 §15, which means the same as a CANCEL.
             return cancelled(signal)
         }
-        // RFC 3261 §13.2.2.4: of the 2xx of a forked INVITE the caller ends all but one with BYE, in dialogs of their own.
+        // RFC 3261 §13.2.2.4: the caller of a forked INVITE ends all 2xx dialogs but one with BYE.
         if let answerer, case .answererDialog(let dialog) = signal.counterpart, dialog != answerer { return [] }
         if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
         return end(outcomeOfAnswer, at: signal.wallMicroseconds)
@@ -276,7 +276,7 @@ package struct OutcomeMachine: Hashable, Sendable {
 
     // MARK: Ending
 
-    /// A voicemail box is no person: the call was missed.
+    /// A call that a voicemail box answered is missed.
     private var outcomeOfAnswer: CallOutcome { record.machine == .voicemail ? .missed : .answered }
 
     private func ending(cancelled: Bool) -> CallEnding {
@@ -287,16 +287,16 @@ package struct OutcomeMachine: Hashable, Sendable {
 
     private mutating func end(_ outcome: CallOutcome, at time: Int64) -> Step {
         record.outcome = outcome
-        // The call was over for the phone when the caller gave up, not when its 487 arrived.
+        // The call ended for the phone with the CANCEL, not with the 487.
         record.endedAt = record.answeredAt != nil ? time : min(record.cancelledAt ?? time, time)
         record.refusedAt = nil
         return [.changed, .ended]
     }
 
-    /// Final answers a caller repairs and tries again with the same Call-ID and From tag.
+    /// Final responses after which a caller tries again with the same Call-ID and From tag.
     ///
-    /// Source: RFC 3261 §8.1.3.4 (3xx), §8.1.3.5 and §22; 422 RFC 4028 §6; 428, 436, 437, 438 RFC 8224 §6.2.2; 484 RFC 3578 §3.2;
-    /// 494 RFC 3329 §2.3.
+    /// Source: RFC 3261 §8.1.3.4 (3xx), §8.1.3.5 and §22; 422 RFC 4028 §6; 428, 436, 437, 438 RFC 8224 §6.2.2; 484 RFC
+    /// 3578 §3.2; 494 RFC 3329 §2.3.
     private static func asksForRetry(_ status: UInt16) -> Bool {
         switch status {
         case 300..<400, 401, 407, 415, 416, 420, 421, 422, 428, 436, 437, 438, 484, 494: true

@@ -2,14 +2,14 @@
 
 import Branding
 
-// Overlap dialling: an exchange that has only the first digits sends an INVITE for each few, with one Call-ID and From tag,
-// and 484 asks for more (RFC 3578 §3.1, RFC 3261 §21.4.22). All of it is one call.
+// Overlap dialling (RFC 3578 §3.1): an exchange with only the first digits sends an INVITE, and 484 asks for more
+// digits (RFC 3261 §21.4.22). The INVITEs share Call-ID and From tag and are one call.
 
 extension CallRecord {
-    /// True where 484 has asked for more digits and the next INVITE of the call brings them.
+    /// True if 484 has asked for more digits and the next INVITE of the call brings them.
     ///
-    /// The next called user begins with the digits so far. A called number that is no number yet says nothing either way; an
-    /// outbound call keeps no other form of it.
+    /// The next called user begins with the digits so far. An outbound call keeps only the number, and an incomplete
+    /// number decides nothing.
     package func isIncomplete(before next: CallRecord) -> Bool {
         guard refusedAt != nil, status == 484 else { return false }
         if direction == .inbound, !subscriber.isEmpty, next.subscriber.hasPrefix(subscriber) { return true }

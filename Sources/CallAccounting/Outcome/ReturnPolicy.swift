@@ -2,12 +2,12 @@
 
 package import Branding
 
-/// When an outbound call is the return of a branded inbound one; pure, the ledger does the looking up.
+/// Decides whether an outbound call returns a branded inbound call; pure, the ledger looks calls up.
 ///
-/// The same subscriber calls the brand's number within the window after the original ended. The newest original counts
-/// (last touch), and a return settles it and the older ones, so one call back is one return.
+/// The same subscriber calls the brand's number within the window after the end of the original. The newest original
+/// counts. A return settles it and the older ones, so one call back is one return.
 package struct ReturnPolicy: Hashable, Sendable {
-    /// Which originals count.
+    /// The originals that count.
     package enum Originals: String, Hashable, Sendable, CaseIterable {
         /// Missed, busy and declined ones.
         case unanswered
@@ -18,7 +18,7 @@ package struct ReturnPolicy: Hashable, Sendable {
     /// Longest time between the end of the original and the return call, in seconds; 72 hours.
     package var window: Int64
     package var originals: Originals
-    /// Subscribers that are one: PBX user or `+number` → name of the group (a DID and its extensions, a pilot number).
+    /// Subscribers that belong together: PBX user or `+number` → name of the group (a DID and its extensions).
     package var groups: [String: String]
 
     package init(window: Int64 = 259_200, originals: Originals = .unanswered, groups: [String: String] = [:]) {
@@ -27,7 +27,7 @@ package struct ReturnPolicy: Hashable, Sendable {
         self.groups = groups
     }
 
-    /// True when the ended call is one a return call may answer: branded, shown, of a known subscriber.
+    /// True for an ended call that may be returned: branded, shown, with a known subscriber.
     package func isOriginal(_ record: CallRecord) -> Bool {
         guard record.displayEvidence != nil, record.caller != nil, let outcome = record.outcome else { return false }
         return switch originals {
@@ -36,10 +36,10 @@ package struct ReturnPolicy: Hashable, Sendable {
         }
     }
 
-    /// The names under which the call's own side is known, best first; empty when it is unknown.
+    /// The names of the call's own side, best first; empty when it is unknown.
     ///
-    /// The group if there is one, else the number, else the PBX user. The same extension may be called by its number
-    /// and call out with its user name, so an outbound call is looked up under every one of them.
+    /// The group if there is one, else the number, else the PBX user. An extension may be called by its number and call
+    /// out with its user name. So an outbound call is looked up under each name.
     package func subscriberKeys(of record: CallRecord) -> [String] {
         let number = (record.direction == .inbound ? record.destination : record.caller)?.description
         let user = record.subscriber.isEmpty ? nil : record.subscriber
@@ -66,7 +66,7 @@ package struct ReturnPolicy: Hashable, Sendable {
     }
 }
 
-/// An ended branded call that a return call answers, as the ledger found it.
+/// An ended branded call that is returned, as found in the ledger.
 package struct ReturnedOriginal: Hashable, Sendable {
     /// Its call id, in the form of `CallIdentifier.description`.
     package var callID: String
@@ -75,7 +75,7 @@ package struct ReturnedOriginal: Hashable, Sendable {
     package var brandID: String?
     /// Microseconds since 1970.
     package var endedAt: Int64
-    /// The directory's id of the original's `call_seen` or `missed` event; nil while it has not answered.
+    /// The directory's id of the original's `call_seen` or `missed` event; nil until the directory has responded.
     package var eventID: String?
 
     package init(callID: String, number: E164Number, brandID: String?, endedAt: Int64, eventID: String?) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Writes moments as the contract wants them: ISO 8601, UTC, whole seconds, `Z`.
+/// Writes times in the form of the contract: ISO 8601, UTC, whole seconds, `Z`.
 package enum UTCTimestamp {
-    /// The moment as `2026-01-31T23:59:59Z`.
+    /// The time as `2026-01-31T23:59:59Z`.
     ///
     /// - Parameter microseconds: since 1970, years 1970 to 9999; earlier ones are written as 1970.
     package static func string(microseconds: Int64) -> String {

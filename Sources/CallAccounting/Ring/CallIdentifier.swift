@@ -2,10 +2,10 @@
 
 import Hashing
 
-/// The name of one call: 128 bits, the same for every retransmission and after every restart.
+/// The identifier of one call: 128 bits, the same for every retransmission and after every restart.
 ///
-/// A keyed hash of Call-ID, the originator's From tag and the direction (secret on disk), written as a UUID. One per
-/// initial INVITE: not per branch, not per authentication retry, not per retransmission.
+/// A keyed hash of Call-ID, the caller's From tag and the direction, written as a UUID. The secret is on disk.
+/// Branches, authentication retries and retransmissions of one initial INVITE share it.
 package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
     package let high: UInt64
     package let low: UInt64
@@ -25,9 +25,9 @@ package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
         self.init(high: high, low: low)
     }
 
-    /// The name of the call to `called` where a call to somebody else has had this name: the same whenever it is made.
+    /// The identifier of a second call to `called`, after a call to another destination used this identifier.
     ///
-    /// Itself a keyed hash, this one is the key, so nobody can make two of them agree.
+    /// It depends on both alone. This identifier is the key of the hash, so no sender can produce a collision.
     package func toward(_ called: String) -> CallIdentifier {
         var hash = SipHash(key0: high, key1: low)
         for byte in called.utf8 { hash.combine(byte) }

@@ -2,45 +2,45 @@
 
 package import Branding
 
-/// What the call path says about a call, one fact at a time; a fixed-size value written to the signal ring.
+/// One fact about a call, as the call path reports it; a fixed-size value in the ring.
 ///
-/// Numbers of withheld callers are never in it: `caller` is 0 then.
+/// It never contains the number of a withheld caller: `caller` is 0 then.
 package struct CallSignal: Hashable, Sendable {
-    /// What happened.
+    /// The kind of fact.
     package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// An initial INVITE left for its target; carries the texts of the call.
         case invite = 1
-        /// A provisional answer above 100; `status` says which.
+        /// A provisional response above 100; `status` has its code.
         case provisional
-        /// The first 2xx to the INVITE; repeats are not signalled.
+        /// The first 2xx to the INVITE; retransmissions are not reported.
         case answered
-        /// A final answer above 299 to the INVITE, or the gateway's own (408 by timer, 500, 503); `status`, `cause`.
+        /// A final response above 299 to the INVITE, or the gateway's own (408 by timer, 500, 503); `status`, causes.
         case failed
         /// The caller's CANCEL; `cause` and `sipCause` come from its Reason header.
         case cancelled
         /// A BYE from either side.
         case bye
-        /// A 2xx to a re-INVITE or UPDATE: the call still lives; `sessionSeconds` says until when, 0 switches the timer off.
+        /// A 2xx to a re-INVITE or UPDATE; `sessionSeconds` extends the session, 0 switches the timer off.
         case refreshed
     }
 
-    /// What a message shows beside its status.
+    /// Properties of a message beside its status.
     package struct Marks: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
         /// The call was or is being forwarded: Diversion, History-Info (RFC 5806, RFC 7044).
         package static let forwarded = Marks(rawValue: 1)
-        /// A voicemail box answers, or is what was called.
+        /// A voicemail box answers, or is the called party.
         package static let voicemail = Marks(rawValue: 2)
-        /// A queue or menu answers, or is what was called.
+        /// A queue or menu answers, or is the called party.
         package static let system = Marks(rawValue: 4)
         static let all: Marks = [.forwarded, .voicemail, .system]
     }
 
-    /// What the tag of the other side in a message adds to `call`.
+    /// Meaning of the other side's tag in a message.
     package enum Counterpart: Hashable, Sendable {
-        /// Nothing: the message itself shows its call.
+        /// None: `call` identifies the call.
         case none
         /// The call this is about if the callee sent the message: nothing shows which side did.
         case callIfSentByCallee(CallIdentifier)
@@ -48,11 +48,11 @@ package struct CallSignal: Hashable, Sendable {
         case answererDialog(CallIdentifier)
     }
 
-    /// Which way the call runs.
+    /// Direction of the call.
     package enum Direction: UInt8, Hashable, Sendable {
-        /// Trunk to PBX: may be branded.
+        /// Trunk to PBX; may be branded.
         case inbound = 1
-        /// PBX to trunk: passed and watched.
+        /// PBX to trunk; forwarded and recorded.
         case outbound
     }
 
@@ -77,12 +77,12 @@ package struct CallSignal: Hashable, Sendable {
     package var caller: UInt64
     /// The called number's digits; 0 when unclear.
     package var destination: UInt64
-    /// Nil when the INVITE left with a brand, else why not; on later signals any reason says that it left without.
+    /// Nil if the INVITE left with a brand, else the reason; later updates may carry any reason.
     package var reason: PassThroughReason?
     package var marks: Marks = []
-    /// Seconds a session lives from this signal on unless it is refreshed (RFC 4028); 0 for no timer.
+    /// Seconds from this update to the end of the session unless it is refreshed (RFC 4028); 0 for no timer.
     ///
-    /// Not kept of a signal with texts.
+    /// An update with texts has no room for it.
     package var sessionSeconds: UInt32 = 0
 
     package init(
@@ -108,7 +108,7 @@ package struct CallSignal: Hashable, Sendable {
     package var isBranded: Bool { kind == .invite && direction == .inbound && reason == nil }
 }
 
-/// The texts of a call, written once with its `invite` signal.
+/// The texts of a call, written once with its `invite` update.
 ///
 /// Each is cut to its limit in bytes, on the call path.
 package struct CallTexts: Hashable, Sendable {
@@ -121,13 +121,13 @@ package struct CallTexts: Hashable, Sendable {
     package var brandName: [UInt8]
     /// Identifier of the brand shown; at most 64 bytes.
     package var brandID: [UInt8]
-    /// The PBX user that was called or that calls (user part of the URI); at most 64 bytes.
+    /// The called or calling PBX user (user part of the URI); at most 64 bytes.
     package var subscriber: [UInt8]
-    /// The name the carrier had sent in From, where the brand's took its place; at most 43 bytes.
+    /// The carrier's name in From that the brand's name replaced; at most 43 bytes.
     package var carrierName: [UInt8]
-    /// The caller as the carrier wrote it, where that is no certain number; at most 64 bytes.
+    /// The caller as the carrier wrote it, if that is no certain number; at most 64 bytes.
     ///
-    /// It has the place of `brandID`: such a call has no brand. Never of a withheld caller.
+    /// It shares the place of `brandID`, because such a call has no brand. Empty for a withheld caller.
     package var callerReceived: [UInt8] {
         get { brandID }
         set { brandID = newValue }

@@ -2,32 +2,32 @@
 
 import Branding
 
-/// A signal as bytes: the form it has in the ring.
+/// The bytes of an update in the ring.
 ///
-/// | bytes | what |
+/// | bytes | content |
 /// |---|---|
 /// | 0–31 | call and counterpart, high and low halves; `call` twice without a counterpart |
 /// | 32–55 | wall clock, caller, destination |
 /// | 56–63 | status, Q.850 cause, SIP cause, trunk |
-/// | 64–66 | kind, direction, reason (0 = branded or not said) |
+/// | 64–66 | kind, direction, reason (0 = branded or unknown) |
 /// | 67 | bit 0: texts follow; bit 1: a session interval follows; bits 4–6: marks; bit 7: the counterpart is a dialog |
 /// | 68–71 | lengths of the first four texts, or the session interval in seconds |
 /// | 72 | with texts: the length of the fifth |
 /// | from 73 | SIP Call-ID, brand name, brand id, subscriber, carrier's name, without gaps |
 ///
-/// Values are in the machine's own byte order: the ring does not leave the machine.
+/// Values are in the byte order of the machine, because the ring does not leave it.
 struct SignalBytes {
-    /// Bytes of a signal without texts, and of the longest with them.
+    /// Bytes of an update without texts, and of the longest one.
     static let least = 72
     static let most = 504
     private static let dialogBit: UInt8 = 128
 
     private let base: UnsafeMutableRawPointer
 
-    /// A view of `most` bytes of room at `base`, at any alignment.
+    /// A view of `most` bytes at `base`, at any alignment.
     init(base: UnsafeMutableRawPointer) { self.base = base }
 
-    /// Writes a signal, its texts cut to their limits; returns how many bytes it takes.
+    /// Writes an update with its texts cut to their limits; returns the number of bytes.
     ///
     /// Plain stores: no allocation, no system call, no lock.
     func store(_ signal: borrowing CallSignal, texts: CallTexts?) -> Int {
@@ -72,7 +72,7 @@ struct SignalBytes {
 
     private func store(_ text: [UInt8], limit: Int, lengthAt: Int, end: inout Int) {
         var count = min(text.count, limit)
-        // Not inside a character of UTF-8 (RFC 3629 §3).
+        // The cut is not inside a character of UTF-8 (RFC 3629 §3).
         while count < text.count, count > 0, text[count] & 0xC0 == 0x80 { count -= 1 }
         text.withUnsafeBytes { source in
             guard count > 0, let start = source.baseAddress else { return }
@@ -82,8 +82,9 @@ struct SignalBytes {
         end += count
     }
 
-    /// Bytes the signal takes that begins there, by what its first `least` + 1 say; nil for one that `store` cannot have
-    /// written.
+    /// The length of the update at the beginning of `bytes`, from its first `least` + 1 bytes.
+    ///
+    /// Nil for bytes that `store` cannot have written.
     static func length(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard bytes.count >= least else { return nil }
         guard bytes[67] & 1 == 1 else { return least }
@@ -96,8 +97,7 @@ struct SignalBytes {
         return least + 1 + lengths.0 + lengths.1 + lengths.2 + lengths.3 + lengths.4
     }
 
-    /// Reads the signal these bytes are, no more and no fewer; nil if a byte of it is none that `store` could have
-    /// written.
+    /// Reads the update that consists of exactly these bytes; nil if `store` cannot have written them.
     static func load(_ bytes: UnsafeRawBufferPointer) -> (signal: CallSignal, texts: CallTexts?)? {
         guard length(bytes) == bytes.count, let kind = CallSignal.Kind(rawValue: bytes[64]),
             let direction = CallSignal.Direction(rawValue: bytes[65])
@@ -108,7 +108,7 @@ struct SignalBytes {
         let reason = PassThroughReason(rawValue: bytes[66])
         guard bytes[66] == 0 || reason != nil else { return nil }
         let wallMicroseconds: Int64 = number(32)
-        // To the year 2255; no sum of times ends above what a number holds.
+        // Up to the year 2255, so that no sum of times overflows.
         guard (0..<(1 << 53)).contains(wallMicroseconds) else { return nil }
         let call = CallIdentifier(high: number(0), low: number(8))
         let other = CallIdentifier(high: number(16), low: number(24))

@@ -3,54 +3,54 @@
 import Atomics
 import Synchronization
 
-/// The way of signals out of the call path: a fixed-size ring in a memory-mapped file that outlives the process.
+/// Carries call updates from the call path to the recorder: a fixed-size ring in a memory-mapped file.
 ///
-/// `append` is plain stores into memory that is already there, then the signal's sequence number with release order:
-/// no system call, no allocation, no lock but the producers' own. After a kill -9 the next process opens the same file
-/// and the consumer goes on after the last sequence it has kept, or stored together with what it made of it:
-/// nothing is lost and nothing is applied twice. On tmpfs a power cut loses what the consumer has not yet taken.
+/// `append` is plain stores into present memory, then one store of the sequence number with release order. It makes no
+/// system call and no allocation, and takes no lock but that of the producers. The file outlives the process. After a
+/// kill the next process opens it, and the consumer continues after the position that it stored with its rows. So
+/// nothing is lost and nothing is applied twice. On tmpfs a power cut loses the updates that the consumer has not
+/// stored.
 ///
-/// A signal takes one slot or several in a row, each with a sequence number of its own; it has the number of its first. The
-/// numbers are claimed first and the first is published last, so a slot whose producer died between the two is recognised:
-/// it carries an older number than its place demands. Producers take turns by a lock that is held for one signal and by
-/// no other kind of thread. One consumer at a time.
+/// An update takes one slot or several in a row. Each slot has a sequence number, and the update has the number of its
+/// first slot. The producer claims the numbers first and publishes the first number last. A slot of a producer that
+/// died in between carries an older number than its place demands. Producers take turns by a lock that they hold for
+/// one update. There is one consumer at a time.
 ///
-/// The two sides share no pointer: each has a mapping of its own behind a lock of its own, and meets the other in the
-/// file alone, as two processes would. There three rules keep them apart:
+/// The two sides share no pointer. Each has its own mapping behind its own lock, as two processes would. Three rules
+/// keep them apart in the file:
 ///
-/// 1. The numbers of the header and of the slots are touched atomically only.
-/// 2. A producer writes slot n only when n − capacity is released: it loads `released` with acquire order, the
-///    consumer stored it with release order after it had read. `released` falls only in `resume`, before any producer
-///    is at work.
-/// 3. The consumer reads slots from n on only with released < n, and after it loaded the number n from the first with
-///    acquire order, which the producer stored with release order after the last byte of all.
+/// 1. The numbers of the header and of the slots are accessed atomically only.
+/// 2. A producer writes slot n only when n − capacity is released. It loads `released` with acquire order; the consumer
+///    stores it with release order after its reads. `released` falls only in `resume`, before any producer works.
+/// 3. The consumer reads slots from n on only with released < n, after a load of the number n with acquire order. The
+///    producer stores that number with release order after the last byte of the update.
 ///
-/// **Deviation** from "a full ring sheds the oldest unbranded signals first": taking back old slots would need a lock
-/// shared with the consumer. Instead, while less than an eighth of the slots is free, signals known to be of unbranded
-/// calls are shed at the door and counted; with no slot free all are. What was accepted is never taken back.
+/// A ring with less than an eighth of its slots free sheds updates of unbranded calls; a full ring sheds all. Both are
+/// counted. An accepted update is never taken back, because that would need a lock shared with the consumer.
 package final class SignalRing: Sendable {
-    /// How the ring came to be at start; worth one log line.
+    /// The state of the file at the start; worth one log line.
     package enum Opening: Hashable, Sendable {
         case created
-        /// A ring of an earlier process; `pending` slots wait. A `capacity` other than the one asked for is kept
-        /// until a start that finds the ring empty.
+        /// The ring of an earlier process with `pending` waiting slots.
+        ///
+        /// Another `capacity` than the configured one is kept until a start finds the ring empty.
         case resumed(pending: UInt64, capacity: Int)
-        /// The file there was no ring of this version; it was moved to `setAside`.
+        /// The file was no ring of this version. It is now at `setAside`.
         case replaced(setAside: String, problem: String)
     }
 
-    /// What a full ring has cost since the file was made.
+    /// Updates shed since the file was made.
     package struct Shed: Hashable, Sendable {
-        /// Signals of calls known to be unbranded, shed while less than an eighth of the ring was free.
+        /// Updates of calls known to be unbranded, shed while less than an eighth of the ring was free.
         package var unbranded: UInt64
-        /// Signals of branded calls or of calls not known, shed because no slot was free.
+        /// Updates of branded or unknown calls, shed because no slot was free.
         package var branded: UInt64
     }
 
     package let opening: Opening
-    /// Tells this ring from every other; positive.
+    /// Identifies this ring; positive.
     ///
-    /// Another one after a `resume` past its end.
+    /// A `resume` past the end of the ring gives it another identifier.
     package var ringID: Int64 { consuming.withLock { $0.ringID } }
     /// Number of slots.
     package let capacity: Int
@@ -58,15 +58,15 @@ package final class SignalRing: Sendable {
     private let file: SignalRingFile
     private let producing: Mutex<SignalRingMapping>
     private let consuming: Mutex<SignalRingMapping>
-    /// Free slots below which unbranded signals are shed.
+    /// Free slots below which updates of unbranded calls are shed.
     private let reserve: UInt64
-    /// Numbers up to here were claimed by an earlier process: what is not published by now never will be.
+    /// The last number claimed by an earlier process; unpublished slots up to here stay unpublished.
     private let dead: UInt64
 
     /// Opens the ring at `path` or creates it there; its folder must exist.
     ///
     /// - Parameters:
-    ///   - path: best on tmpfs (`/run/herald/signals.ring`); any file system works.
+    ///   - path: the file, best on tmpfs (`/run/herald/signals.ring`); any file system works.
     ///   - capacity: slots of 128 bytes, at least 8; 131,072 take 16 MB.
     /// - Throws: `SignalRingError` if the file cannot be made, or another running gateway holds it.
     package convenience init(path: String, capacity: Int = 131_072) throws(SignalRingError) {
@@ -74,7 +74,7 @@ package final class SignalRing: Sendable {
         try self.init(file, opening, path: path)
     }
 
-    /// Makes a ring that ends with the process, for a gateway without a folder that can be written.
+    /// Makes a ring that ends with the process, for a gateway without a writable folder.
     package convenience init(inMemory capacity: Int) throws(SignalRingError) {
         let (file, path) = try SignalRingFile.openNameless(capacity: max(8, capacity))
         try self.init(file, .created, path: path)
@@ -85,7 +85,7 @@ package final class SignalRing: Sendable {
         capacity = Int(file.capacity)
         reserve = file.capacity / 8
         do {
-            // Every page is there before the first call; the consumer can wait for its own.
+            // The producer maps every page before the first call. The consumer may wait for its pages.
             let mapping = try SignalRingMapping(file, isPresent: true)
             dead = mapping.claimed.load(ordering: .acquiring)
             producing = Mutex(mapping)
@@ -100,10 +100,10 @@ package final class SignalRing: Sendable {
 
     // MARK: Producer
 
-    /// Puts one signal into the ring; the call path's only word to the outcome side.
+    /// Puts one update into the ring.
     ///
-    /// - Parameter texts: given with an `invite`, nil otherwise; longer ones are cut to their limits.
-    /// - Returns: false if the signal was shed because the ring is (nearly) full; it is counted then.
+    /// - Parameter texts: given with an `invite`, nil otherwise; longer texts are cut to their limits.
+    /// - Returns: false if a full or nearly full ring shed the update, which is counted.
     @discardableResult
     package func append(_ signal: CallSignal, texts: CallTexts? = nil) -> Bool {
         producing.withLock { ring in
@@ -124,7 +124,7 @@ package final class SignalRing: Sendable {
 
     // MARK: Consumer
 
-    /// Sequence number of the last slot that was told to be kept for good.
+    /// Sequence number of the last released slot.
     package var released: UInt64 { consuming.withLock { $0.released.load(ordering: .acquiring) } }
 
     /// Sequence number of the last slot that was claimed.
@@ -138,7 +138,7 @@ package final class SignalRing: Sendable {
         }
     }
 
-    /// Signals shed so far.
+    /// Updates shed so far.
     package var shed: Shed {
         consuming.withLock { ring in
             Shed(
@@ -147,12 +147,12 @@ package final class SignalRing: Sendable {
         }
     }
 
-    /// Begins to read after a position: what came after it is kept until it is released, even if it was released before.
+    /// Begins to read after a position, even if later slots were released before.
     ///
-    /// Before any producer is at work. A ledger that was put back to an older state so reads again what the ring still
-    /// has. A ring that came back older than the ledger (a power cut, with its file on a disk) will use numbers once more
-    /// that the ledger has passed: it becomes another ring, so that no position means two things.
-    /// - Returns: the position, or the nearest one the ring reaches.
+    /// Call it before any producer works. A ledger that was restored to an older state so reads again the updates that
+    /// the ring still has. After a power cut, a ring file on a disk may be older than the ledger. It would use numbers
+    /// again that the ledger has passed, so it becomes another ring.
+    /// - Returns: the position, or the nearest position in the ring.
     package func resume(after position: UInt64) -> UInt64 {
         consuming.withLock { ring in
             let last = ring.claimed.load(ordering: .acquiring)
@@ -164,10 +164,11 @@ package final class SignalRing: Sendable {
         }
     }
 
-    /// Begins to read after a position while producers are at work: nothing that was released is read again.
+    /// Begins to read after a position while producers work; released slots are not read again.
     ///
-    /// A position that no process has reached in this ring is of another life of it: the ring becomes another one, as in `resume`.
-    /// - Returns: the position, or the nearest one that is not released.
+    /// A position that this ring has not reached belongs to an older state of its file. The ring becomes another one,
+    /// as in `resume`.
+    /// - Returns: the position, or the nearest position that is not released.
     package func join(after position: UInt64) -> UInt64 {
         consuming.withLock { ring in
             let released = ring.released.load(ordering: .acquiring)
@@ -180,12 +181,11 @@ package final class SignalRing: Sendable {
         }
     }
 
-    /// Hands out what came after `position`, oldest first, at most `limit` signals; frees nothing.
+    /// Passes the updates after `position` to `body`, oldest first, at most `limit` of them; frees nothing.
     ///
-    /// What is released already is passed over: producers may be writing there. `body` must not ask the ring.
-    /// - Parameter through: the last position that is wanted.
-    /// - Returns: the position reached, to be passed again next time, and how many slots half-written and signals damaged
-    ///   were skipped on the way.
+    /// Released slots are passed over, because producers may be writing there. `body` must not use the ring.
+    /// - Parameter through: the last wanted position.
+    /// - Returns: the position reached, for the next read, and the number of half-written slots and damaged updates.
     package func read(
         after position: UInt64, through wanted: UInt64 = .max, limit: Int, _ body: (CallSignal, CallTexts?) -> Void
     ) -> (position: UInt64, skipped: Int) {
@@ -212,7 +212,7 @@ package final class SignalRing: Sendable {
         }
     }
 
-    /// Frees the slots up to `position`: what they held is kept for good.
+    /// Frees the slots up to `position`: the ledger has their updates.
     package func release(through position: UInt64) {
         consuming.withLock { ring in
             let released = ring.released.load(ordering: .acquiring)
@@ -222,7 +222,7 @@ package final class SignalRing: Sendable {
     }
 }
 
-/// Why the signal ring could not be opened; says where and what to do.
+/// The reason why the ring could not be opened, with path and remedy.
 package struct SignalRingError: Error, Hashable, CustomStringConvertible {
     package enum Problem: Error, Hashable, Sendable {
         case inUse

@@ -3,20 +3,20 @@
 import Atomics
 import Glibc
 
-/// Opens, checks and sets aside the file below a signal ring; `SignalRingMapping` maps it.
+/// Opens, checks and sets aside the file of a ring; `SignalRingMapping` maps it.
 ///
-/// The first 4,096 bytes are the header, the slots follow.
+/// The first 4,096 bytes are the header. The slots follow.
 ///
-/// | bytes | what |
+/// | bytes | content |
 /// |---|---|
 /// | 0 | magic |
 /// | 8 | version of this layout |
 /// | 16 | number of slots |
 /// | 24 | ring id: random, positive, new with every file |
-/// | 32 | the four numbers above, mixed: a header that does not agree with itself is damaged |
+/// | 32 | the four numbers above, mixed; reveals a damaged header |
 /// | 64 | last sequence number claimed by a producer |
-/// | 128 | last sequence number the consumer has kept for good |
-/// | 192, 200 | signals shed: of unbranded calls, of branded ones |
+/// | 128 | last sequence number released by the consumer |
+/// | 192, 200 | updates shed: of unbranded calls, of branded calls |
 struct SignalRingFile: Sendable {
     static let headerSize = 4096
     private static let magic: UInt64 = 0x4845_5241_4c44_5231  // "HERALDR1"
@@ -24,14 +24,15 @@ struct SignalRingFile: Sendable {
 
     let capacity: UInt64
     let descriptor: CInt
-    /// Signals nobody has stored yet when it was opened.
+    /// Slots that were not released when the file was opened.
     private let pending: UInt64
 
     /// Opens the file at `path` if it is a ring, else creates one there.
     ///
-    /// The file is locked: a second gateway on the same ring is refused, and the kernel frees the lock of a dead one.
-    /// - Parameter capacity: slots of a new file. A ring of another size is kept while it holds signals nobody has
-    ///   stored yet, else replaced.
+    /// The file is locked, so a second gateway on the same ring does not start. The kernel frees the lock of a dead
+    /// process.
+    /// - Parameter capacity: slots of a new file. A ring of another size is kept while it holds unstored updates, and
+    ///   replaced otherwise.
     static func open(path: String, capacity: Int) throws(SignalRingError) -> (SignalRingFile, SignalRing.Opening) {
         let descriptor = try lock(path: path)
         switch inspect(descriptor, path: path) {
@@ -54,7 +55,7 @@ struct SignalRingFile: Sendable {
 
     /// Makes a file without a name: in memory, else in the folder for temporary files.
     ///
-    /// - Returns: it, and where it is.
+    /// - Returns: the file and its folder.
     static func openNameless(capacity: Int) throws(SignalRingError) -> (SignalRingFile, path: String) {
         var last = SignalRingError(path: "/dev/shm", problem: .system("no place for it"))
         for folder in ["/dev/shm", "/tmp"] {
@@ -78,7 +79,7 @@ struct SignalRingFile: Sendable {
     /// Bytes of the whole file.
     var length: Int { Self.headerSize + Int(capacity) * SignalSlot.size }
 
-    /// Gives the file back; its mappings stay.
+    /// Closes the file; its mappings stay.
     func close() { _ = Glibc.close(descriptor) }
 
     // MARK: Opening
@@ -130,7 +131,7 @@ struct SignalRingFile: Sendable {
         _ descriptor: CInt, path: String, capacity: Int
     ) throws(SignalRingError) -> SignalRingFile {
         let length = headerSize + capacity * SignalSlot.size
-        // Takes the space now: on a tmpfs that is full, a later store would otherwise end the program (SIGBUS).
+        // Reserves the space: on a full tmpfs a later store would end the program (SIGBUS).
         let reserved = posix_fallocate(descriptor, 0, off_t(length))
         guard reserved == 0 else {
             _ = Glibc.close(descriptor)
@@ -138,7 +139,7 @@ struct SignalRingFile: Sendable {
         }
         let ringID = UInt64.random(in: 1...UInt64(Int64.max))
         let header = header(capacity: UInt64(capacity), ringID: ringID)
-        // The magic number last: a start cut off half-way leaves a file that is set aside and not one that is trusted.
+        // The magic number comes last: a start that was cut off leaves a file that the next start sets aside.
         guard pwrite(descriptor, header, 32, 8) == 32, pwrite(descriptor, [magic], 8, 0) == 8 else {
             throw failed("write", path, descriptor)
         }

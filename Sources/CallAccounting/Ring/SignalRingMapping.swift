@@ -3,19 +3,19 @@
 import Atomics
 import Glibc
 
-/// A signal ring's file in memory, for one side of it; unmapped when it goes.
+/// The file of a ring in memory, for one of its two sides; unmapped at the end of its life.
 ///
-/// The layout is told at `SignalRingFile` and `SignalSlot`. Whoever holds it is on one thread.
+/// `SignalRingFile` and `SignalSlot` describe the layout. One thread at a time.
 struct SignalRingMapping: ~Copyable {
     let capacity: UInt64
     private let base: UnsafeMutableRawPointer
     private let length: Int
-    /// Where a signal is put together before it goes into slots, and after it came out of them.
+    /// The bytes of one update before they go into slots, and after they come from slots.
     private let scratch = UnsafeMutableRawBufferPointer.allocate(
         byteCount: SignalSlot.most * SignalSlot.share, alignment: 8)
 
-    /// - Parameter isPresent: whether every page is there when this returns, so that no store ever waits for one.
-    /// - Throws: why the system does not map it.
+    /// - Parameter isPresent: true to map every page at once, so that no store waits for a page.
+    /// - Throws: the reason of the system.
     init(_ file: SignalRingFile, isPresent: Bool) throws(SignalRingError.Problem) {
         capacity = file.capacity
         length = file.length
@@ -34,10 +34,10 @@ struct SignalRingMapping: ~Copyable {
         scratch.deallocate()
     }
 
-    /// Tells this ring from every other; positive.
+    /// Identifies this ring; positive.
     var ringID: Int64 { base.load(fromByteOffset: 24, as: Int64.self) }
 
-    /// Makes this another ring than before; nobody else may be using it.
+    /// Gives this ring another identifier; no producer may use the ring meanwhile.
     func renew() {
         let header = SignalRingFile.header(capacity: capacity, ringID: UInt64.random(in: 1...UInt64(Int64.max)))
         for (index, word) in header.enumerated() {
@@ -45,20 +45,20 @@ struct SignalRingMapping: ~Copyable {
         }
     }
 
-    /// The last number a producer has claimed.
+    /// The last number claimed by a producer.
     var claimed: UnsafeAtomic<UInt64> { number(at: 64) }
-    /// The last number the consumer has kept for good.
+    /// The last number released by the consumer.
     var released: UnsafeAtomic<UInt64> { number(at: 128) }
     var shedUnbranded: UnsafeAtomic<UInt64> { number(at: 192) }
     var shedBranded: UnsafeAtomic<UInt64> { number(at: 200) }
 
-    /// Puts a signal together; returns how many slots it needs.
+    /// Puts the bytes of an update together; returns how many slots they need.
     func prepare(_ signal: borrowing CallSignal, texts: CallTexts?) -> UInt64 {
         guard let room = scratch.baseAddress else { return 0 }
         return UInt64(SignalSlot.count(for: SignalBytes(base: room).store(signal, texts: texts)))
     }
 
-    /// Copies what was prepared into slots from `first` on, and publishes it there.
+    /// Copies the prepared bytes into slots from `first` on, and publishes them.
     func publish(from first: UInt64, slots: UInt64) {
         for place in 0..<slots {
             slot(first + place).bytes.copyMemory(from: UnsafeRawBufferPointer(share(Int(place))))
@@ -66,9 +66,9 @@ struct SignalRingMapping: ~Copyable {
         slot(first).sequence.store(first, ordering: .releasing)
     }
 
-    /// Reads the published signal that begins at `first`, and how many slots it takes; at most up to `last`.
+    /// Reads the published update that begins at `first`, at most up to `last`.
     ///
-    /// A damaged one is nil, and takes as many as it says if that is believable, else one.
+    /// A damaged update is nil. It takes as many slots as its length says if that is plausible, and one otherwise.
     func load(from first: UInt64, through last: UInt64) -> (signal: (CallSignal, CallTexts?)?, slots: UInt64) {
         share(0).copyMemory(from: UnsafeRawBufferPointer(slot(first).bytes))
         guard let length = SignalBytes.length(UnsafeRawBufferPointer(share(0))) else { return (nil, 1) }

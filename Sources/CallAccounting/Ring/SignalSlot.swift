@@ -2,17 +2,17 @@
 
 import Atomics
 
-/// One slot of the signal ring: 128 bytes of mapped memory, two cache lines.
+/// One slot of the ring: 128 bytes of mapped memory, two cache lines.
 ///
-/// Bytes 0–7 are a sequence number, the others 120 bytes of a signal. A signal (`SignalBytes`) takes as many slots in a row
-/// as it needs, mostly one, two or three with the texts of an INVITE. Only the number of its first slot is written, last of
-/// all; anything but the expected number means "not (wholly) written", or in the middle of a signal.
+/// Bytes 0–7 are a sequence number, the other 120 bytes are part of an update. An update (`SignalBytes`) takes as many
+/// slots in a row as it needs: mostly one, with the texts of an INVITE two or three. Only the number of its first slot
+/// is written, after all bytes. Any other number than the expected one means an unfinished update or the middle of one.
 struct SignalSlot {
     /// Bytes of one slot.
     static let size = 128
-    /// Bytes of a signal in it.
+    /// Bytes of an update in one slot.
     static let share = size - 8
-    /// Slots the longest signal takes.
+    /// Slots of the longest update.
     static let most = count(for: SignalBytes.most)
 
     private let base: UnsafeMutableRawPointer
@@ -22,14 +22,14 @@ struct SignalSlot {
         self.base = base
     }
 
-    /// Slots for so many bytes of a signal.
+    /// Slots for a number of bytes.
     static func count(for bytes: Int) -> Int { (bytes + share - 1) / share }
 
-    /// The number of the signal that begins in the slot; 0 in a slot never used so.
+    /// The number of the update that begins in the slot; 0 if none ever did.
     var sequence: UnsafeAtomic<UInt64> {
         UnsafeAtomic(at: base.assumingMemoryBound(to: UnsafeAtomic<UInt64>.Storage.self))
     }
 
-    /// What it holds of a signal.
+    /// The part of an update in this slot.
     var bytes: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base + 8, count: Self.share) }
 }

@@ -6,10 +6,10 @@ import GRDB
 
 /// The in-memory index, made from the stored records.
 extension BrandCacheStore {
-    /// Builds the index from the rows of one instant, read one by one, so that memory holds the index and no copy.
+    /// Builds the index from the rows of one instant, read one by one without a copy of all.
     ///
-    /// - Parameter profile: how the bytes a phone gets are rendered into the index.
-    /// - Throws: a database error. A row that cannot be a record is left out, because one does not stop the others.
+    /// - Parameter profile: the rendering of the bytes for a phone.
+    /// - Throws: a database error. An invalid row is left out.
     package func loadIndex(profile: RenderingProfile) async throws -> BrandIndex {
         try await database.read { database in
             var builder = BrandIndexBuilder(
@@ -25,9 +25,9 @@ extension BrandCacheStore {
         }
     }
 
-    /// Brings an index up to date by the numbers that changed after it: milliseconds where building it takes seconds.
+    /// Updates an index by the numbers that changed after it, in milliseconds instead of seconds.
     ///
-    /// - Returns: the index of the rows of this instant, and how many numbers changed; nil when it is not known which.
+    /// - Returns: the index of this instant and the number of changes; nil if the changes are unknown.
     /// - Throws: a database error.
     package func update(_ index: BrandIndex) async throws -> (index: BrandIndex, changes: Int)? {
         try await database.read { database in

@@ -6,11 +6,11 @@ import Dispatch
 package import Logging
 import Synchronization
 
-/// The index of the stored records and its saved copy, `brands.index` in the state folder, which makes a restart instant.
+/// The index of the stored records and its saved copy, `brands.index` in the state folder, for a fast restart.
 ///
-/// The file is only ever a copy: an older one is brought up to date by the numbers that changed since; a missing, damaged
-/// or foreign one is removed and the index built from the stored records. It is written in the background, and only after
-/// as many changes as are worth a whole file. One task at a time; never called on the call path.
+/// The file is a copy. An older one is updated by the numbers that changed since. Instead of a missing, damaged or
+/// foreign one the index is built from the stored records. The file is written in the background, after enough changes
+/// for a whole file. One task at a time; never called on the call path.
 package final class BrandCacheIndexFile: Sendable {
     private let cache: BrandCacheStore
     private let path: String
@@ -20,16 +20,16 @@ package final class BrandCacheIndexFile: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// The index that was handed out last.
+        /// The last returned index.
         var last: BrandIndex?
-        /// Numbers that changed since the saved copy; nil where there is no good one.
+        /// Numbers that changed since the saved copy; nil without a good copy.
         var unsavedChanges: Int?
         var saving: Task<Void, Never>?
-        /// Whether it was said that some brands have no room.
+        /// Whether left-out brands were logged.
         var saidFull = false
     }
 
-    /// - Parameter logos: the gateway's own copies of logos, where it serves any.
+    /// - Parameter logos: the gateway's own copies of logos, if it serves any.
     package init(
         _ cache: BrandCacheStore, folder: String, profile: RenderingProfile, logos: LogoStore? = nil, logger: Logger
     ) {
@@ -40,17 +40,17 @@ package final class BrandCacheIndexFile: Sendable {
         self.logger = logger
     }
 
-    /// Reads the saved copy on a thread of its own, before anything is known of the records it belongs to.
+    /// Reads the saved copy on a thread of its own, before the records are open.
     package static func reading(in folder: String) -> Task<SavedBrandIndex, any Error> {
         Task.detached { try SavedBrandIndex(path: path(in: folder)) }
     }
 
     private static func path(in folder: String) -> String { folder + "/brands.index" }
 
-    /// The index to start with: the saved copy with the changes since, else a new one.
+    /// The index at the start: the saved copy with later changes, else a new one.
     ///
     /// - Parameter copy: the saved copy, if it is being read already.
-    /// - Throws: a database error, if the records are needed and cannot be read.
+    /// - Throws: a database error, if the records are needed and unreadable.
     package func load(_ copy: Task<SavedBrandIndex, any Error>? = nil) async throws -> BrandIndex {
         let profile = try await profile()
         let copy = await (copy ?? Task { [path] in try SavedBrandIndex(path: path) }).result
@@ -62,22 +62,21 @@ package final class BrandCacheIndexFile: Sendable {
             let generation = (try? await cache.syncState().generation) ?? 0
             throw .otherGeneration(path: path, found: saved.generation, expected: generation)
         } catch {
-            // At the first start there is none, and nothing is wrong with that.
+            // A first start has none.
             if case .missing = error { return try await build(profile) }
             logger.notice(
                 "the saved brand index is not usable and is built again from the stored records",
                 metadata: ["reason": "\(error)"])
-            // What does not fit now must not seem to fit after the next sync.
+            // A copy that does not fit now must not seem to fit after the next sync.
             BrandIndex.removeSaved(at: path)
             return try await build(profile)
         }
     }
 
-    /// The index of the records stored now: the last one with what changed since, or a new one.
+    /// The index of the present records: the last one with later changes, or a new one.
     ///
-    /// Returns as soon as calls can use it. A copy that cannot be saved afterwards is logged and costs the next start some
-    /// time, nothing else.
-    /// - Throws: a database error, if the records cannot be read.
+    /// Returns as soon as calls can use it. A failure to save the copy afterwards is logged and slows the next start.
+    /// - Throws: a database error, if the records are unreadable.
     package func rebuild() async throws -> BrandIndex {
         let profile = try await profile()
         if let last = state.withLock({ $0.last }), last.profile == profile, let index = try await updated(last) {
@@ -86,10 +85,10 @@ package final class BrandCacheIndexFile: Sendable {
         return try await build(profile)
     }
 
-    /// Waits for the copy that is being written, if one is.
+    /// Waits for a copy in progress.
     package func saved() async { await state.withLock { $0.saving }?.value }
 
-    /// The profile with the logos that are there at this instant.
+    /// The profile with the present logos.
     private func profile() async throws -> RenderingProfile {
         guard let logos else { return baseProfile }
         var profile = baseProfile
@@ -103,14 +102,14 @@ package final class BrandCacheIndexFile: Sendable {
         return index
     }
 
-    /// Nil when it is not known what changed.
+    /// Nil if the changes are unknown.
     private func updated(_ index: BrandIndex) async throws -> BrandIndex? {
         guard let next = try await cache.update(index) else { return nil }
         handOut(next.index) { $0.map { $0 + next.changes } }
         return next.index
     }
 
-    /// Notes the index in use, says when it had to leave brands out, and begins to save it if that is due.
+    /// Keeps the index in use, logs left-out brands, and begins to save it if that is due.
     private func handOut(_ index: BrandIndex, unsavedChanges: (Int?) -> Int?) {
         let isNews = state.withLock { state in
             defer { state.saidFull = index.isFull }
@@ -124,7 +123,7 @@ package final class BrandCacheIndexFile: Sendable {
         state.withLock { state in
             state.last = index
             state.unsavedChanges = unsavedChanges(state.unsavedChanges)
-            // The log must still reach back to the copy after this many changes, with room for the next sync.
+            // The change log must still reach back to the copy after this sync and the next.
             let worthAFile = min(index.count / 50, BrandChanges.limit / 4)
             if let unsaved = state.unsavedChanges, unsaved == 0 || unsaved < worthAFile { return }
             state.unsavedChanges = 0

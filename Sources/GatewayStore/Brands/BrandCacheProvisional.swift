@@ -5,11 +5,11 @@ import CallAccounting
 import GRDB
 
 extension BrandCacheStore {
-    /// Stores a record that a lookup brought, unless the number is there already.
+    /// Stores the record of a lookup, unless the number has one.
     ///
-    /// It is a record like any other, so the next full sync keeps it only if the directory lists it; that sync is asked
-    /// for whole, since what is stored is no longer what the directory's validator names.
-    /// - Returns: true if it was written; the generation has grown then.
+    /// The next full sync keeps it only if the directory lists it. That sync is unconditional, because the stored
+    /// records no longer match the directory's validator.
+    /// - Returns: true if the record was written; the generation has grown then.
     package func addProvisional(_ record: BrandRecord) async throws -> Bool {
         try await database.write { database in
             let (_, changes) = try BrandChanges.during(database) {

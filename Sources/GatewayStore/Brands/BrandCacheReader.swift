@@ -4,25 +4,25 @@ package import Branding
 package import CallAccounting
 import GRDB
 
-/// The stored brands, read beside a running gateway or without one: for the operator's commands.
+/// Reads the stored brands for the operator's commands, with or without a running gateway.
 ///
-/// Opens the file for reading only and writes nothing. Safe from any thread.
+/// Opens the file read-only. Safe from any thread.
 package struct BrandCacheReader: Sendable {
     private let database: any DatabaseReader
 
     /// Opens the brand records in a gateway's state folder.
     ///
-    /// - Throws: `HeraldDatabaseError` if there are none yet, or they are older or newer than this program.
+    /// - Throws: `HeraldDatabaseError` without records, or for records of an older or newer program.
     package init(folder: String) throws(HeraldDatabaseError) {
         database = try HeraldDatabase.brandsReader(folder: folder)
     }
 
-    /// Where the sync stands, and the gates it left behind.
+    /// The state of the sync and the stored gates.
     package func syncState() throws -> SyncState {
         try database.read { try BrandCacheStore.state(in: $0) }
     }
 
-    /// The logo that the record of a number names, as the directory sent it; nil without record or logo.
+    /// The logo of a number, as the directory sent it; nil without record or logo.
     package func logoURL(of number: E164Number) throws -> String? {
         try database.read {
             try String.fetchOne(
@@ -30,14 +30,14 @@ package struct BrandCacheReader: Sendable {
         }
     }
 
-    /// True where any record names a logo.
+    /// True if any record names a logo.
     package func hasLogos() throws -> Bool {
         try database.read {
             try Bool.fetchOne($0, sql: "SELECT EXISTS (SELECT 1 FROM brand WHERE logo_url IS NOT NULL)") ?? false
         }
     }
 
-    /// An index that holds one number, if that number is stored: a lookup need not wait for millions of others.
+    /// An index of one number, if stored, so that a lookup does not wait for millions of others.
     package func index(of number: E164Number, profile: RenderingProfile) throws -> BrandIndex {
         try database.read { database in
             let state = try BrandCacheStore.state(in: database)

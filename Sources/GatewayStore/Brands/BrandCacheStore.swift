@@ -7,13 +7,13 @@ import GRDB
 
 /// The directory's records and the state of the sync, in `brands.sqlite`.
 ///
-/// Every change is one transaction: it is there whole or not at all, and readers see the dataset before it until it
-/// commits. Safe from any thread; never called on the call path. Source: securenode-endpoint-contract §4 and §5.
+/// Every change is one transaction. Readers see the previous dataset until it commits. Safe from any thread; never
+/// called on the call path. Source: securenode-endpoint-contract §4 and §5.
 package struct BrandCacheStore: BrandCache {
     let database: any DatabaseWriter
     private let incomingPath: String
 
-    /// Works on the brand file of an open database.
+    /// Uses the brand file of an open database.
     package init(_ database: HeraldDatabase) {
         self.database = database.brands
         incomingPath = HeraldDatabase.incomingPath(in: database.brandsFolder)
@@ -27,16 +27,16 @@ package struct BrandCacheStore: BrandCache {
 
     /// Applies one sync in one transaction.
     ///
-    /// A full change replaces the set: rows not in it go, rows already there are not written again, and the generation
-    /// only grows if something differs. An incremental change writes a record unless the stored one is newer, then
-    /// removes what the directory marked inactive.
+    /// A full change replaces the set: other rows are removed, equal rows are not written again, and the generation
+    /// grows only with a difference. An incremental change writes a record unless the stored one is newer, and removes
+    /// inactive numbers.
     package func apply(_ change: SyncChange, from intake: any BrandIntake) async throws -> AppliedSync {
         guard let staging = intake as? BrandStaging else { throw BrandCacheError.foreignIntake }
         let applied = try await database.writeWithoutTransaction { database in
             database.add(function: BrandMerge.updateTime)
             try database.execute(sql: "ATTACH DATABASE ? AS incoming", arguments: [staging.path])
             defer { try? database.execute(sql: "DETACH DATABASE incoming") }
-            // A commit this large would move its pages to their places at once, while calls wait for what it brought.
+            // A large commit would checkpoint at once, while calls wait for its records.
             let pages = try Int.fetchOne(database, sql: "PRAGMA wal_autocheckpoint") ?? 1_000
             try database.execute(sql: "PRAGMA wal_autocheckpoint = 0")
             defer { try? database.execute(sql: "PRAGMA wal_autocheckpoint = \(pages)") }
@@ -89,7 +89,7 @@ package struct BrandCacheStore: BrandCache {
         }
     }
 
-    /// Reads the one row of `sync_state`; gates nobody has stored yet, or that cannot be read, are the open ones.
+    /// Reads the row of `sync_state`; missing or unreadable gates count as open.
     static func state(in database: Database) throws -> SyncState {
         let sql = """
             SELECT cursor, last_full_sync, last_sync, gates, generation, full_validator, cursor_validator, tombstones
@@ -109,7 +109,7 @@ package struct BrandCacheStore: BrandCache {
         var state = try state(in: database)
         if rowsChanged {
             state.generation += 1
-            // What the directory had then is no longer what is here: the next full answer has to come whole.
+            // The records no longer match the validator: the next full request is unconditional.
             state.fullValidator = nil
         }
         if change.isFull {
@@ -117,7 +117,7 @@ package struct BrandCacheStore: BrandCache {
             state.fullValidator = change.validator
             state.cursorValidator = nil
         } else {
-            // Good for the request that was made, and that one is only made again if the cursor stays.
+            // The validator fits the same request alone, which is repeated only with the same cursor.
             state.cursorValidator = change.cursor == nil ? change.validator : nil
         }
         if let cursor = change.cursor { state.cursor = cursor }
@@ -148,7 +148,7 @@ package struct BrandCacheStore: BrandCache {
     }
 }
 
-/// A sync that was put together wrongly by the program itself; nothing has changed.
+/// A sync with inconsistent parts, a fault of the program; nothing has changed.
 enum BrandCacheError: Error, CustomStringConvertible {
     case foreignIntake
 

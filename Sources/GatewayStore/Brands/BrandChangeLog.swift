@@ -3,18 +3,19 @@
 import Branding
 import GRDB
 
-/// Which numbers changed with which generation of the records, so that an index can be brought up to date by them.
+/// The changed numbers of each generation of the records, for updates of an index.
 ///
-/// In `brand_change`, written by the transaction that changes the rows. The log is complete for every generation above
-/// `changes_since` in `sync_state`; it forgets its oldest generations above `BrandChanges.limit` numbers.
+/// The table `brand_change` is written by the transaction that changes the rows. The log is complete for every
+/// generation above `changes_since` in `sync_state`. It deletes its oldest generations above `BrandChanges.limit`
+/// numbers.
 struct BrandChangeLog {
     let database: Database
 
-    /// Notes what the transaction changed under the generation it brings, and how many records there are now.
+    /// Records the changes of the transaction under its generation, and the number of records.
     func note(_ changes: BrandChanges, generation: Int64) throws {
         try database.execute(
             sql: "UPDATE sync_state SET records = records + ? WHERE id = 1", arguments: [changes.growth])
-        // Where half of the set is new, building the index anew is quicker.
+        // With half of the set new, building a new index is faster.
         let half = try recordCount() / 2
         guard let numbers = changes.numbers, numbers.count <= half else {
             return try forget(upTo: generation)
@@ -31,14 +32,14 @@ struct BrandChangeLog {
         return try Bool.fetchOne(database, sql: sql, arguments: [generation]) ?? false
     }
 
-    /// How many records there are, without counting them.
+    /// The stored number of records.
     func recordCount() throws -> Int {
         try Int.fetchOne(database, sql: "SELECT records FROM sync_state WHERE id = 1") ?? 0
     }
 
-    /// Each number that changed after `generation`, ascending, with its record of now; nil where it has none any more.
+    /// Each number that changed after `generation`, ascending, with its present record; nil for a removed number.
     ///
-    /// - Returns: how many they are.
+    /// - Returns: the number of numbers.
     func forEach(after generation: Int64, _ body: (E164Number, BrandRecord?) -> Void) throws -> Int {
         let rows = try Row.fetchCursor(
             database,
@@ -56,7 +57,7 @@ struct BrandChangeLog {
         return count
     }
 
-    /// Forgets whole generations, oldest first, until what is left is within the limit.
+    /// Deletes whole generations, oldest first, down to the limit.
     private func makeRoom() throws {
         let generations = try Row.fetchCursor(
             database,

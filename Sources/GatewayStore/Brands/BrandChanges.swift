@@ -2,19 +2,19 @@
 
 import GRDB
 
-/// Watches one transaction and notes which numbers' rows it wrote or removed.
+/// Watches one transaction and records the numbers whose rows it wrote or removed.
 ///
-/// Used on the writing connection's thread only.
+/// Use it on the writing connection's thread only.
 final class BrandChanges: TransactionObserver {
-    /// Most numbers noted; with more, reading the rows one by one takes as long as building the index anew.
+    /// Most recorded numbers; with more, reading their rows takes as long as building a new index.
     static let limit = 200_000
 
-    /// In the order of the changes, perhaps repeated; nil when there were more than `limit`.
+    /// Numbers in the order of the changes, perhaps repeated; nil above `limit`.
     private(set) var numbers: [Int64]? = []
     /// Rows inserted less rows removed.
     private(set) var growth = 0
 
-    /// Runs `work` inside the caller's transaction and notes what it changes.
+    /// Runs `work` inside the caller's transaction and records its changes.
     static func during<Value>(_ database: Database, _ work: () throws -> Value) rethrows -> (Value, BrandChanges) {
         let changes = BrandChanges()
         database.add(transactionObserver: changes, extent: .databaseLifetime)

@@ -3,13 +3,13 @@
 import Foundation
 import GRDB
 
-/// The brand records of a gateway that starts: from the state folder, else from a place that can be written.
+/// The brand records of a starting gateway: from the state folder, else from a writable place.
 ///
-/// A copy in the spare folder takes the place of records that cannot be opened, so that calls are branded and syncs go on. It
-/// goes with the next start that can use the state folder.
+/// A copy in the spare folder replaces records that cannot be opened, so that branding and syncs go on. The next start
+/// that can use the state folder removes it.
 struct BrandDatabase {
     let database: any DatabaseWriter
-    /// Where it is.
+    /// The place of the records.
     let folder: String
     private(set) var notices: [HeraldDatabase.Notice] = []
 
@@ -17,7 +17,7 @@ struct BrandDatabase {
         try HeraldDatabase.pool(path: path, durability: "NORMAL", migrator: Migrations.brands)
     }
 
-    /// - Parameter damage: what is wrong inside records that open well; nil where nothing is known of any.
+    /// - Parameter damage: known damage inside records that open well.
     init(folder: String, spare: String, replacing damage: HeraldDatabaseError?) {
         let path = HeraldDatabase.brandsPath(in: folder)
         let spareFile = HeraldDatabase.brandsPath(in: spare)
@@ -48,7 +48,7 @@ struct BrandDatabase {
         notices = [.brandsElsewhere(reason, place: nil)]
     }
 
-    /// Renames a database with what belongs to it, in the place of one that was set aside before; nil where it cannot be.
+    /// Renames a database and its side files over an earlier set-aside one; nil on failure.
     private static func setAside(_ path: String) -> String? {
         let kept = path + ".aside"
         for ending in ["", "-wal", "-shm"] {
@@ -58,8 +58,7 @@ struct BrandDatabase {
         return kept
     }
 
-    /// The copy an earlier start has left, else one of the records that are there, else an empty one; nil where there is no
-    /// room for any.
+    /// The copy of an earlier start, else a copy of the present records, else an empty one; nil without space.
     private static func spare(at spare: String, of path: String, isDamaged: Bool) -> (any DatabaseWriter)? {
         guard spare != path else { return nil }
         if FileManager.default.fileExists(atPath: spare), let earlier = try? open(spare) { return earlier }
@@ -74,7 +73,7 @@ struct BrandDatabase {
         return try? open(spare)
     }
 
-    /// The folder may be memory: the copy takes a third of what is free at the most.
+    /// The folder may be in memory, so the copy takes at most a third of the free space.
     private static func hasRoom(for path: String, beside spare: String) -> Bool {
         let sizes = ["", "-wal"].map { ending -> UInt64 in
             var status = stat()
@@ -89,14 +88,14 @@ struct BrandDatabase {
         for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
     }
 
-    /// Nothing on any disk: the next start begins with no records.
+    /// Records in memory alone; the next start begins without records.
     private static func inMemory() -> any DatabaseWriter {
         do {
             let queue = try DatabaseQueue()
             try Migrations.brands.migrate(queue)
             return queue
         } catch {
-            // A database in memory fails for want of memory alone, where nothing else goes on either.
+            // A database in memory fails only without memory.
             preconditionFailure("no memory for the brand records: \(error)")
         }
     }

@@ -4,11 +4,11 @@ package import Branding
 import Foundation
 package import Logging
 
-/// Brands from a local file instead of a directory, for trials, benches and islands without network.
+/// Reads brands from a local file instead of a directory, for trials, benches and sites without network.
 ///
-/// One line a number: `number|name|logo|reason|brand id`, the last three may be missing; empty lines and lines that begin
-/// with `#` are passed over. The index built from it is saved beside the databases and used again while the file's size
-/// and time are the same.
+/// Each line is `number|name|logo|reason|brand id`; the last three are optional. Empty lines and lines that begin with
+/// `#` are ignored. The index is saved beside the databases and used again while size and time of the file are the
+/// same.
 package struct BrandFile: Sendable {
     private let path: String
     private let savedPath: String
@@ -24,7 +24,7 @@ package struct BrandFile: Sendable {
 
     /// The index of the file's records.
     ///
-    /// - Throws: `BrandFileError` when the file cannot be read. Lines that hold no number or name are counted and logged.
+    /// - Throws: `BrandFileError` for an unreadable file. Lines without number or name are counted and logged.
     package func loadIndex() throws -> BrandIndex {
         let generation = try generation()
         if let saved = try? BrandIndex.load(from: savedPath, generation: generation, profile: profile) { return saved }
@@ -51,7 +51,7 @@ package struct BrandFile: Sendable {
         return index
     }
 
-    /// Size and time of the file as one number, by which a saved index is known to fit.
+    /// Size and time of the file as one number, to match a saved index.
     private func generation() throws(BrandFileError) -> Int64 {
         guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
             let size = attributes[.size] as? Int, let time = attributes[.modificationDate] as? Date
@@ -75,7 +75,7 @@ package struct BrandFile: Sendable {
     }
 }
 
-/// A brand file that cannot be read; the gateway does not start without it.
+/// An unreadable brand file; the gateway does not start without it.
 package struct BrandFileError: Error, CustomStringConvertible {
     package let path: String
 

@@ -3,16 +3,16 @@
 import Branding
 import GRDB
 
-/// Makes the stored records what a sync answer says, touching only rows that differ.
+/// Applies the records of a sync response to the stored records, and writes only rows that differ.
 ///
-/// The answer's records are in an attached file named `incoming`; the whole is part of the caller's transaction.
+/// The records of the response are in an attached file named `incoming`. All of it is part of the caller's transaction.
 struct BrandMerge {
     let database: Database
 
-    /// The columns of a record, in the order everything here reads and writes them.
+    /// The columns of a record, in the order of all statements here.
     static let columns = "number, name, brand_id, logo_url, call_reason, updated_at"
 
-    /// The number of a row of those columns; nil when it cannot be one.
+    /// The number of a row of those columns; nil if invalid.
     static func number(of row: Row) -> E164Number? {
         UInt64(exactly: row[0] as Int64).flatMap { E164Number(digits: $0) }
     }
@@ -28,22 +28,22 @@ struct BrandMerge {
         UpdateTime(String.fromDatabaseValue(values[0]) ?? "").microseconds
     }
 
-    /// Replaces the set: what is not among the incoming records goes.
+    /// Replaces the set: numbers without an incoming record are removed.
     ///
-    /// - Returns: how many rows were written and how many removed.
+    /// - Returns: the numbers of written and removed rows.
     func replace() throws -> (written: Int, removed: Int) {
         let removed = try run(
             """
             DELETE FROM brand WHERE NOT EXISTS
                 (SELECT 1 FROM incoming.record r WHERE r.number = brand.number AND r.active = 1)
             """)
-        // Neighbours of the whole set are neighbours on the pages.
+        // Ascending numbers are neighbours on the pages.
         return (try write(onlyIf: "1", atATime: 64), removed)
     }
 
-    /// Writes incoming records unless the stored one is newer, and removes what became inactive.
+    /// Writes incoming records unless the stored one is newer, and removes inactive numbers.
     ///
-    /// - Returns: how many rows were written and how many removed.
+    /// - Returns: the numbers of written and removed rows.
     func merge() throws -> (written: Int, removed: Int) {
         let written = try write(
             onlyIf: """
@@ -56,10 +56,10 @@ struct BrandMerge {
 
     /// Writes the incoming records that differ, in ascending order and few at a time.
     ///
-    /// SQLite keeps what a statement that may fail half-way would have to put back, up to 64 kB of it in memory. One
-    /// statement for all would write every page it touches to a temporary file first, as much again as the change itself.
+    /// SQLite keeps the old pages of a statement that may fail, up to 64 kB in memory. One statement for all records
+    /// would write every changed page to a temporary file first.
     ///
-    /// - Parameter count: rows of a statement, which touches 16 pages at most.
+    /// - Parameter count: rows of a statement, which changes at most 16 pages.
     private func write(onlyIf condition: String, atATime count: Int) throws -> Int {
         let end = try database.cachedStatement(
             sql: """

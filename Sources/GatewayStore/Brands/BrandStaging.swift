@@ -6,18 +6,17 @@ import Dispatch
 import Foundation
 import GRDB
 
-/// The records of one sync answer in a file of their own, `incoming.sqlite`, until all of them are there.
+/// The records of one sync response in a file of their own, `incoming.sqlite`, until the response is complete.
 ///
-/// The file is worth nothing after a crash, so nothing about it is durable and nothing waits for the disk. It keeps a
-/// sync of millions of records out of memory, and out of the write-ahead log of what calls depend on until the moment it
-/// is applied. Each batch is one transaction.
+/// The file has no value after a crash, so nothing is synced to the disk. It keeps a sync of millions of records out of
+/// memory and, until it is applied, out of the write-ahead log of the brand records. Each batch is one transaction.
 final class BrandStaging: BrandIntake {
     let path: String
     private let queue: DatabaseQueue
 
-    /// Makes an empty file; one that was left behind is removed.
+    /// Makes an empty file and removes an earlier one.
     ///
-    /// - Throws: a database error, a full disk among them.
+    /// - Throws: a database error, also for a full disk.
     init(path: String) throws {
         self.path = path
         Self.remove(path)
@@ -25,7 +24,7 @@ final class BrandStaging: BrandIntake {
         configuration.qos = .default  // the package's own asks for a niceness below 0
         configuration.label = path
         configuration.prepareDatabase { database in
-            // 16 MB of pages: numbers come in any order, and each page that is not in memory costs a read.
+            // 16 MB of pages: numbers come in any order, and a page outside of memory costs a read.
             try database.execute(
                 sql: """
                     PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF;

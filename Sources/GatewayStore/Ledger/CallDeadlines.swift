@@ -3,20 +3,20 @@
 import CallAccounting
 import Timers
 
-/// Open calls by the time at which each ends unless something is heard of it.
+/// Open calls by their deadlines: a call without further updates ends at its deadline.
 ///
-/// A look costs what is due, however many calls are open: asking each of 100,000 every five seconds grew with them. Some 100
-/// bytes a call. Times are wall clock, microseconds since 1970, kept as whole milliseconds that are never early. One thread.
+/// A look costs time for due calls alone, however many are open. Some 100 bytes a call. Times are wall clock,
+/// microseconds since 1970, rounded up to milliseconds. One thread.
 struct CallDeadlines {
     private var wheel = TimerWheel(now: 0)
-    /// By row in the ledger, which is what a timer carries.
+    /// Calls by row in the ledger, which is the identifier of a timer.
     private var calls: [Int64: LedgerCall] = [:]
     private var lastLook = Int64.min
 
-    /// Notes when a call ends by itself as its record is now; one that has ended is followed no more.
+    /// Updates the deadline of a call after a change of its record; an ended call is removed.
     ///
-    /// Nearly all that is heard of a call moves its deadline away, and nearly every call ends before: a timer that would come
-    /// too early stays, and is laid out anew when it does.
+    /// Most updates move the deadline away, and most calls end before it. So an early timer stays, and is scheduled
+    /// again when it fires.
     mutating func follow(_ call: LedgerCall, limits: OutcomeMachine.Limits) {
         let deadline = call.machine.deadline(limits)
         guard deadline != call.deadline else { return }
@@ -34,7 +34,7 @@ struct CallDeadlines {
 
     /// Takes out the next call that is due at `now`; nil when none is left.
     ///
-    /// Where the clock was set back all are laid out anew: a timer that came too early would be due for ever.
+    /// After a step back of the clock all timers are scheduled again.
     mutating func popDue(by now: Int64) -> LedgerCall? {
         let present = Self.milliseconds(now)
         if now < lastLook {
@@ -42,7 +42,7 @@ struct CallDeadlines {
             for call in calls.values { if let deadline = call.deadline { schedule(call, at: deadline) } }
         }
         lastLook = now
-        // The wheel stops now and then where many timers move, which the call path needs and the recorder does not.
+        // The wheel pauses while many timers move. The call path needs that; the recorder continues.
         while let next = wheel.nextDeadline, next <= present {
             guard let timer = wheel.popDue(by: present), let call = calls[Int64(bitPattern: timer.id)] else { continue }
             call.timer = nil

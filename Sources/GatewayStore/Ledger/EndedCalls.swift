@@ -2,16 +2,16 @@
 
 import CallAccounting
 
-/// The calls that ended lately: a late repetition of their INVITE begins no new call.
+/// The recently ended calls: a late retransmission of their INVITE begins no new call.
 ///
-/// A proxy that asks one destination after the other (RFC 3261 §16.5) does so under one name, so a call is known by its name
-/// and whom it was to. Held in the order they were told of, so that forgetting some asks none of those that stay. Some 80
+/// A proxy that asks one destination after the other (RFC 3261 §16.5) uses one identifier, so a call is known by
+/// identifier and destination. The calls are in the order of arrival, so that forgetting reads only the oldest. Some 80
 /// bytes a call. One thread.
 struct EndedCalls {
-    /// One of them.
+    /// An ended call.
     struct Call {
         let name: CallIdentifier
-        /// Whom it was to, empty where nobody knows.
+        /// The destination; empty if unknown.
         fileprivate let called: Destination
         /// Microseconds since 1970.
         fileprivate(set) var endedAt: Int64
@@ -22,19 +22,19 @@ struct EndedCalls {
         }
     }
 
-    /// A destination by its hash, which no sender can foresee: the seed is this process's own.
+    /// A destination by its hash, with a seed that no sender knows.
     fileprivate struct Destination: Hashable {
         private let value: Int
 
         init(_ called: String) { value = called.hashValue }
     }
 
-    /// The destination of the first call of each name.
+    /// The destination of the first call of each identifier.
     private var first: [CallIdentifier: Destination] = [:]
-    /// Those of further ones, which few names have.
+    /// Destinations of further calls, which few identifiers have.
     private var further: [CallIdentifier: Set<Destination>] = [:]
     private var order: [Call] = []
-    /// How many of `order` were there when it was last looked at, and when that was.
+    /// The length of `order` at the last look, and the time of that look.
     private var (seen, lastLook) = (0, Int64.min)
 
     /// Begins with calls in any order.
@@ -42,10 +42,10 @@ struct EndedCalls {
         for call in ended.sorted(by: { $0.endedAt < $1.endedAt }) { note(call) }
     }
 
-    /// Whether a call of that name is one of them.
+    /// Whether a call with that identifier has ended recently.
     func contains(_ name: CallIdentifier) -> Bool { first[name] != nil }
 
-    /// Whether the call of that name to that destination is one of them; any of the name where it is not known.
+    /// Whether a call with that identifier and destination has ended recently; an unknown destination fits any.
     func contains(_ name: CallIdentifier, to called: String) -> Bool {
         called.isEmpty ? contains(name) : contains(name, Destination(called))
     }
@@ -59,16 +59,16 @@ struct EndedCalls {
         note(Call(name, to: called, endedAt: endedAt))
     }
 
-    /// Goes on by a wall clock that was set, by so many microseconds.
+    /// Shifts all times by a step of the wall clock, in microseconds.
     mutating func clockWasSet(by step: Int64) {
         for place in order.indices { order[place].endedAt &+= step }
     }
 
-    /// Forgets those whose INVITE cannot be repeated any more at `now`, microseconds since 1970.
+    /// Forgets calls whose INVITE cannot be retransmitted any more at `now`, microseconds since 1970.
     ///
-    /// One that ended earlier than another told of before it may stay as long as that one.
+    /// A call that ended before an earlier entry may stay as long as that entry.
     mutating func forget(at now: Int64) {
-        // What ended "in the future", before the clock was set back, waits as long as what ends now.
+        // A call that ended "in the future", before a step back of the clock, waits as long as one that ends now.
         for place in (now < lastLook ? 0 : seen)..<order.count { order[place].endedAt = min(order[place].endedAt, now) }
         let old = order.prefix { now - $0.endedAt >= OutcomeMachine.Limits.repetition }
         for call in old { forget(call) }
@@ -77,7 +77,7 @@ struct EndedCalls {
     }
 
     private mutating func note(_ call: Call) {
-        // One that ended, was called again and ended again is known for as long as the earlier one.
+        // A call that ended twice is known as long as its earlier entry.
         guard !contains(call.name, call.called) else { return }
         order.append(call)
         if first[call.name] == nil {

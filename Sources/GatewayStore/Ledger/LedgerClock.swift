@@ -2,33 +2,33 @@
 
 import GRDB
 
-/// A wall clock of the ledger's calls: another one begins each time the clock is set.
+/// A step of the wall clock in the ledger; each step begins another clock.
 ///
-/// An ended call keeps the times it was told by its own clock. Where two ended calls are compared, the steps between their
-/// clocks count: a call back that follows a step of an hour back is no hour earlier than the call it returns.
+/// An ended call keeps the times of its own clock. A comparison of two ended calls adds the steps between their clocks.
+/// So a call back after a step of an hour back is not an hour earlier than its original.
 struct LedgerClock {
-    /// From 1; what was told before any step has no clock.
+    /// From 1; calls before the first step have no clock.
     let id: Int64
-    /// By how many microseconds it was set.
+    /// The step in microseconds.
     let setBy: Int64
     /// The new time, in microseconds since 1970.
     let at: Int64
 
-    /// Clocks that are kept; a machine whose clock is set each minute must not fill the ledger.
+    /// Number of kept clocks, so that a machine with a step each minute does not fill the ledger.
     private static let most: Int64 = 1_000
 
-    /// When a row of `call` ended, by the present clock: SQL.
+    /// SQL for the end of a row of `call` by the present clock.
     static let endedAt = """
         (call.ended_at + (SELECT coalesce(sum(set_by), 0) FROM clock WHERE clock.id > coalesce(call.end_clock, 0)))
         """
 
-    /// By how many microseconds the end of a call may differ by its own clock and by the present one, at the most.
+    /// The largest difference between the own clock of a call and the present clock, in microseconds.
     static func reach(in database: Database) throws -> Int64 {
         let sum = try LedgerStatement(database, "SELECT coalesce(sum(abs(set_by)), 0) FROM clock")
         return try sum.firstRow { $0.integer(0) }?.map { $0 } ?? 0
     }
 
-    /// Stores clocks, and forgets the oldest.
+    /// Stores clocks and deletes the oldest.
     static func store(_ clocks: [LedgerClock], in database: Database) throws {
         guard let newest = clocks.last else { return }
         let insert = try LedgerStatement(database, "INSERT INTO clock (id, set_by, at) VALUES (?1, ?2, ?3)")

@@ -5,11 +5,11 @@ import GRDB
 import HostSystem
 import Synchronization
 
-/// The ledger's file in the state folder: open, or not there for a reason that an operator can mend.
+/// The ledger's file in the state folder: open, or unavailable for a reason that an operator can remove.
 ///
-/// No state of it stops a call: what needs the ledger gets `HeraldDatabaseError` until it is there. A damaged file is renamed
-/// and a new one begun, since the accounts of today are worth more than a file nobody can read. One of a newer herald is left
-/// alone. Safe from any thread; blocks for the disk.
+/// No state of the file stops a call. Users of the ledger get `HeraldDatabaseError` until it is available. A damaged
+/// file is renamed and a new one begun. A file of a newer herald is left alone. Safe from any thread; blocks for the
+/// disk.
 package final class LedgerFile: Sendable {
     private struct State {
         var database: (any DatabaseWriter)?
@@ -19,7 +19,7 @@ package final class LedgerFile: Sendable {
         var lastSetAside: Int64?
     }
 
-    /// Between two damaged files that are set aside: a broken disk must not fill itself with them.
+    /// Least time between two damaged files that are set aside, so that a broken disk does not fill up.
     private static let pause: Int64 = 3_600_000_000
 
     package let path: String
@@ -37,7 +37,7 @@ package final class LedgerFile: Sendable {
 
     /// The open database.
     ///
-    /// - Throws: why there is none.
+    /// - Throws: the reason why there is none.
     var database: any DatabaseWriter {
         get throws(HeraldDatabaseError) {
             try state.withLock { state throws(HeraldDatabaseError) in
@@ -49,7 +49,7 @@ package final class LedgerFile: Sendable {
 
     /// Opens or creates the file, and its folder.
     ///
-    /// - Throws: why it cannot be; it is noted too.
+    /// - Throws: the reason, which is kept as well.
     func open() throws(HeraldDatabaseError) {
         do throws(HeraldDatabaseError) {
             try HeraldDatabase.makeFolder(folder)
@@ -67,10 +67,10 @@ package final class LedgerFile: Sendable {
         }
     }
 
-    /// Opens it for a gateway: a damaged file is renamed, and a new one begun.
+    /// Opens the file for a gateway; a damaged file is renamed and a new one begun.
     ///
-    /// - Returns: the file that was set aside, with what was wrong; nil where none was.
-    /// - Throws: why there is no ledger.
+    /// - Returns: the file that was set aside and its damage; nil for none.
+    /// - Throws: the reason why there is no ledger.
     @discardableResult
     func openOrReplace() throws(HeraldDatabaseError) -> SetAsideFile? {
         do throws(HeraldDatabaseError) {
@@ -84,7 +84,7 @@ package final class LedgerFile: Sendable {
 
     /// Renames the damaged file, with the time in its name, and begins a new one.
     ///
-    /// - Throws: the damage, where the folder cannot be written or a file was set aside within the last hour.
+    /// - Throws: the damage, if the folder cannot be written or a file was set aside within the last hour.
     func replace(because damage: HeraldDatabaseError) throws(HeraldDatabaseError) -> SetAsideFile {
         let now = steady()
         let mayReplace = state.withLock { state in
@@ -103,7 +103,7 @@ package final class LedgerFile: Sendable {
         return SetAsideFile(damage: damage, kept: kept)
     }
 
-    /// Gives up the open file: it is not where it was.
+    /// Closes the file, which was moved or removed.
     func leave() {
         state.withLock { state in
             state.database = nil
@@ -111,10 +111,10 @@ package final class LedgerFile: Sendable {
         }
     }
 
-    /// False where the file that is open was removed, renamed or replaced.
+    /// False if the open file was removed, renamed or replaced.
     var isInPlace: Bool { state.withLock { $0.database == nil || $0.identity == FileIdentity(path) } }
 
-    /// What is wrong with the ledger, where an error of using it says that it is damaged; nil otherwise.
+    /// The damage of the ledger, if an error of its use shows one.
     func damage(shownBy error: any Error) -> HeraldDatabaseError? {
         HeraldDatabase.damage(shownBy: error, path: path)
     }
@@ -131,26 +131,26 @@ package final class LedgerFile: Sendable {
     }
 }
 
-/// A database that was renamed because it is damaged.
+/// A damaged database that was renamed.
 package struct SetAsideFile: Hashable, Sendable {
     package let damage: HeraldDatabaseError
-    /// Where it is now.
+    /// Its present path.
     package let kept: String
 }
 
-/// Which file a path or a descriptor leads to, whatever it is called.
+/// Identifies the file behind a path or a descriptor.
 package struct FileIdentity: Hashable, Sendable {
     private let device: UInt
     private let number: UInt
 
-    /// Nil where there is none.
+    /// Nil for no file.
     package init?(_ path: String) {
         var status = stat()
         guard stat(path, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// Nil where the descriptor is not open.
+    /// Nil for a closed descriptor.
     package init?(_ descriptor: CInt) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }

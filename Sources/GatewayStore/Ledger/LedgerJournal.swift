@@ -6,26 +6,26 @@ import Timers
 
 /// An open call in memory, with its row in the ledger.
 final class LedgerCall {
-    /// Its place in the ledger; another one where the ledger is another.
+    /// Its row in the ledger; another row in another ledger.
     fileprivate(set) var row: Int64
     /// The call identifier as text, made once.
     let callID: String
     var machine: OutcomeMachine
     var shownEvent: Int64?
     var endEvent: Int64?
-    /// The clock its end is told by (`LedgerClock`); nil for the first one and while it is open.
+    /// The clock of its end (`LedgerClock`); nil for the first clock and for an open call.
     var endClock: Int64?
     /// True once the row is in the database.
     var isStored: Bool
     /// True while it waits in the batch.
     var isInBatch = false
-    /// True while the journal keeps it where the carrier's next try is looked for.
+    /// True while the call waits for the carrier's next attempt.
     var isKeptForRedial = false
-    /// When it ends by itself, and the timer that comes then or before; nil where nothing waits for it (`CallDeadlines`).
+    /// Its deadline, and the timer that fires then or before (`CallDeadlines`); nil without a deadline.
     var deadline: Int64?
     var timer: (handle: TimerHandle, at: Int64)?
 
-    /// The name signals know it by: of its latest attempt.
+    /// Its identifier in updates: that of the latest attempt.
     var name: CallIdentifier { machine.record.name }
 
     init(row: Int64, callID: String, record: CallRecord, isStored: Bool, awaitsRedial: Bool = false) {
@@ -36,19 +36,19 @@ final class LedgerCall {
     }
 }
 
-/// What one transaction will store: everything some signals changed, and the ring position after them.
+/// The content of one transaction: the changes of some updates, and the ring position after them.
 struct LedgerBatch {
     var calls: [LedgerCall] = []
     var events: [(id: Int64, event: OutcomeEvent)] = []
-    /// Outbound calls that reached the other side: perhaps returns.
+    /// Outbound calls that reached the other side, which may be returns.
     var reachedOutbound: [LedgerCall] = []
-    /// Those whose INVITE is told by a clock that was set since.
+    /// Calls whose INVITE has another time after a step of the clock.
     var retimed: [LedgerCall] = []
-    /// Those whose called number got more digits.
+    /// Calls whose destination got more digits.
     var dialledOn: [LedgerCall] = []
-    /// Each time the clock was set.
+    /// Steps of the clock.
     var clocks: [LedgerClock] = []
-    /// Callers of ended calls whom the index did not know.
+    /// Callers of ended calls that were not in the index.
     var unknownCallers: [E164Number] = []
     /// Position in the ring up to which the batch has been read.
     var position: UInt64
@@ -57,16 +57,16 @@ struct LedgerBatch {
     var isEmpty: Bool { signals == 0 && calls.isEmpty && clocks.isEmpty }
 }
 
-/// The calls in progress and what their signals make of them; no database in here.
+/// The calls in progress and the changes that their updates make; it uses no database.
 ///
-/// The batch grows with every round until it is stored. One that could not be stored stays and is tried again before any
-/// further signal is taken, so memory and disk never tell different stories and the ring keeps what came after.
+/// A batch that could not be stored stays, and is tried again before any further update is applied. So memory and disk
+/// never differ, and the ring keeps the later updates.
 struct LedgerJournal {
     private(set) var open: [CallIdentifier: LedgerCall] = [:]
     private(set) var batch: LedgerBatch
-    /// The database has refused the batch; no further signal may be taken.
+    /// The database has refused the batch; no further update may be applied.
     private(set) var isRefused = false
-    /// Signals that belonged to no open call: repetitions, calls whose INVITE was shed.
+    /// Updates without an open call: retransmissions, calls whose INVITE was shed.
     private(set) var unclaimed = 0
 
     private let minter: EventMinter
@@ -76,19 +76,19 @@ struct LedgerJournal {
     private var nextCall: Int64
     private var nextEvent: Int64
     private var ended: EndedCalls
-    /// Calls that ended before any phone rang, which the carrier may try again under another Call-ID.
+    /// Calls that failed before any phone rang; the carrier may try again with another Call-ID.
     private var failed: [RedialPair: LedgerCall] = [:]
     private var deadlines = CallDeadlines()
-    /// When those that ended lately were looked at last.
+    /// Time of the last look at the recently ended calls.
     private var lastForgetting = Int64(0)
-    /// Steps of the clock, oldest first, before which the ring still holds unread signals.
+    /// Steps of the clock with unread updates of before in the ring, oldest first.
     private(set) var clockSteps: [ClockStep] = []
     /// Ring position at the last look at the clock.
     var lookedAt: UInt64
     /// The number of the present clock; 0 until one was set.
     private var clock: Int64
 
-    /// Goes on with the calls and row numbers the ledger was left with.
+    /// Continues with the calls and row numbers of the ledger.
     init(
         _ state: LedgerState, position: UInt64, minter: EventMinter, limits: OutcomeMachine.Limits,
         trunks: [UInt16: String]
@@ -109,7 +109,7 @@ struct LedgerJournal {
         }
     }
 
-    /// Takes one signal.
+    /// Applies one update.
     mutating func apply(_ signal: CallSignal, texts: CallTexts?) {
         batch.signals += 1
         let signal = clockSteps.reduce(signal) { $1.retimed($0, at: batch.position) }
@@ -129,14 +129,13 @@ struct LedgerJournal {
         return open[call]
     }
 
-    /// Notes how far the ring has been read.
+    /// Records the position up to which the ring has been read.
     mutating func reached(_ position: UInt64) {
         batch.position = position
         clockSteps.removeAll { $0.position <= position }
     }
 
-    /// Goes on by a wall clock that was set: what calls in progress have told, and what the ring holds of before, is told by
-    /// it.
+    /// Shifts the times of calls in progress, and of unread updates from before the step, by a step of the clock.
     mutating func clockWasSet(_ step: ClockStep) {
         clockSteps.append(step)
         clock += 1
@@ -150,7 +149,7 @@ struct LedgerJournal {
         ended.clockWasSet(by: step.microseconds)
     }
 
-    /// Closes calls whose end will not be told any more at `now`, microseconds since 1970.
+    /// Closes calls whose deadline has passed at `now`, microseconds since 1970.
     mutating func sweep(now: Int64) {
         while let call = deadlines.popDue(by: now) {
             note(call.machine.expire(now: now, limits: limits), of: call)
@@ -160,12 +159,12 @@ struct LedgerJournal {
         ended.forget(at: now)
     }
 
-    /// Notes that the database refuses.
+    /// Records that the database refuses the batch.
     mutating func refused() { isRefused = true }
 
-    /// Forgets the batch: it is stored.
+    /// Begins the next batch after this one is stored.
     ///
-    /// - Parameter events: number of events the store added on its own (returned calls).
+    /// - Parameter events: number of events that the store added (returned calls).
     mutating func stored(addedEvents events: Int64) {
         for call in batch.calls {
             call.isStored = true
@@ -176,9 +175,9 @@ struct LedgerJournal {
         batch = LedgerBatch(position: batch.position)
     }
 
-    /// Goes on with another ledger: what the present one had of calls in progress, and what it has not stored, goes there.
+    /// Moves to another ledger, with all calls in progress and the batch.
     ///
-    /// An event that shows a call in progress is minted again: nobody knows whether it was sent, and its key is the same.
+    /// A `displayed` event of a call in progress is minted again. It may have been sent, and its key is the same.
     mutating func move(to state: LedgerState) {
         nextCall = state.nextCall
         nextEvent = state.nextEvent
@@ -215,11 +214,12 @@ struct LedgerJournal {
         refused()
     }
 
-    /// Row number of the next event the store adds on its own.
+    /// Row number of the next event that the store adds.
     var firstFreeEvent: Int64 { nextEvent }
 
-    /// Begins another call where one of its name ended at somebody else's phone, or waits in vain there, and goes on with the
-    /// same where its number was dialled on.
+    /// Handles an INVITE of an open call: more digits continue it, another destination ends it and begins a new call.
+    ///
+    /// False for a retransmission or an attempt with credentials.
     private mutating func begins(_ signal: CallSignal, texts: CallTexts?, after call: LedgerCall) -> Bool {
         let record = CallRecord(signal, texts: texts, trunk: trunks[signal.trunk])
         if dialsOn(record, call) { return true }
@@ -231,12 +231,12 @@ struct LedgerJournal {
         return true
     }
 
-    /// Notes the digits that 484 has asked for; false where the INVITE brings none.
+    /// Records the digits that 484 asked for; false for an INVITE without more digits.
     private mutating func dialsOn(_ record: CallRecord, _ call: LedgerCall) -> Bool {
         let before = call.machine.record
         let step = call.machine.dialled(on: record)
         guard !step.isEmpty else { return false }
-        // A late repetition of the earlier INVITE begins no other call.
+        // A late retransmission of the earlier INVITE begins no other call.
         ended.note(call.name, to: before.called, endedAt: before.refusedAt ?? record.inviteAt)
         note(step, of: call)
         batch.dialledOn.append(call)
@@ -262,17 +262,17 @@ struct LedgerJournal {
         note(.changed, of: call)
     }
 
-    /// Joins an INVITE to the call it is another attempt of: the same pair and decision, no phone rung, seconds ago.
+    /// Joins an INVITE to an earlier attempt: the same pair and decision, no phone rung, seconds ago.
     private mutating func goesOn(_ record: CallRecord) -> Bool {
         guard limits.redial > 0, let pair = RedialPair(record), let call = failed[pair],
             let refusedAt = call.machine.record.refusedAt,
-            // Less than nothing where the clock was set back: then nobody knows.
+            // Negative after a step back of the clock: then the order is unknown.
             (0..<limits.redial).contains(record.inviteAt - refusedAt)
         else { return false }
         let earlier = call.name
         let step = call.machine.redialled(as: record.name, sipCallID: record.sipCallID, at: record.inviteAt)
         guard !step.isEmpty else { return false }
-        // What is still said of the earlier attempt, such as its repeated answer, is not about this one.
+        // Later updates of the earlier attempt, such as a repeated response, do not concern this one.
         open[earlier] = nil
         ended.note(earlier, to: record.called, endedAt: refusedAt)
         open[record.name] = call
@@ -309,7 +309,7 @@ struct LedgerJournal {
         }
     }
 
-    /// Keeps a call where the carrier's next try finds it, as long as it waits for one.
+    /// Keeps a call in the table of failed calls while it waits for the carrier's next attempt.
     private mutating func noteRedial(of call: LedgerCall) {
         let awaits = call.machine.isOpenToRedial
         guard awaits || call.isKeptForRedial, let pair = RedialPair(call.machine.record) else { return }
@@ -328,13 +328,13 @@ struct LedgerJournal {
     }
 }
 
-/// Who calls whom, and with what decision: what two attempts of one call have in common.
+/// Caller, destination and decision, which two attempts of one call have in common.
 private struct RedialPair: Hashable {
     let caller: E164Number
     let called: String
     let reason: PassThroughReason?
 
-    /// Nil for calls that could be two strangers': outbound, withheld, or to nobody known.
+    /// Nil for calls without a certain pair: outbound, withheld, or with unknown destination.
     init?(_ record: CallRecord) {
         guard record.direction == .inbound, let caller = record.caller, !record.called.isEmpty else { return nil }
         (self.caller, called, reason) = (caller, record.called, record.reason)

@@ -4,7 +4,7 @@ package import Branding
 import CallAccounting
 package import GRDB
 
-/// The operator's questions to the ledger: calls, events, counts; works beside a running gateway.
+/// Reads calls, events and counts for the operator, also beside a running gateway.
 ///
 /// Reads newest rows first and stops at the limit. Safe from any thread.
 package struct LedgerReader: Sendable {
@@ -13,19 +13,19 @@ package struct LedgerReader: Sendable {
     /// Reads through the given connection; `HeraldDatabase.ledgerReader(folder:)` opens one for a command.
     package init(_ database: any DatabaseReader) { source = { database } }
 
-    /// Reads the ledger of a gateway as it is at each question; without one the question throws why.
+    /// Reads the ledger of a gateway; each query throws the reason if there is none.
     package init(_ files: HeraldDatabase) { source = { try files.ledger } }
 
     private var database: any DatabaseReader { get throws { try source() } }
 
-    /// Which calls to list; nil means any.
+    /// The calls to list; nil means any.
     package struct CallFilter: Hashable, Sendable {
         /// Caller or called number.
         package var number: E164Number?
-        /// The caller as the carrier wrote it, where no number could be read from it; a call passes by either.
+        /// The caller as the carrier wrote it, if it is no number; either of both is enough.
         package var received: String?
         package var trunk: String?
-        /// An outcome's word, or `OPEN` for calls in progress.
+        /// An outcome, or `OPEN` for calls in progress.
         package var outcome: String?
         /// SIP Call-ID or call id.
         package var callID: String?
@@ -33,7 +33,7 @@ package struct LedgerReader: Sendable {
         package var since: Int64?
         package var until: Int64?
         package var isBranded: Bool?
-        /// Places in the ledger.
+        /// Rows in the ledger.
         var rows: Set<Int64>?
 
         package init() {}
@@ -49,7 +49,7 @@ package struct LedgerReader: Sendable {
         }
         if filter.number != nil || filter.received != nil {
             let digits = filter.number.map { Int64($0.digits) }
-            // Its parameters, such as a phone-context, need not be given.
+            // The query may leave out parameters such as phone-context.
             require(
                 "(caller = ? OR destination = ? OR caller_received = ? OR caller_received LIKE ? ESCAPE '\\')", digits,
                 digits, filter.received, filter.received.map { Self.literal($0) + ";%" })
@@ -82,7 +82,7 @@ package struct LedgerReader: Sendable {
         }
     }
 
-    /// A text as LIKE takes it literally.
+    /// Escapes a text for LIKE.
     private static func literal(_ text: String) -> String {
         text.reduce(into: "") { out, character in
             if "\\%_".contains(character) { out += "\\" }
@@ -90,7 +90,7 @@ package struct LedgerReader: Sendable {
         }
     }
 
-    /// The place of the newest call, and those of the calls in progress.
+    /// The row of the newest call, and the rows of calls in progress.
     func standing() throws -> (newest: Int64, open: Set<Int64>) {
         try database.read { database in
             let open = try Int64.fetchSet(database, sql: "SELECT id FROM call WHERE ended_at IS NULL")
@@ -107,7 +107,7 @@ package struct LedgerReader: Sendable {
         }
     }
 
-    /// How many events wait and how many were refused; cheap enough for metrics.
+    /// Numbers of waiting and refused events; cheap enough for metrics.
     package func backlog() throws -> (waiting: Int, refused: Int) {
         try database.read { database in
             let waiting = try Int.fetchOne(database, sql: "SELECT count(*) FROM event WHERE state = 0") ?? 0
@@ -116,7 +116,7 @@ package struct LedgerReader: Sendable {
         }
     }
 
-    /// How many calls and events there are, by outcome and by state; reads every row.
+    /// Numbers of calls by outcome and of events by state; reads every row.
     package func counts() throws -> LedgerCounts {
         try database.read { database in
             var counts = LedgerCounts()

@@ -2,27 +2,27 @@
 
 import GRDB
 
-/// Takes old rows out of the ledger, oldest first: ended calls and delivered events, never a refused event, nor one that
-/// waits while there is a directory to take it.
+/// Deletes old rows of the ledger, oldest first: ended calls and delivered events.
 ///
-/// Rows stand in the order they were made, so it reads from the front and stops at the first young one; one from the
-/// future, of a time when the clock was wrong, is passed over. The newest row of each table always stays, because numbers
-/// of rows are never used twice. Each step is a short transaction of its own.
+/// A refused event stays, and so does a waiting event while a directory is configured. Rows are in the order of their
+/// creation, so it reads from the front and stops at the first young row. It passes over rows with a time in the
+/// future. The newest row of each table stays, because row numbers are never used twice. Each step is a short
+/// transaction.
 struct LedgerRetention {
     let database: any DatabaseWriter
     /// The ring in use, whose position stays whatever its age.
     let ringID: Int64
-    /// Where ended calls still go; what waits for another is nobody's any more.
+    /// Configured outputs of ended calls; rows for other outputs are deleted.
     let outputs: [CallOutputSink]
     let hasDirectory: Bool
     /// Called after each step; false ends the work.
     ///
-    /// Years of rows take minutes, and neither signals nor a stop wait for them.
+    /// Years of rows take minutes, and neither updates nor a stop wait for them.
     var between: () -> Bool = { true }
-    /// Rows looked at in one transaction.
+    /// Rows read in one transaction.
     var step = 500
 
-    /// Deletes what ended before the moment, but for what still has to go out; both times are microseconds since 1970.
+    /// Deletes rows that ended before a time, except pending ones; both times are microseconds since 1970.
     ///
     /// - Returns: how many rows went.
     func prune(before: Int64, now: Int64) throws -> Int {
@@ -45,7 +45,7 @@ struct LedgerRetention {
                     AND NOT EXISTS (SELECT 1 FROM call_output WHERE call_output.call = call.id)
                 """, &deleted)
         try database.write { database in
-            // Positions of rings whose files are long gone.
+            // Positions of rings that no longer exist.
             try database.execute(
                 sql: "DELETE FROM ring_position WHERE updated_at < ? AND ring_id <> ?",
                 arguments: [before / 1_000_000, ringID])
@@ -53,7 +53,7 @@ struct LedgerRetention {
         return deleted
     }
 
-    /// Deletes what waits for an output there is no more; false where it was told to end.
+    /// Deletes rows for an output that is no longer configured; false to end the work.
     private func forget(_ sink: CallOutputSink) throws -> Bool {
         let some = "SELECT id FROM call_output WHERE sink = ? LIMIT ?"
         while true {
@@ -67,11 +67,11 @@ struct LedgerRetention {
         }
     }
 
-    /// Deletes the oldest delivered events and ended calls whose events are delivered until the rows and indexes take at
-    /// most nine tenths of `limit` bytes, or nothing more may go; does nothing below `limit`.
+    /// Deletes the oldest settled rows of a ledger above `limit` bytes, down to nine tenths of `limit`.
     ///
-    /// The file keeps its size: what is free in it is used again.
-    /// - Returns: how many rows went, and whether all that is left above `limit` must stay.
+    /// Settled are delivered events, and ended calls whose events are delivered. The file keeps its size, and free
+    /// pages are used again.
+    /// - Returns: the number of deleted rows, and whether the ledger is above `limit` with rows that must stay.
     func shrink(below limit: Int) throws -> (deleted: Int, isStuck: Bool) {
         guard try database.read(Self.usedBytes) > limit else { return (0, false) }
         var (deleted, isDone, isStuck) = (0, false, false)
@@ -109,7 +109,7 @@ struct LedgerRetention {
         return try (pragma("page_count") - pragma("freelist_count")) * pragma("page_size")
     }
 
-    /// Which rows may go before their time.
+    /// The rows that may be deleted before their time.
     private var mayGo: [(table: String, condition: String)] {
         [
             ("event", settled),
@@ -125,10 +125,10 @@ struct LedgerRetention {
         ]
     }
 
-    /// Which events are done with: delivered, or waiting for a directory there is not.
+    /// SQL for settled events: delivered, or waiting without a configured directory.
     private var settled: String { hasDirectory ? "state = 1" : "state IN (0, 1)" }
 
-    /// False where it was told to end.
+    /// False to end the work.
     private func prune(
         rows: String, before: Int64, now: Int64, delete: String, _ deleted: inout Int
     ) throws -> Bool {

@@ -13,42 +13,42 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     package var trunk: String?
     /// With plus sign; nil when withheld or unclear.
     package var caller: String?
-    /// The caller as the carrier wrote it, where that is no certain number; nil when withheld.
+    /// The caller as the carrier wrote it, if that is no certain number; nil when withheld.
     package var callerReceived: String?
     package var destination: String?
     package var subscriber: String?
     package var brandID: String?
     package var brandName: String?
-    /// The name the carrier had sent, where the brand's took its place.
+    /// The carrier's name that the brand's name replaced.
     package var carrierName: String?
-    /// `matched`, or why there was no brand.
+    /// `matched`, or the reason for a call without a brand.
     package var decision: String
     package var inviteAt: Int64
     package var progressAt: Int64?
     package var ringingAt: Int64?
     package var answeredAt: Int64?
     package var cancelledAt: Int64?
-    /// When it was refused in a way that may bring another attempt; nil once that came or the call ended.
+    /// Time of a rejection that may bring another attempt; nil after that attempt or the end of the call.
     package var refusedAt: Int64?
     package var endedAt: Int64?
     package var status: Int?
     package var q850Cause: Int?
     package var attempts: Int
-    /// The SIP Call-ID of the latest attempt, where the carrier tried again with another.
+    /// The SIP Call-ID of the latest attempt, if it differs from the first.
     package var latestSIPCallID: String?
-    /// True where another place was rung in this one's stead.
+    /// True for a forwarded call.
     package var isForwarded: Bool
-    /// `voicemail` or `system`; nil where a person answered, or nobody.
+    /// `voicemail` or `system`; nil for a person and for an unanswered call.
     package var answeredBy: String?
     /// Nil while the call is in progress.
     package var outcome: String?
     package var ringSeconds: Int?
     package var callSeconds: Int?
-    /// When the subscriber called back; nil if that has not happened.
+    /// Time of the subscriber's call back; nil for none.
     package var returnedAt: Int64?
-    /// What it told the directory, in order: shown, end, return.
+    /// Its events in order: display, end, return.
     ///
-    /// A return stands with both of its calls.
+    /// A return is an event of both of its calls.
     package var events: [LedgerEventRow]
 
     init(row: Row, events: [LedgerEventRow]) {
@@ -87,7 +87,7 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
 
 /// One event of the outbox as the operator sees it; times in seconds since 1970.
 package struct LedgerEventRow: Hashable, Sendable, Codable {
-    /// Where an event stands.
+    /// The state of an event.
     package enum State: Int, Hashable, Sendable, Codable, CaseIterable {
         case waiting
         case delivered
@@ -99,17 +99,17 @@ package struct LedgerEventRow: Hashable, Sendable, Codable {
     package var number: String
     package var outcome: String
     package var displayedAt: String
-    /// The JSON object that is sent.
+    /// The JSON object of the event.
     package var meta: String
     package var state: State
     package var attempts: Int
     package var createdAt: Int64
     package var dueAt: Int64
-    /// The directory's id of it.
+    /// The directory's id of the event.
     package var eventID: String?
-    /// Nil until the directory has answered, and where its response does not say.
+    /// Nil until the directory has responded, and for a response without this field.
     package var isCounted: Bool?
-    /// Why it was not counted, was refused, or has not arrived yet.
+    /// The reason why the event was not counted, was refused, or has not arrived yet.
     package var reason: String?
     /// HTTP status of a refusal.
     package var status: Int?

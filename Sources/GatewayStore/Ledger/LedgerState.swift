@@ -4,21 +4,21 @@ import Branding
 import CallAccounting
 import GRDB
 
-/// What the ledger was left with: open calls, the next row numbers, the position in the ring.
+/// The state of a ledger at a start: open calls, the next row numbers, the position in the ring.
 struct LedgerState {
     var calls: [LedgerCall] = []
-    /// When calls ended whose INVITE may still be repeated.
+    /// Ended calls whose INVITE may still be retransmitted.
     var ended: [EndedCalls.Call] = []
     var nextCall: Int64 = 1
     var nextEvent: Int64 = 1
-    /// The number of the newest clock; 0 where none was set.
+    /// The number of the newest clock; 0 for none.
     var clock: Int64 = 0
-    /// Nil when the ledger has never read this ring.
+    /// Nil for an unknown ring.
     var position: UInt64?
 
     /// Reads it all; called once, at start.
     ///
-    /// - Parameter awaitsRedial: calls that ended before any phone rang wait for another try by the carrier.
+    /// - Parameter awaitsRedial: calls that failed before any phone rang wait for the carrier's next attempt.
     init(_ database: Database, ringID: Int64, awaitsRedial: Bool) throws {
         nextCall = try Self.largest("SELECT max(id) FROM call", database) + 1
         nextEvent = try Self.largest("SELECT max(id) FROM event", database) + 1
@@ -28,21 +28,21 @@ struct LedgerState {
         while let call = try open.row({ Self.call($0, awaitsRedial: awaitsRedial) }) {
             if let call { calls.append(call) }
         }
-        // Of a long stop the last calls count too: signals that wait may hold a repetition of their INVITE.
+        // The last calls before a long stop count too: the ring may hold a retransmission of their INVITE.
         let newest = try Self.largest("SELECT invite_at FROM call WHERE id = (SELECT max(id) FROM call)", database)
         try readEnded(database, around: newest)
     }
 
-    /// Reads backwards from the newest call to those too old for a repetition.
+    /// Reads backwards from the newest call to calls too old for a retransmission.
     ///
-    /// One from much later ends it too: the clock was set back after it.
+    /// A call from much later ends the walk too: the clock was set back after it.
     private mutating func readEnded(_ database: Database, around time: Int64) throws {
         let newest = try LedgerStatement(database, Self.callsBefore)
         let repeated = (time - OutcomeMachine.Limits.repetition)...(time + OutcomeMachine.Limits.repetition)
         var (before, isDone) = (nextCall, false)
         while !isDone {
             newest.bind(1, before)
-            // To the end of each step: a statement left in the middle would hold on to an old state of the file.
+            // Reads each step to its end, because an unfinished statement would keep an old state of the file.
             isDone = true
             while let (row, invite, end, names, called) = try newest.row({
                 (
@@ -76,7 +76,7 @@ struct LedgerState {
         FROM call WHERE ended_at IS NULL ORDER BY id
         """
 
-    /// Nil for a row no gateway wrote.
+    /// Nil for a row that no gateway wrote.
     private static func call(_ row: LedgerRow, awaitsRedial: Bool) -> LedgerCall? {
         guard let id = row.integer(0), let text = row.text(1), let call = CallIdentifier(text),
             let direction = row.integer(2).flatMap(UInt8.init(exactly:)).flatMap(CallSignal.Direction.init(rawValue:))

@@ -3,10 +3,10 @@
 import GRDB
 import GRDBSQLite
 
-/// A prepared statement bound and stepped without GRDB's argument boxes.
+/// A prepared statement, bound and stepped without GRDB's argument boxes.
 ///
-/// A statement through `StatementArguments` costs about 10 µs here, bound directly about 1.5 µs, and a call takes
-/// several. Valid only inside the database access it was made in.
+/// `StatementArguments` takes about 10 µs a statement, direct binding about 1.5 µs, and a call takes several.
+/// Use it only inside the database access that made it.
 struct LedgerStatement {
     private let handle: OpaquePointer
     private let connection: OpaquePointer?
@@ -67,7 +67,7 @@ struct LedgerStatement {
         return nil
     }
 
-    /// Reads one row at most.
+    /// Reads at most one row.
     func firstRow<Value>(_ read: (LedgerRow) -> Value) throws -> Value? {
         defer { sqlite3_reset(handle) }
         return try row(read)
@@ -79,7 +79,7 @@ struct LedgerStatement {
     }
 }
 
-/// The row a statement stands on; columns count from 0.
+/// The current row of a statement; columns count from 0.
 struct LedgerRow {
     fileprivate let handle: OpaquePointer
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 extension LedgerCallRow {
-    /// One thing that happened in a call.
+    /// One event in the course of a call.
     package struct Moment: Hashable, Sendable {
         /// Microseconds since 1970.
         package let at: Int64
@@ -10,7 +10,7 @@ extension LedgerCallRow {
         package let what: String
     }
 
-    /// What happened, in its order, as far as the ledger keeps it.
+    /// The course of the call, as far as the ledger keeps it.
     package var timeline: [Moment] {
         var story: [(Int64?, String)] = [
             (
@@ -24,7 +24,7 @@ extension LedgerCallRow {
             (refusedAt, "refused\(status.map { " with \($0)" } ?? ""), another attempt is awaited"),
         ]
         if let outcome {
-            // A cancelled call ended when the caller gave up, which stands there already.
+            // A cancelled call ended with the CANCEL, which is listed already.
             let how = answeredAt == nil ? status.map { ", final status \($0)" } ?? "" : ""
             story.append((endedAt, "ended: \(outcome)\(how)"))
         }
@@ -35,21 +35,21 @@ extension LedgerCallRow {
     }
 }
 
-/// Gives calls when they have ended, each once: `herald calls --follow`.
+/// Returns each call once when it has ended: `herald calls --follow`.
 package struct CallFollower: Sendable {
     private let reader: LedgerReader
     private let filter: LedgerReader.CallFilter
     private var newest: Int64
     private var open: Set<Int64>
 
-    /// Begins after the calls the ledger has now; of those, the open ones are still awaited.
+    /// Begins after the present calls of the ledger; open calls are still awaited.
     package init(_ reader: LedgerReader, _ filter: LedgerReader.CallFilter) throws {
         self.reader = reader
         self.filter = filter
         (newest, open) = try reader.standing()
     }
 
-    /// The calls that pass the filter and ended since the last time, in the order they began.
+    /// The calls that pass the filter and ended since the last look, in the order of their begin.
     package mutating func next() throws -> [LedgerCallRow] {
         let (last, stillOpen) = try reader.standing()
         var ended = open.subtracting(stillOpen)

@@ -4,9 +4,9 @@ import Branding
 import CallAccounting
 import GRDB
 
-/// Stores one batch inside a transaction: calls, events, returned calls, positions in the rings.
+/// Stores one batch inside a transaction: calls, events, returned calls, the position in the ring.
 ///
-/// A call takes one statement per batch it changes in; a call that begins and ends within a batch takes one.
+/// A changed call takes one statement per batch, also if it begins and ends within the batch.
 struct LedgerWriter: ~Copyable {
     private let database: Database
     private let minter: EventMinter
@@ -18,7 +18,7 @@ struct LedgerWriter: ~Copyable {
     /// Writes with the given connection, inside a transaction the caller opened.
     ///
     /// - Parameters:
-    ///   - outputs: where ended calls go beside the directory.
+    ///   - outputs: outputs of ended calls beside the directory.
     ///   - now: seconds since 1970.
     init(
         _ database: Database, minter: EventMinter, returns: ReturnPolicy, outputs: [CallOutputSink] = [], now: Int64
@@ -32,8 +32,8 @@ struct LedgerWriter: ~Copyable {
 
     /// Stores the batch.
     ///
-    /// - Parameter firstFreeEvent: row number of the first event this adds on its own.
-    /// - Returns: how many it added.
+    /// - Parameter firstFreeEvent: row number of the first event that this adds.
+    /// - Returns: the number of added events.
     mutating func store(_ batch: LedgerBatch, ringID: Int64, firstFreeEvent: Int64) throws -> Int64 {
         let statements = try CallStatements(database)
         for call in batch.calls { try store(call, statements) }
@@ -42,7 +42,7 @@ struct LedgerWriter: ~Copyable {
         try LedgerClock.store(batch.clocks, in: database)
         for call in batch.calls where !outputs.isEmpty && call.machine.record.endedAt != nil { try putOut(call) }
         let insertEvent = try LedgerStatement(database, Self.insertEvent)
-        // By its place: taken out, each event would be copied with its eighteen texts.
+        // By index, because iteration would copy each event with its eighteen texts.
         for place in batch.events.indices {
             try store(batch.events[place].event, id: batch.events[place].id, with: insertEvent)
         }
@@ -89,7 +89,7 @@ struct LedgerWriter: ~Copyable {
         try statement.run()
     }
 
-    /// The time of an INVITE changes only with the clock.
+    /// Stores times of INVITEs, which change only with a step of the clock.
     private func store(retimed calls: [LedgerCall]) throws {
         guard !calls.isEmpty else { return }
         let update = try LedgerStatement(database, "UPDATE call SET invite_at = ?2 WHERE id = ?1")
@@ -100,7 +100,7 @@ struct LedgerWriter: ~Copyable {
         }
     }
 
-    /// Whom a call is to changes only with more digits.
+    /// Stores destinations, which change only with more digits.
     private func store(dialledOn calls: [LedgerCall]) throws {
         guard !calls.isEmpty else { return }
         let update = try LedgerStatement(database, "UPDATE call SET destination = ?2, subscriber = ?3 WHERE id = ?1")
@@ -122,7 +122,7 @@ struct LedgerWriter: ~Copyable {
         }
     }
 
-    /// What never changes after the INVITE.
+    /// Binds the values that never change after the INVITE.
     private func bindOrigin(of record: CallRecord, callID: String, to statement: LedgerStatement) {
         statement.bind(24, callID)
         statement.bind(25, record.sipCallID)
@@ -151,7 +151,7 @@ struct LedgerWriter: ~Copyable {
         try statement.run()
     }
 
-    /// Looks for the original an outbound call returns; after the calls of the batch, for it may be among them.
+    /// Stores the return of an original; after the calls of the batch, because the original may be among them.
     private mutating func storeReturn(_ call: LedgerCall, event: Int64, with insert: LedgerStatement) throws -> Bool {
         let record = call.machine.record
         guard let destination = record.destination else { return false }
@@ -186,7 +186,7 @@ struct LedgerWriter: ~Copyable {
         }
     }
 
-    /// Takes the original and all older ones of the same pair out of the running.
+    /// Settles the original and all older calls of the same pair.
     private func settle(_ original: ReturnedOriginal, subscriber: String) throws {
         let settle = try LedgerStatement(database, Self.settleOriginals)
         settle.bind(1, Int64(original.number.digits))
@@ -204,7 +204,7 @@ struct LedgerWriter: ~Copyable {
     }
 }
 
-/// The ways to write a call: begun, changed, ended; most changes touch no indexed column.
+/// The statements for a begun, a changed and an ended call; most changes touch no indexed column.
 private struct CallStatements {
     let insert: LedgerStatement
     let update: LedgerStatement

@@ -2,13 +2,13 @@
 
 import GRDB
 
-/// How far each signal ring has been made rows of; valid only inside the database access it was made in.
+/// The stored position of each ring; use it only inside the database access that made it.
 struct RingPosition {
     private let database: Database
 
     init(_ database: Database) { self.database = database }
 
-    /// Nil when the ledger has never read this ring, or not for as long as ended calls are kept.
+    /// Nil for a ring that the ledger has never read, or not within the retention of calls.
     func position(of ringID: Int64) throws -> UInt64? {
         let select = try LedgerStatement(database, "SELECT sequence FROM ring_position WHERE ring_id = ?1")
         select.bind(1, ringID)

@@ -4,26 +4,26 @@ import Branding
 import Foundation
 import Synchronization
 
-/// The folder `logos` in the state folder: one file for each form of a picture, named by the picture's content.
+/// The folder `logos` in the state folder: one file for each form of a picture, named by the hash of the picture.
 ///
-/// A file is there whole or not at all, and never changes. Safe from any thread; blocks for the disk.
+/// A file is complete and never changes. Safe from any thread; blocks for the disk.
 final class LogoFolder: Sendable {
     private let path: String
-    /// Held while a file is written: two pictures may be the same one, under the same temporary name.
+    /// Held while a file is written, because equal pictures share a temporary name.
     private let writing = Mutex(())
 
     init(stateFolder: String) { path = stateFolder + "/logos" }
 
-    /// Largest file ever read, in bytes; larger than any that is written.
+    /// Largest readable file in bytes; larger than any written file.
     static let readLimit = 16 << 20
 
-    /// Makes the folder where it is missing.
+    /// Makes the folder if it is missing.
     func prepare() throws {
         try FileManager.default.createDirectory(
             atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
     }
 
-    /// Writes a file whole, with mode 0640; one of the same name has the same content and is replaced.
+    /// Writes a file atomically, with mode 0640; a file of the same name has the same content.
     func write(_ bytes: [UInt8], to name: String) throws(LogoFolderError) {
         do throws(FileReplacementError) {
             try writing.withLock { _ throws(FileReplacementError) in
@@ -34,7 +34,7 @@ final class LogoFolder: Sendable {
         }
     }
 
-    /// The bytes of a file; nil for a name that is none, or leads elsewhere.
+    /// The bytes of a file; nil for an invalid or unknown name.
     func read(_ name: String) -> [UInt8]? {
         guard Self.isName(name), let handle = FileHandle(forReadingAtPath: "\(path)/\(name)") else { return nil }
         defer { try? handle.close() }
@@ -49,17 +49,17 @@ final class LogoFolder: Sendable {
         try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
     }
 
-    /// The names of everything in the folder.
+    /// All names in the folder.
     var names: Set<String> { Set((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []) }
 
-    /// Removes what a crash left half written, and every other file the database does not know.
+    /// Removes partial files of a crash, and other files that the database does not list.
     func removeAll(but known: Set<String>) {
         for name in names.subtracting(known) where !name.contains("/") {
             try? FileManager.default.removeItem(atPath: "\(path)/\(name)")
         }
     }
 
-    /// True for `HASH-HxW.ext`: only what is named so was written here.
+    /// True for `HASH-HxW.ext`, the form of all names written here.
     static func isName(_ name: String) -> Bool {
         let hash = name.utf8.prefix(32)
         let rest = name.utf8.dropFirst(32)
@@ -71,7 +71,7 @@ final class LogoFolder: Sendable {
     }
 }
 
-/// The folder of logos cannot be written; calls are not concerned.
+/// The folder of logos cannot be written; calls are not affected.
 package struct LogoFolderError: Error, Hashable, CustomStringConvertible {
     package let path: String
     package let code: CInt

@@ -3,29 +3,30 @@
 package import Branding
 import GRDB
 
-/// The operator's question which logos there are; works beside a running gateway.
+/// Lists logos for the operator, also beside a running gateway.
 package struct LogoReader: Sendable {
     private let database: any DatabaseReader
 
     /// Opens the rows in a gateway's state folder.
     ///
-    /// - Throws: `HeraldDatabaseError` if there are none yet, or they are older or newer than this program.
+    /// - Throws: `HeraldDatabaseError` without rows, or for rows of an older or newer program.
     package init(folder: String) throws(HeraldDatabaseError) {
         database = try HeraldDatabase.brandsReader(folder: folder)
     }
 
-    /// What stands in Call-Info, as the store with the same settings would say.
+    /// The URLs for Call-Info, by the same settings as the store.
     package func hosted(_ settings: LogoStore.Settings) throws -> HostedLogos {
         try database.read { try LogoStore.hosted(settings, in: $0) }
     }
 
-    /// What went wrong with the last fetch of a logo; nil where it went well or has not happened.
+    /// The error of the last fetch of a logo; nil for a success and without a fetch.
     package func problem(of url: String) throws -> String? {
         try database.read { try String.fetchOne($0, sql: "SELECT error FROM logo WHERE url = ?", arguments: [url]) }
     }
 
-    /// How many logos have no copy because their last fetch failed, with one failure of each kind, the most frequent
-    /// first; nil where there is a copy of any.
+    /// The number of logos without a copy after a failed fetch, with one failure of each kind, the most frequent first.
+    ///
+    /// Nil if any logo has a copy.
     package func obstacles() throws -> [(count: Int, example: String)]? {
         try database.read { database in
             let hasCopy = try Bool.fetchOne(database, sql: "SELECT EXISTS (SELECT 1 FROM logo WHERE hash IS NOT NULL)")
@@ -38,7 +39,7 @@ package struct LogoReader: Sendable {
         }
     }
 
-    /// Logos by URL, those with a failure first.
+    /// Logos by URL, failures first.
     package func logos(limit: Int) throws -> [LogoRow] {
         try database.read { database in
             let sql = """
@@ -61,19 +62,19 @@ package struct LogoReader: Sendable {
 /// One logo as the operator sees it; times in seconds since 1970.
 package struct LogoRow: Hashable, Sendable {
     package let url: String
-    /// SHA-256 of the picture as it came, in hexadecimal; nil while there is no copy.
+    /// SHA-256 of the received picture in hexadecimal; nil without a copy.
     package let hash: String?
     /// `new`, `ready`, `failed` or `evicted`.
     package let status: String
-    /// Word for the kind of failure; nil after a success.
+    /// Kind of the failure; nil after a success.
     package let reason: String?
-    /// What went wrong, for people; nil after a success.
+    /// Text of the failure; nil after a success.
     package let error: String?
     package let failures: Int
     package let fetchedAt: Int64?
     package let checkedAt: Int64?
     package let dueAt: Int64
-    /// Of all its files; nil while there are none.
+    /// Bytes of all its files; nil without files.
     package let bytes: Int?
     package let files: [String]
 }

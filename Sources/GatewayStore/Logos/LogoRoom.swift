@@ -3,10 +3,10 @@
 package import CallAccounting
 import GRDB
 
-// Files of logos: which are there, which are needed, which have to go.
+// Files of logos: present, needed and surplus ones.
 
 extension LogoStore {
-    /// Seconds until a logo that had to make room is fetched again.
+    /// Seconds until an evicted logo is fetched again.
     private static let rest: Int64 = 7 * 86_400
 
     package func has(hash: String) async throws -> Bool {
@@ -50,7 +50,7 @@ extension LogoStore {
         }
     }
 
-    /// Notes since when no brand needs a file; one that is needed again loses the mark.
+    /// Marks files since when no brand needs them, and clears the mark of needed files.
     func markNeed(in database: Database, now: Int64) throws {
         let forms = settings.forms.keys
         let marks = databaseQuestionMarks(count: forms.count)
@@ -63,14 +63,14 @@ extension LogoStore {
             arguments: [now] + StatementArguments(forms))
     }
 
-    /// Runs a transaction that says which files must go, then removes them.
+    /// Runs a transaction that returns surplus files, then removes them.
     func remove(_ change: @escaping @Sendable (Database) throws -> [String]) async throws {
         for name in try await database.write(change) { folder.remove(name) }
     }
 
-    /// Forgets the files that are too many: those nobody needs first, then those longest unused, a picture at a time.
+    /// Forgets files above the limit: unneeded ones first, then the least recently used, a picture at a time.
     ///
-    /// - Parameter hash: the picture that was just stored; it stays, or every full store would fetch in a circle.
+    /// - Parameter hash: the picture that was just stored; it stays, so that a full store does not fetch in a circle.
     func makeRoom(in database: Database, keeping hash: String?, now: Int64) throws -> [String] {
         var total = try Int.fetchOne(database, sql: "SELECT COALESCE(SUM(bytes), 0) FROM logo_file") ?? 0
         guard total > settings.maxTotal else { return [] }

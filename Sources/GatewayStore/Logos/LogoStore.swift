@@ -7,19 +7,19 @@ import GRDB
 
 /// The gateway's copies of logos: rows in `brands.sqlite`, files in the folder `logos` beside it.
 ///
-/// A row is a URL the brands name, a file belongs to a picture's content, so many URLs may share one. A file is written
-/// before its row and removed after it: what a crash leaves over is found by `prepare`.
+/// A row belongs to a URL, a file to the hash of a picture, so many URLs may share a file. A file is written before its
+/// row and removed after it. `prepare` removes files without a row after a crash.
 package struct LogoStore: LogoCache {
-    /// What is kept and what is written into Call-Info.
+    /// Limits of the store and the form in Call-Info.
     package struct Settings: Hashable, Sendable {
         package var forms: LogoForms
         package var publicURL: String
         package var missing: HostedLogos.Missing
-        /// Bytes of all files; above it the least recently used go.
+        /// Bytes of all files; above it the least recently used are removed.
         package var maxTotal = 256 << 20
-        /// Seconds a file stays after the last brand that named it: a phone may still show it.
+        /// Seconds that a file stays after its last brand, because a phone may still show it.
         package var grace: Int64 = 7 * 86_400
-        /// Most URLs that are ever fetched; a hostile directory could name millions.
+        /// Most fetched URLs; a hostile directory could name millions.
         package var maxLogos = 20_000
 
         package init(forms: LogoForms, publicURL: String, missing: HostedLogos.Missing) {
@@ -34,7 +34,7 @@ package struct LogoStore: LogoCache {
     let settings: Settings
     private let clock: QueueClock
 
-    /// Works on the brand file of an open database.
+    /// Uses the brand file of an open database.
     package init(
         _ database: HeraldDatabase, stateFolder: String, settings: Settings, clock: QueueClock = QueueClock()
     ) {
@@ -53,7 +53,7 @@ package struct LogoStore: LogoCache {
             for name in names.subtracting(there) {
                 try database.execute(sql: "DELETE FROM logo_file WHERE name = ?", arguments: [name])
             }
-            // Another policy may be configured now: what was refused is tried again.
+            // The configured policy may have changed: refused URLs are tried again.
             try database.execute(
                 sql: "UPDATE logo SET due_at = ? WHERE hash IS NULL AND status = 'failed'", arguments: [now])
             for form in forms {

@@ -2,7 +2,7 @@
 
 import GRDB
 
-/// Where ended calls go beside the directory: the operator's own systems.
+/// Outputs of ended calls beside the directory: the operator's own systems.
 package enum CallOutputSink: Int, Hashable, Sendable, CaseIterable {
     /// The file of call records, `outcomes.cdr_file`.
     case file = 1
@@ -10,17 +10,17 @@ package enum CallOutputSink: Int, Hashable, Sendable, CaseIterable {
     case webhook = 2
 }
 
-/// An ended call that waits to go out.
+/// An ended call that waits for its output.
 package struct PendingCallOutput: Hashable, Sendable {
     package let id: Int64
     package let call: LedgerCallRow
     package let attempts: Int
 }
 
-/// The ended calls that wait to go out, put there in the transaction that stored their end.
+/// The queue of ended calls for an output, filled by the transaction that stores their end.
 ///
-/// One leaves the queue only after it has gone out, so each goes out at least once; its call id tells a repetition. Safe
-/// from any thread.
+/// A call leaves the queue after its delivery, so each is delivered at least once. Its call id reveals a repetition.
+/// Safe from any thread.
 package struct CallOutputStore: Sendable {
     private let files: HeraldDatabase
     /// Throws while there is no ledger.
@@ -33,10 +33,10 @@ package struct CallOutputStore: Sendable {
         self.clock = clock
     }
 
-    /// Seconds; nothing is made to wait longer, so what waits longer was put there before a start with the clock set back.
+    /// Longest wait in seconds; a longer one was set before a start with the clock set back.
     private static let longestWait: Int64 = 7200
 
-    /// What is due for a sink, the longest waiting first; `now` in seconds since 1970.
+    /// The due calls of an output, the longest waiting first; `now` in seconds since 1970.
     package func due(_ sink: CallOutputSink, limit: Int, now: Int64) throws -> [PendingCallOutput] {
         try clock.follow(now: now) { behind in
             try database.write { database in
@@ -58,14 +58,14 @@ package struct CallOutputStore: Sendable {
         }
     }
 
-    /// Takes out what has gone out.
+    /// Removes delivered calls.
     package func done(_ ids: [Int64]) throws {
         try database.write { database in
             for id in ids { try database.execute(sql: "DELETE FROM call_output WHERE id = ?", arguments: [id]) }
         }
     }
 
-    /// Makes one wait until `until`, in seconds since 1970.
+    /// Makes a call wait until `until`, in seconds since 1970.
     package func postpone(_ id: Int64, until: Int64) throws {
         try database.write { database in
             try database.execute(

@@ -2,11 +2,11 @@
 
 import Glibc
 
-/// A file that call records are appended to, for the operator's own systems to read and rotate.
+/// Appends call records to a file that the operator's own systems read and rotate.
 ///
-/// Lines go in whole or not at all, and are on the disk when `append` returns; a line that a kill or a power cut has left
-/// unfinished is taken back by the next `append`, whose caller still has it. A file that was renamed or removed is left
-/// alone and made anew, so `mv` is all it takes to rotate it. One thread at a time.
+/// Lines are written whole or not at all, and are on the disk when `append` returns. The next `append` removes a line
+/// that a kill or a power cut left unfinished; its caller still has the record. A renamed or removed file is left alone
+/// and a new one made, so `mv` rotates it. One thread at a time.
 package struct CallRecordFile {
     private let path: String
     /// The first line of a new file; empty for none.
@@ -17,11 +17,11 @@ package struct CallRecordFile {
         self.titles = titles
     }
 
-    /// Appends lines, each with its end.
+    /// Appends lines with their line ends.
     ///
-    /// - Throws: `CallRecordFileError`; nothing of the lines is in the file then.
+    /// - Throws: `CallRecordFileError`; the file has none of the lines then.
     package func append(_ lines: String) throws(CallRecordFileError) {
-        // Opened each time: whatever was done to the path meanwhile is seen, and a call a second costs nothing here.
+        // Opened each time, so that a rotation is noticed.
         let descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0o640)
         guard descriptor >= 0 else { throw failed("open") }
         defer { close(descriptor) }
@@ -38,11 +38,11 @@ package struct CallRecordFile {
         }
     }
 
-    /// Takes back an unfinished last line and returns the length that is left; -1 of what is no file.
+    /// Removes an unfinished last line and returns the remaining length; -1 for no file.
     private func finished(_ descriptor: CInt) -> off_t {
         let length = lseek(descriptor, 0, SEEK_END)
         guard length > 0 else { return length }
-        // No record is longer; text of another origin without any line end in it stays as it is.
+        // No record is longer. Foreign text without a line end stays.
         var tail = [UInt8](repeating: 0, count: Int(min(length, 1 << 20)))
         let count = pread(descriptor, &tail, tail.count, length - off_t(tail.count))
         guard count == tail.count, tail.last != 10, let end = tail.lastIndex(of: 10) else { return length }
@@ -50,7 +50,7 @@ package struct CallRecordFile {
         return ftruncate(descriptor, whole) == 0 ? whole : length
     }
 
-    /// Takes back what a full disk has cut off.
+    /// Removes a line that a full disk has cut off.
     private func undone(_ descriptor: CInt, _ length: off_t, _ error: CallRecordFileError) -> CallRecordFileError {
         _ = ftruncate(descriptor, length)
         return error
@@ -61,7 +61,7 @@ package struct CallRecordFile {
     }
 }
 
-/// Why call records could not be written.
+/// The reason why call records could not be written.
 package struct CallRecordFileError: Error, Hashable, CustomStringConvertible {
     package let path: String
     package let problem: String

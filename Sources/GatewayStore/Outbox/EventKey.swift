@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What an event's key, `<outcome>:<call id>`, says; the outcome may be the operator's word, with any character.
+/// The parts of an event's key, `<outcome>:<call id>`; the outcome may be the operator's term with any character.
 struct EventKey {
     let text: String
     let outcome: String
-    /// Empty in a key no gateway wrote.
+    /// Empty in a key that no gateway wrote.
     let callID: String
 
     init(_ text: String) {

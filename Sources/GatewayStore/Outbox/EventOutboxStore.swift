@@ -4,12 +4,12 @@ package import CallAccounting
 import GRDB
 import Synchronization
 
-/// The event outbox in the ledger file, as the sender works on it.
+/// The event outbox in the ledger file, for the sender.
 ///
-/// Answers are stored in groups: those that arrive while a transaction runs go into the next one. They are not synced
-/// to the disk one by one, because an answer lost to a power cut only means that the event is sent again with the same
-/// key; they are on the disk with the next commit of the recorder. Keys carry no index, which would cost every call
-/// more than the rest of its event: the rows of the events on offer are remembered instead. Safe from any thread.
+/// Responses are stored in groups: those that arrive during a transaction go into the next one. They are not synced to
+/// the disk. After a power cut an event may be sent again with the same key; the recorder's next commit makes them
+/// durable. Keys have no index, which would cost more than the rest of an event. The store remembers the rows of the
+/// offered events instead. Safe from any thread.
 package final class EventOutboxStore: EventOutbox {
     private let files: HeraldDatabase
     /// Throws while there is no ledger.
@@ -20,7 +20,7 @@ package final class EventOutboxStore: EventOutbox {
     private struct Waiting {
         var settlements: [(OutboxSettlement, CheckedContinuation<Void, any Error>)] = []
         var isWriting = false
-        /// Rows of the events that were offered and not answered yet, by key.
+        /// Rows of the offered events without a response, by key.
         var offered: [String: Int64] = [:]
     }
 
@@ -41,7 +41,7 @@ package final class EventOutboxStore: EventOutbox {
             var due = try Self.events(Self.selectDue, now, limit, database)
             let failing = due.filter { $0.event.attempts > 0 }
             if due.count == limit, failing.count > limit / 2 {
-                // Those that fail each time, however many, leave half of the room to events nobody has tried.
+                // Events that fail each time leave half of the batch to untried events.
                 let new = try Self.events(Self.selectNew, now, limit - limit / 2, database)
                 due = failing.prefix(limit - new.count) + new
             }
@@ -68,9 +68,9 @@ package final class EventOutboxStore: EventOutbox {
         try await settle(key, .postponed(until: until, reason: reason))
     }
 
-    /// Makes a refused event wait again, at once and with its attempts forgotten; its key stays the same.
+    /// Makes a refused event due again without its attempts; its key stays the same.
     ///
-    /// - Returns: false if there is no refused event with this key.
+    /// - Returns: false if no refused event has this key.
     package func retry(key: String, now: Int64) async throws -> Bool {
         try await database.write { database in
             let sql = "UPDATE event SET state = 0, attempts = 0, due_at = ? WHERE state = 2 AND key = ?"
@@ -79,9 +79,9 @@ package final class EventOutboxStore: EventOutbox {
         }
     }
 
-    /// Makes every refused event wait again.
+    /// Makes every refused event due again.
     ///
-    /// - Returns: how many.
+    /// - Returns: the number of events.
     package func retryAllRefused(now: Int64) async throws -> Int {
         try await database.write { database in
             try database.execute(
@@ -114,7 +114,7 @@ package final class EventOutboxStore: EventOutbox {
                 waiting.isWriting = !waiting.settlements.isEmpty
                 return waiting.isWriting
             }
-            // Through the queue again, so that the recorder is not kept out while answers pour in.
+            // Through the queue again, so that many responses do not block the recorder.
             if goesOn { self.writeNextGroup() }
         }
     }
@@ -126,7 +126,7 @@ package final class EventOutboxStore: EventOutbox {
         }
     }
 
-    /// Without a ledger no answer can be noted: its events are sent again, with their keys.
+    /// Without a ledger no response is stored, and the events are sent again with their keys.
     private func failGroup() {
         let group = takeGroup()
         waiting.withLock { $0.isWriting = false }
@@ -136,7 +136,7 @@ package final class EventOutboxStore: EventOutbox {
 
     // MARK: Rows
 
-    /// Seconds; nothing is made to wait longer, so what waits longer was put there before a start with the clock set back.
+    /// Longest wait in seconds; a longer one was set before a start with the clock set back.
     private static let longestWait: Int64 = 7200
     private static let selectDue = select("due_at <= ?1")
     private static let selectNew = select("due_at <= ?1 AND attempts = 0")
@@ -162,7 +162,7 @@ package final class EventOutboxStore: EventOutbox {
 
     private static func pendingEvent(_ row: LedgerRow) -> (row: Int64, event: PendingEvent) {
         let key = EventKey(row.text(1) ?? "")
-        // A row somebody edited still goes out with what can be read of it: one bad row must not hold up the rest.
+        // An edited row is sent with its readable parts: one bad row must not block the others.
         var meta = row.text(5).flatMap { try? OutboxMeta.decode($0) } ?? .init()
         meta.callEventID = meta.callEventID ?? key.callID
         let event = OutcomeEvent(

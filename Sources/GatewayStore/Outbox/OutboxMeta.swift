@@ -3,10 +3,10 @@
 import CallAccounting
 import Foundation
 
-/// Writes `meta` as the JSON that is stored and sent; the counterpart of `OutcomeEvent.Meta`'s `Codable`.
+/// Writes `meta` as JSON for the ledger and the directory; the counterpart of `OutcomeEvent.Meta`'s `Codable`.
 ///
-/// By hand, because `JSONEncoder` takes ten times as long and a call has two events. Keys in a fixed order, unknown
-/// fields left out.
+/// Written by hand, because `JSONEncoder` takes ten times as long and a call has two events. Keys have a fixed order,
+/// and unknown fields are left out.
 struct OutboxMeta {
     private(set) var bytes: [UInt8] = []
 
@@ -41,9 +41,9 @@ struct OutboxMeta {
         bytes.append(UInt8(ascii: "}"))
     }
 
-    /// Reads what `encode` wrote.
+    /// Reads the output of `encode`.
     ///
-    /// - Throws: `DecodingError` if the row was changed by another hand.
+    /// - Throws: `DecodingError` for an edited row.
     static func decode(_ json: String) throws -> OutcomeEvent.Meta {
         try JSONDecoder().decode(OutcomeEvent.Meta.self, from: Data(json.utf8))
     }
@@ -74,7 +74,7 @@ struct OutboxMeta {
         bytes.append(contentsOf: (value ? "true" : "false").utf8)
     }
 
-    /// Appends `,"name":`, without the comma where it is the first.
+    /// Appends `,"name":`, without the comma for the first field.
     private mutating func name(_ key: StaticString) {
         key.withUTF8Buffer { bytes.append(contentsOf: bytes.count > 1 ? $0[...] : $0.dropFirst()) }
     }

@@ -3,7 +3,7 @@
 import CallAccounting
 import GRDB
 
-/// What became of one try to send an event.
+/// The result of one attempt to send an event.
 struct OutboxSettlement: Sendable {
     enum Answer: Sendable {
         case delivered(receipt: EventReceipt, now: Int64)
@@ -12,14 +12,13 @@ struct OutboxSettlement: Sendable {
     }
 
     let key: String
-    /// The event's row if it is known; else it is looked for among those that wait.
+    /// The event's row; nil to look it up among the waiting events.
     let row: Int64?
     let answer: Answer
 
-    /// Stores a group in one transaction; a key that no longer waits is passed over.
+    /// Stores a group in one transaction; keys that no longer wait are passed over.
     ///
-    /// Committed without waiting for the disk: see `EventOutboxStore`. The connection is given back as it was found,
-    /// with commits that wait.
+    /// The commit does not wait for the disk (`EventOutboxStore`). Later commits of the connection wait again.
     static func store(_ group: [OutboxSettlement], in database: Database) throws {
         try database.execute(sql: "PRAGMA synchronous = NORMAL")
         defer { try? database.execute(sql: "PRAGMA synchronous = FULL") }

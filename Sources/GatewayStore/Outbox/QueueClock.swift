@@ -3,21 +3,21 @@
 import HostSystem
 import Synchronization
 
-/// Tells a queue whose rows wait by the wall clock how far that was set back: each wait must last as long as it was meant.
+/// Shifts the rows of a queue after a step back of the wall clock, so that no wait gets longer.
 ///
-/// A clock set forward only makes rows due before their time, which costs a try. Any thread.
+/// A step forward makes rows due early, which costs an attempt. Any thread.
 package final class QueueClock: Sendable {
     private let state: Mutex<(steps: WallClockSteps, behind: Int64)>
 
-    /// - Parameter steady: microseconds of a clock that nobody sets.
+    /// - Parameter steady: microseconds of the monotonic clock.
     package init(steady: @escaping @Sendable () -> Int64 = WallClockSteps.sinceBoot) {
         state = Mutex((WallClockSteps(steady: steady), 0))
     }
 
-    /// Runs `shift` with the seconds by which the clock was set back since the last time, where it was.
+    /// Runs `shift` with the seconds of a step back since the last call, if there was one.
     ///
     /// - Parameter now: seconds since 1970.
-    /// - Throws: what `shift` throws; the seconds are kept for the next time then.
+    /// - Throws: the error of `shift`; the seconds are kept for the next call then.
     func follow(now: Int64, _ shift: (Int64) throws -> Void) rethrows {
         guard let behind = take(now) else { return }
         do {
@@ -28,7 +28,7 @@ package final class QueueClock: Sendable {
         }
     }
 
-    /// As the other, for a queue that waits for its database without a thread.
+    /// The same for a queue with an asynchronous database.
     func follow(now: Int64, _ shift: (Int64) async throws -> Void) async rethrows {
         guard let behind = take(now) else { return }
         do {

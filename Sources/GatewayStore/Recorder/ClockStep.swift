@@ -5,24 +5,24 @@ import HostSystem
 import Logging
 import Synchronization
 
-/// A step of the wall clock, and the part of the ring that was written before it.
+/// A step of the wall clock, with the part of the ring that was written before it.
 struct ClockStep {
     let microseconds: Int64
     /// The new time, in microseconds since 1970.
     let noticedAt: Int64
-    /// Ring position at the last look that found the old clock: signals up to here have old times.
+    /// Ring position at the last look that found the old clock: updates up to here have old times.
     let lastOld: UInt64
-    /// Ring position at the look that found the step: later signals have new times.
+    /// Ring position at the look that found the step: later updates have new times.
     let position: UInt64
 
-    /// The next position at which the clock of the signals changes or may change.
+    /// The next position at which the clock of the updates changes or may change.
     func boundary(after reached: UInt64) -> UInt64 { reached < lastOld ? lastOld : position }
 
-    /// Moves a signal with an old time to the new clock.
+    /// Shifts an update with an old time to the new clock.
     ///
-    /// Between `lastOld` and `position` lie the signals of the time between two looks, some tenths of a second. There the
-    /// nearer clock counts.
-    /// - Parameter reached: ring position before the read that delivered the signal.
+    /// Between `lastOld` and `position` are the updates between two looks, a tenth of a second. There the nearer clock
+    /// counts.
+    /// - Parameter reached: ring position before the read that delivered the update.
     func retimed(_ signal: CallSignal, at reached: UInt64) -> CallSignal {
         let time = signal.wallMicroseconds &+ microseconds
         let isOld =
@@ -35,12 +35,13 @@ struct ClockStep {
 }
 
 extension OutcomeRecorder {
-    /// Compares the wall clock with the monotonic clock, and moves calls in progress with a step.
+    /// Compares the wall clock with the monotonic clock, and shifts calls in progress by a step.
     ///
     /// - Returns: the time of the look, in microseconds since 1970; nil if the reading took too long to count.
     @discardableResult
     func lookAtClock(_ journal: inout LedgerJournal) -> Int64? {
-        // Before the clock is read: everything up to here was written by the clock this look finds, or by an older one.
+        // Read before the clock: updates up to here have the time of the clock that this look finds, or of an older
+        // one.
         let written = ring.claimed
         guard let reading = clockSteps.withLock({ $0.read(now) }) else { return nil }
         if let step = reading.step {

@@ -7,12 +7,13 @@ package import HostSystem
 package import Logging
 import Synchronization
 
-/// Turns the signals of the ring into stored calls and events; the only writer of both.
+/// Turns the updates of the ring into stored calls and events; the only writer of both.
 ///
-/// Once a second (`storing`) it applies the signals of the ring to the open calls. Calls, events and the position in the
-/// ring are written in one transaction, and only then are the slots freed. After a kill at any moment the next process
-/// applies exactly the signals whose effect is not in the tables, because the ring outlives the process. A power cut loses
-/// the ring, and with it at most one `storing` and one commit. A ring that is a third full is stored before its time.
+/// Once a second (`storing`) it applies the updates of the ring to the open calls. Calls, events and the position in
+/// the ring are written in one transaction, and only then are the slots freed. After a kill at any moment the next
+/// process applies exactly the updates whose effect is not in the tables, because the ring outlives the process. A
+/// power cut loses the ring, and with it at most one `storing` and one commit. A ring that is a third full is stored
+/// before its time.
 ///
 /// When the database refuses, the batch stays in memory, nothing more is taken, and the same batch is tried again. The
 /// ring fills meanwhile, and calls go on.
@@ -20,33 +21,34 @@ import Synchronization
 /// `drain` and `prune` block on the disk and are called from one thread at a time; `run` calls them from a queue of its
 /// own. Everything else is safe from any thread.
 package final class OutcomeRecorder: Sendable {
-    /// What the outcome side may be told by the operator.
+    /// Settings of the operator.
     package struct Settings: Sendable {
         package var vocabulary = EventVocabulary()
         package var returns = ReturnPolicy()
         package var limits = OutcomeMachine.Limits()
-        /// Configured names of the trunks, by the mark signals carry.
+        /// Configured names of the trunks, by the mark in updates.
         package var trunks: [UInt16: String] = [:]
         /// Time between two looks at the ring.
         package var interval: Duration = .milliseconds(100)
-        /// Time between two transactions: how late rows appear, and how much a power cut costs.
+        /// Time between two transactions: the delay of rows, and the loss in a power cut.
         ///
         /// A call that changes several times in it is written once, and so is a page that many calls share.
         package var storing: Duration = .seconds(1)
-        /// Days after which ended calls and delivered events go; waiting ones never do while there is a directory, refused ones
-        /// never.
+        /// Days after which ended calls and delivered events are deleted.
+        ///
+        /// Waiting events stay while a directory is configured; refused events always stay.
         package var retentionDays = 90
-        /// Bytes of the ledger above which its oldest rows go before their time, but those that must stay.
+        /// Bytes of the ledger above which its oldest settled rows are deleted before their time.
         package var maxBytes = 4_294_967_296
-        /// Whether there is a directory to take events; without one they go as delivered ones do.
+        /// Whether a directory is configured; without one, waiting events expire like delivered ones.
         package var hasDirectory = true
-        /// Where ended calls go beside the directory.
+        /// Outputs of ended calls beside the directory.
         package var outputs: [CallOutputSink] = []
 
         package init() {}
     }
 
-    /// What was stored at once.
+    /// The result of one transaction.
     package struct DrainResult: Hashable, Sendable {
         package var signals = 0
         /// Calls written.
@@ -62,16 +64,16 @@ package final class OutcomeRecorder: Sendable {
         package var signals = 0
         package var events = 0
         package var skipped = 0
-        /// Signals that belonged to no open call.
+        /// Updates without an open call.
         package var unclaimed = 0
-        /// Times the database refused.
+        /// Refusals of the database.
         package var failures = 0
         package var openCalls = 0
-        /// Why the last round could not be stored; nil while all is well.
+        /// The reason why the last round could not be stored; nil normally.
         package var problem: String?
     }
 
-    /// Signals in one transaction at the most: about a second of 3,000 calls/s.
+    /// Most updates in one transaction: about a second of 3,000 calls/s.
     package static let mostAtOnce = 16_384
 
     let database: HeraldDatabase
@@ -81,22 +83,22 @@ package final class OutcomeRecorder: Sendable {
     let now: @Sendable () -> Int64
     let ring: SignalRing
     let minter: EventMinter
-    /// Nil until there is a ledger that could be read.
+    /// Nil until a ledger was read.
     let journal = Mutex<LedgerJournal?>(nil)
     /// Names by the mark of the trunk.
     let trunks: Mutex<[UInt16: String]>
     let clockSteps: Mutex<WallClockSteps>
-    /// When the last round ended, by the monotonic clock.
+    /// End of the last round, by the monotonic clock.
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
     private let endedCalls = Mutex<(@Sendable ([CallRecord]) -> Void)?>(nil)
 
-    /// Loads the calls that were open and continues the ring after the last signal stored; before calls are taken.
+    /// Loads the open calls and continues the ring after the last stored update; before the first call.
     ///
-    /// Without a ledger that can be read nothing is taken from the ring, and each round looks for one (`takeUp`).
+    /// Without a readable ledger the ring is not read, and the rounds look for a ledger (`takeUp`).
     /// - Parameters:
-    ///   - now: microseconds since 1970; the wall clock unless a test has its own.
-    ///   - clockSteps: tells when that clock was set.
+    ///   - now: microseconds since 1970; a test may have its own clock.
+    ///   - clockSteps: detects steps of that clock.
     package init(
         database: HeraldDatabase, ring: SignalRing, settings: Settings = .init(),
         log: Logger = Logger(label: "herald.outcome"),
@@ -118,21 +120,22 @@ package final class OutcomeRecorder: Sendable {
         }
     }
 
-    /// Tells `listener` who called and was not in the index, once the call has ended and is stored.
+    /// Passes callers that were not in the index to `listener`, once the call has ended and is stored.
     ///
-    /// Called on the recorder's queue, which must not wait. Withheld and uncertain numbers are never told.
+    /// The listener runs on the recorder's thread and must not wait. It never gets withheld and uncertain numbers.
     package func onUnknownCaller(_ listener: @escaping @Sendable (E164Number) -> Void) {
         unknownCallers.withLock { $0 = listener }
     }
 
-    /// Tells `listener` the calls that have ended, once that is stored; on the recorder's thread, which must not wait.
+    /// Passes ended calls to `listener` once they are stored; the listener runs on the recorder's thread and must not
+    /// wait.
     package func onEndedCalls(_ listener: @escaping @Sendable ([CallRecord]) -> Void) {
         endedCalls.withLock { $0 = listener }
     }
 
-    /// Learns the names of the trunks anew, after a reload of the configuration.
+    /// Takes over the names of the trunks after a reload of the configuration.
     ///
-    /// Those that are configured no more keep theirs: they may still have calls.
+    /// Removed trunks keep their names, because they may still have calls.
     package func setTrunks(_ trunks: [UInt16: String]) {
         self.trunks.withLock { $0.merge(trunks) { _, new in new } }
         journal.withLock { $0?.trunks.merge(trunks) { _, new in new } }
@@ -141,27 +144,28 @@ package final class OutcomeRecorder: Sendable {
     /// Totals since start.
     package var totals: Totals { shared.withLock { $0 } }
 
-    /// Signals shed by the full ring since its file was made.
+    /// Updates shed by the ring since its file was made.
     package var shed: SignalRing.Shed { ring.shed }
 
-    /// The part of the ring that waits to be kept or stored, 0 to 1.
+    /// The part of the ring that waits to be stored, 0 to 1.
     package var waiting: Double { ring.filling }
 
-    /// Time since the last round ended, or since the start; the wall clock has no part in it.
+    /// Time since the end of the last round, or since the start, by the monotonic clock.
     package var age: Duration { .microseconds(SteadyClock.microseconds - lastRound.load(ordering: .relaxed)) }
 
-    /// Notes that a round has ended.
+    /// Records the end of a round.
     func roundEnded() { lastRound.store(SteadyClock.microseconds, ordering: .relaxed) }
 
-    /// Looks whether the wall clock was set, between two drains.
+    /// Detects a step of the wall clock between two drains.
     ///
-    /// A step is noticed while few signals of the new clock are in the ring.
+    /// Frequent looks detect a step while few updates of the new clock are in the ring.
     func lookAtClock() { _ = withJournal { lookAtClock(&$0) } }
 
-    /// Stores calls and events from the signals in the ring, at most `limit` of them, in one transaction.
+    /// Stores calls and events from at most `limit` updates of the ring, in one transaction.
     ///
-    /// Closes overdue calls once the ring is read to its end, because a waiting signal may be the end of one.
-    /// - Throws: a database error, or why there is no ledger. Nothing was stored then, and the ring keeps the signals.
+    /// Closes overdue calls once the ring is read to its end, because a waiting update may be the end of one.
+    /// - Throws: a database error, or the reason why there is no ledger. Nothing was stored then, and the ring keeps
+    ///   the updates.
     @discardableResult
     package func drain(limit: Int = mostAtOnce) throws -> DrainResult {
         let result = try withJournal { journal in
@@ -196,9 +200,9 @@ package final class OutcomeRecorder: Sendable {
 
     /// Deletes the oldest ended calls and delivered events until the ledger is under its size again.
     ///
-    /// - Parameter between: called after each step, so that signals need not wait for the last; false ends it.
-    /// - Returns: how many rows went, and whether the ledger is above its size with rows that must stay.
-    /// - Throws: a database error; what was deleted until then stays deleted.
+    /// - Parameter between: called after each step, so that updates do not wait for the last one; false ends the work.
+    /// - Returns: the number of deleted rows, and whether the ledger is above its size with rows that must stay.
+    /// - Throws: a database error; rows deleted until then stay deleted.
     @discardableResult
     package func shrink(between: () -> Bool = { true }) throws -> (deleted: Int, isStuck: Bool) {
         let (deleted, isStuck) = try withoutActuallyEscaping(between) { between in
@@ -214,9 +218,9 @@ package final class OutcomeRecorder: Sendable {
 
     /// Deletes ended calls and delivered events older than the retention, in small steps.
     ///
-    /// - Parameter between: called after each step, so that signals need not wait for the last; false ends it.
-    /// - Returns: how many rows went.
-    /// - Throws: a database error; what was deleted until then stays deleted.
+    /// - Parameter between: called after each step, so that updates do not wait for the last one; false ends the work.
+    /// - Returns: the number of deleted rows.
+    /// - Throws: a database error; rows deleted until then stay deleted.
     @discardableResult
     package func prune(between: () -> Bool = { true }) throws -> Int {
         let now = now()
@@ -226,12 +230,12 @@ package final class OutcomeRecorder: Sendable {
         }
     }
 
-    /// True where nobody has set the wall clock for so long.
+    /// True if the wall clock has had no step for this time.
     func clockHasStood(for time: Duration) -> Bool { clockSteps.withLock { $0.hasStood(for: time) } }
 
     // MARK: Parts
 
-    /// Works on the journal; nil where there is none yet.
+    /// Works on the journal; nil without one.
     private func withJournal<Value: Sendable, Failure: Error>(
         _ work: (inout LedgerJournal) throws(Failure) -> Value
     ) throws(Failure) -> Value? {
@@ -248,10 +252,10 @@ package final class OutcomeRecorder: Sendable {
             hasDirectory: settings.hasDirectory, between: between)
     }
 
-    /// Applies signals of the ring to the open calls.
+    /// Applies updates of the ring to the open calls.
     ///
-    /// - Parameter end: position of the ring before the clock was read; later signals may have the time of another clock.
-    /// - Returns: how many signals were applied, and how many slots were skipped.
+    /// - Parameter end: position of the ring before the clock was read; later updates may have another clock.
+    /// - Returns: the numbers of applied updates and of skipped slots.
     private func take(
         _ limit: Int, through end: UInt64, into journal: inout LedgerJournal
     ) -> (signals: Int, skipped: Int) {
@@ -273,7 +277,7 @@ package final class OutcomeRecorder: Sendable {
         }
     }
 
-    /// Writes the batch; when the database refuses, the journal takes nothing more until it is stored.
+    /// Writes the batch; after a refusal the journal takes no update until the batch is stored.
     private func store(_ journal: inout LedgerJournal, now: Int64) throws -> Int64 {
         do {
             return try database.ledger.write { [journal] database in
@@ -291,7 +295,7 @@ package final class OutcomeRecorder: Sendable {
     private func count(_ result: DrainResult, _ journal: LedgerJournal) {
         if result.skipped > 0 {
             log.warning(
-                "signals were half-written or damaged and are skipped", metadata: ["count": "\(result.skipped)"])
+                "half-written or damaged updates are skipped", metadata: ["count": "\(result.skipped)"])
         }
         shared.withLock { totals in
             totals.openCalls = journal.open.count

@@ -9,21 +9,21 @@ import Synchronization
 
 /// The schedule of the recorder: rows once a `storing`, the ledger's size every minute, the age of its rows every hour.
 ///
-/// A signal after a quiet `storing` becomes rows with the next round, so a gateway with few calls shows them at once. A
-/// ring that is a third full is stored without delay. When the database refuses, the recorder tries again once a
+/// An update after a quiet `storing` becomes rows with the next round, so a gateway with few calls shows them at once.
+/// A ring that is a third full is stored without delay. When the database refuses, the recorder tries again once a
 /// `storing`. On the recorder's thread.
 struct OutcomeRounds {
-    /// The part of the ring from which on signals are stored before their time.
+    /// The part of the ring from which on updates are stored before their time.
     ///
     /// The ring holds 18,000 calls of seven slots. At 2,000 calls/s a second fills 11 % of it.
     static let crowded = 1.0 / 3
 
     private let recorder: OutcomeRecorder
-    /// Whether what takes long is to end.
+    /// Whether long work has to end.
     private let isStopping: () -> Bool
     /// Receives the part of the ring that waits, before each transaction and after the last.
     private let pace: (Double) -> Void
-    /// Microseconds since 1970; nil where it is due at once.
+    /// Microseconds since 1970; nil if due at once.
     private var lastStored: Int64?
     private var lastShrink: Int64?
     private var isStuck = false
@@ -31,11 +31,11 @@ struct OutcomeRounds {
     private var lastShed: SignalRing.Shed
     private var shedTold: Int64?
     private let steady: () -> Int64
-    /// Microseconds of the monotonic clock; nil where it is due at once.
+    /// Microseconds of the monotonic clock; nil if due at once.
     private var lastLook: Int64?
     private let alarm = LastAlarm()
 
-    /// - Parameter steady: microseconds of a clock that nobody sets.
+    /// - Parameter steady: microseconds of the monotonic clock.
     init(
         _ recorder: OutcomeRecorder, isStopping: @escaping () -> Bool = { false },
         pace: @escaping (Double) -> Void = { _ in }, steady: @escaping () -> Int64 = { SteadyClock.microseconds }
@@ -45,7 +45,7 @@ struct OutcomeRounds {
         self.isStopping = isStopping
         self.pace = pace
         lastShed = recorder.shed
-        // What was wrong at the start was told then.
+        // The recorder has logged a problem of the start.
         alarm.time = recorder.totals.problem == nil ? nil : steady()
     }
 
@@ -55,21 +55,21 @@ struct OutcomeRounds {
         guard attend() else { return }
         take()
         let time = recorder.now()
-        // Nothing goes while the ledger refuses: what it has not yet stored may need what looks old.
+        // Nothing is deleted while the ledger refuses: the unstored batch may need rows that look old.
         guard !isRefused else { return }
-        // A clock in the wrong year would take all calls for old: it has an hour to be put right.
+        // With a clock in the wrong year all calls look old. The clock has an hour to be corrected.
         if recorder.clockHasStood(for: .seconds(3_600)), Self.isDue(lastPrune, after: .seconds(3_600), at: time) {
             lastPrune = time
             report { try recorder.prune { goesOn() } }
         }
-        // A walk over a whole ledger in which nothing may go is not made again each minute.
+        // The walk over a ledger without deletable rows is made once an hour.
         if Self.isDue(lastShrink, after: .seconds(isStuck ? 3_600 : 60), at: time) {
             lastShrink = time
             report { note(isStuck: try recorder.shrink { goesOn() }.isStuck) }
         }
     }
 
-    /// Between two looks after the ledger's file, and between two lines about one trouble.
+    /// Time between two looks at the ledger's file, and between two log lines about one problem.
     static let looks: Duration = .seconds(5)
     static let alarms: Duration = .seconds(600)
 
@@ -87,7 +87,7 @@ struct OutcomeRounds {
         if recorder.shared.withLock({ $0.problem.take() }) != nil { recorder.log.notice("outcomes are stored again") }
     }
 
-    /// Says once that the ledger is above its size and why.
+    /// Logs once that the ledger is above its size, with the reason.
     private mutating func note(isStuck isSo: Bool) {
         if isSo, !isStuck {
             recorder.log.warning(
@@ -99,27 +99,27 @@ struct OutcomeRounds {
         isStuck = isSo
     }
 
-    /// Stores signals that came while rows were deleted; false to stop deleting.
+    /// Stores updates that arrived while rows were deleted; false to stop deleting.
     private mutating func goesOn() -> Bool {
         take()
         return !isStopping()
     }
 
-    /// Stores the signals of the ring when they are due.
+    /// Stores the updates of the ring when they are due.
     private mutating func take() {
         let time = recorder.now()
         let isCrowded = !isRefused && recorder.waiting >= Self.crowded
         guard isCrowded || Self.isDue(lastStored, after: recorder.settings.storing, at: time) else {
             return recorder.lookAtClock()
         }
-        // After a refusal the next try is as far away as after a success: it writes the whole batch again.
+        // After a refusal the next attempt waits as long as after a success, because it writes the whole batch again.
         if storeAll() > 0 || isRefused { lastStored = time }
     }
 
-    /// Whether the ledger did not take what it was given last.
+    /// Whether the ledger refused the last batch.
     private var isRefused: Bool { recorder.shared.withLock { $0.problem != nil } }
 
-    /// Stores the signals of the ring; returns how many they were.
+    /// Stores the updates of the ring; returns their number.
     @discardableResult
     func storeAll() -> Int {
         var signals = 0
@@ -141,7 +141,9 @@ struct OutcomeRounds {
         return time < last || .microseconds(time - last) >= pause
     }
 
-    /// Runs a step and says when the ledger begins to refuse, and again every ten minutes; false when it does.
+    /// Runs a step; false if the ledger refuses.
+    ///
+    /// Logs the first refusal, and one every ten minutes.
     @discardableResult
     private func report(_ step: () throws -> Void) -> Bool {
         do {
@@ -155,36 +157,36 @@ struct OutcomeRounds {
                 recorder.alarm()
             }
             guard let damage = recorder.database.ledgerFile.damage(shownBy: error) else { return false }
-            // Stored with the next round, as after any refusal.
+            // The next round stores the batch, as after any refusal.
             try? recorder.replaceLedger(because: damage)
             return false
         }
     }
 
-    /// Says how many signals a full ring has turned away since that was said last; once a minute at the most.
+    /// Logs the number of shed updates since the last such line, at most once a minute.
     private mutating func reportShed() {
         let shed = recorder.shed
         let time = steady()
         guard shed != lastShed, Self.isDue(shedTold, after: .seconds(60), at: time) else { return }
         defer { (lastShed, shedTold) = (shed, time) }
         recorder.log.warning(
-            "the signal ring is full, signals are shed; is the disk too slow or full?",
+            "the update ring is full and sheds updates; see whether the disk is slow or full",
             metadata: [
                 "unbranded": "\(shed.unbranded - lastShed.unbranded)", "branded": "\(shed.branded - lastShed.branded)",
             ])
     }
 }
 
-/// When a trouble was last told, in microseconds of the monotonic clock; of one thread.
+/// Time of the last log line about a problem, in microseconds of the monotonic clock; one thread.
 private final class LastAlarm {
     var time: Int64?
 }
 
 extension OutcomeRecorder {
-    /// Stores the signals of the ring round by round until the task is cancelled, and then the rest.
+    /// Stores the updates of the ring round by round until the task is cancelled, and then the rest.
     ///
-    /// All of it is on one thread that waits for the next round itself, so that a slow disk holds up none of the threads
-    /// tasks share: a sleeping task and a queue took five wake-ups of threads each round, 13 to 20 µs of a call at 500/s.
+    /// One thread does all of it and waits for the next round itself. So a slow disk blocks none of the threads of the
+    /// task pool, and a round takes one wake-up.
     package func run() async {
         let stop = RecorderStop()
         await withTaskCancellationHandler {
@@ -212,7 +214,7 @@ extension OutcomeRecorder {
     }
 }
 
-/// The end of a recorder's rounds, asked for by another thread.
+/// The request of another thread to end the rounds.
 private final class RecorderStop: Sendable {
     let isWanted = Atomic<Bool>(false)
     /// Ends the wait for the next round.

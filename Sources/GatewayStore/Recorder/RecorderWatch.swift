@@ -2,28 +2,28 @@
 
 import Logging
 
-/// Warns when the recorder stands still: its thread waits for a disk, or for something nobody foresaw.
+/// Warns about a recorder that finishes no round, mostly because its thread waits for a disk.
 ///
-/// Runs on another thread than the recorder and goes by the monotonic clock. One warning when it begins, one each
-/// `pause` while it lasts, and a notice at its end.
+/// Runs on another thread than the recorder and uses the monotonic clock. It logs a warning at the begin, one each
+/// `pause`, and a notice at the end.
 package struct RecorderWatch: Sendable {
-    /// Age of the last round from which on the recorder counts as standing still.
+    /// Age of the last round at which the first warning is due.
     static let patience = Duration.seconds(30)
-    /// Between two warnings.
+    /// Time between two warnings.
     static let pause = Duration.seconds(600)
 
     private let recorder: OutcomeRecorder
     private let age: @Sendable () -> Duration
-    /// Age at the last warning; nil while the recorder is at work.
+    /// Age at the last warning; nil while the recorder works.
     private var warnedAt: Duration?
 
-    /// - Parameter age: time since the last finished round; the recorder's own unless a test has another.
+    /// - Parameter age: time since the last finished round; a test may have its own.
     package init(_ recorder: OutcomeRecorder, age: (@Sendable () -> Duration)? = nil) {
         self.recorder = recorder
         self.age = age ?? { recorder.age }
     }
 
-    /// Looks once; to be called every few seconds.
+    /// Looks once; call it every few seconds.
     package mutating func look() {
         let age = age()
         guard age >= Self.patience else {
@@ -38,8 +38,8 @@ package struct RecorderWatch: Sendable {
         let filling = Int((recorder.waiting * 100).rounded())
         recorder.log.warning(
             """
-            the recorder has finished no round for \(age.components.seconds) s; calls go on and their signals wait in the \
-            ring, which is \(filling) % full; see whether the disk of \(recorder.database.folder) answers, else restart herald
+            the recorder has finished no round for \(age.components.seconds) s; calls go on, and the ring with \
+            their updates is \(filling) % full; check the disk of \(recorder.database.folder), else restart herald
             """)
     }
 }
