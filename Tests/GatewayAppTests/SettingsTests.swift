@@ -108,7 +108,7 @@ struct SettingsTests {
         let settings = try folder.configuration(folder.sections.with("outcomes", outcomes)).recorderSettings()
         #expect(settings.retentionDays == 2)
         #expect(settings.returns.window == 3_600 && settings.returns.originals == .any)
-        #expect(settings.limits.answered == 7_200 && settings.limits.redial == 3_000_000)
+        #expect(settings.limits.answered == 7_200_000_000 && settings.limits.redial == 3_000_000)
         #expect(settings.maxBytes == 2_000_000 && !settings.hasDirectory)
         #expect(settings.vocabulary.surface == "desk" && settings.vocabulary.missed == "lost")
         #expect(settings.vocabulary.displayed == "displayed", "other words keep their default")
