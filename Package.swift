@@ -112,7 +112,7 @@ let package = Package(
         .target(
             name: "GatewayStore",
             dependencies: ["CallAccounting", "Branding", "Timers", "HostSystem", grdb, sqlite, log],
-            swiftSettings: strict),
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewaySync",
             dependencies: [
@@ -150,9 +150,11 @@ let package = Package(
         // The way of one message: dispatch, identity, decision, decoration, forwarding.
         .target(
             name: "CallPath", dependencies: ["SIPCore", "Branding", "CallAccounting", "Hashing"],
-            swiftSettings: strict),
+            exclude: ["README.md"], swiftSettings: strict),
         // Outcomes of calls, without a SIP type, and the roles the edges play for the gateway.
-        .target(name: "CallAccounting", dependencies: ["Branding", "Hashing", atomics], swiftSettings: strict),
+        .target(
+            name: "CallAccounting", dependencies: ["Branding", "Hashing", atomics], exclude: ["README.md"],
+            swiftSettings: strict),
         .target(name: "BrandingAPI", dependencies: ["Branding"], exclude: ["README.md"], swiftSettings: strict),
 
         // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
@@ -163,8 +165,8 @@ let package = Package(
         // Errors and limits of the operating system, and steps of its clock; for every edge and both programs.
         .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
         // Keyed hashes and their digits; timers by deadline. No SIP, no clock.
-        .target(name: "Hashing", swiftSettings: strict),
-        .target(name: "Timers", swiftSettings: strict),
+        .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
         // Why TLS failed; for the two edges with TLS.
         .target(name: "TLSReasons", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         // Log lines for people and for the journal; for both programs.
@@ -246,7 +248,8 @@ let package = Package(
         .testTarget(
             name: "GatewayAppTests",
             dependencies: [
-                "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting", "GatewayStore",
+                "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting",
+                "GatewayStore",
                 "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", "ChildPrograms", grdb, lifecycle,
                 signals, log,
             ],

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import Gateway
 import GatewayStore
 import SIPCore
 import SIPTransport
