@@ -75,13 +75,8 @@ struct SyncIntakeTests {
         (start + #""branding":[],"branding":[]}"#, "twice"), (start + #""success":true,"branding":[]}"#, "twice"),
         (start + #""branding":[{"phone_number_e164":"+61412000001" "brand_name":"x"}]}"#, "broken JSON"),
         (start + #""branding":[}]}"#, "not a JSON object"),
-<<<<<<< HEAD
-        (#"{"success":"False","synced_at":"c","branding":[]}"#, "its success is false"),
-        (#"{"success":false,"synced_at":"c","branding":[]}"#, "its success is false"),
-=======
         (#"{"success":"False","synced_at":"c","branding":[]}"#, "success is false"),
         (#"{"success":false,"synced_at":"c","branding":[]}"#, "success is false"),
->>>>>>> support/main
         (#"{"success":true,"synced_at":"","branding":[]}"#, "synced_at"),
         (#"{"success":true,"branding":[]}"#, "synced_at"),
         (#"{"success":true,"synced_at":"c","config":5,"branding":[]}"#, "config"),
