@@ -120,7 +120,7 @@ package final class CallsInProgress: Sendable {
     }
 }
 
-/// Between whom a call is: the marks of its trunk and its PBX.
+/// The two sides of a call: the marks of its trunk and its PBX.
 package struct CallParties: Hashable, Sendable {
     private let trunk: UInt16
     private let pbx: UInt16
@@ -138,7 +138,7 @@ package struct CallParties: Hashable, Sendable {
     }
 }
 
-/// A final answer that is none of success, and the causes its Reason gives (RFC 3326).
+/// A final response above 299, and the causes in its Reason (RFC 3326).
 package struct CallFailure: Hashable, Sendable {
     package let status: UInt16
     package var q850Cause: UInt16 = 0
@@ -151,7 +151,7 @@ package struct CallFailure: Hashable, Sendable {
     }
 }
 
-/// How many calls of one trunk are in progress; the same object after a reload.
+/// The number of calls of one trunk in progress; the same object after a reload.
 ///
 /// Any thread.
 package final class TrunkCalls: Sendable {

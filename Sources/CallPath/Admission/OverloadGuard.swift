@@ -2,9 +2,10 @@
 
 import Glibc
 
-/// Decides which new calls are turned away while more comes in than the worker can carry, so that calls in progress do
-/// not suffer (the idea of RFC 7339: shed at the door what would only fail later).
+/// Decides which new calls are shed while more arrive than the worker can carry, so that calls in progress do not suffer
+/// (the idea of RFC 7339).
 ///
+<<<<<<< HEAD:Sources/CallPath/Admission/OverloadGuard.swift
 /// Told how full the receive queue is. Of new calls e^-p are taken, where the pressure p follows what a while has shown
 /// (`held`) and, at once, how far the queue is from `wanted`: a controller with an integral and a proportional part, both
 /// deaf to a queue that comes and goes within some ten milliseconds, as one does whenever the thread finds no core. The
@@ -12,33 +13,42 @@ import Glibc
 /// worker took all while the queue was empty and lost messages of calls in progress some 100 ms later. A share that is
 /// added to instead of multiplied is not either: at three times what can be carried a tenth more shed is a third less
 /// taken, and the calls taken swung between none and twice what could be carried (docs/performance/log.md).
+=======
+/// A controller with an integral and a proportional part holds the receive queue at `wanted`. It accepts a share e^-p of new
+/// calls, where p is the pressure. The integral part (`held`) follows the queue over time, the proportional part its
+/// present distance from `wanted`. Both ignore a queue that lasts some ten milliseconds, as when the thread has no core.
+///
+/// The integral part is needed because an accepted call brings most of its messages later. The exponential is needed because
+/// at three times the capacity a tenth more shed is a third less accepted (docs/performance-overload.md).
+>>>>>>> callpath/main:Sources/Gateway/Admission/OverloadGuard.swift
 /// Pure; one worker owns one for each of its sockets.
 package struct OverloadGuard: Sendable {
-    /// Filling of the queue, 0 to 1, that is kept up while calls are shed: so little that bursts find room.
+    /// Filling of the queue, 0 to 1, to hold while calls are shed; low enough for bursts.
     package static let wanted = 0.15
-    /// How much pressure a queue that is full instead of as wanted adds in a millisecond.
+    /// Pressure that a full queue adds in a millisecond.
     package static let gain = 0.005
-    /// Pressure of a queue that is full instead of as wanted, at once.
+    /// Pressure of a full queue at once.
     package static let pull = 3.0
-    /// What is held before a call is shed, a queue a third full for a tenth of a second, say; from twice of it on the queue
-    /// counts at once, whole.
+    /// Held pressure before the first call is shed, as of a queue a third full for a tenth of a second.
     ///
-    /// One that is only a burst is worked off without a refusal: it is the standing queue that is the trouble (RFC 8289).
+    /// From twice this value on the proportional part counts in full. A mere burst sheds no call: only a lasting queue is a
+    /// fault (RFC 8289).
     package static let patience = 0.1
-    /// Filling above which the pressure grows faster, and how much: a flood that begins is not known yet.
+    /// Filling above which the pressure grows faster, by which factor, and up to which pressure.
     ///
-    /// One that is, from the pressure `known` on, fills the queue only where the worker was held up for a moment.
+    /// Fast growth serves the begin of a flood. Later a full queue means only that the worker was delayed for a moment.
     package static let (crowded, haste, known) = (0.5, 12.0, 2.0)
-    /// The most that is held: one call in 50 is taken then.
+    /// Most held pressure: one call in 50 is accepted then.
     package static let most = 4.0
-    /// Milliseconds in which an empty queue takes away as much as sheds two of three calls; one below `wanted` takes away
-    /// the slower the fuller it is.
+    /// Milliseconds in which an empty queue removes a pressure of 1, which sheds two of three calls.
+    ///
+    /// A fuller queue below `wanted` removes it more slowly.
     package static let release = 100.0
 
-    /// The pressure as far as the past tells.
+    /// The integral part of the pressure.
     private var held = 0.0
     private var updated: UInt64 = 0
-    /// Share of a shed call that is owed, so that shares come out exactly without chance.
+    /// Share of a shed call that is due, so that shares are exact without random numbers.
     private var owed = 0.0
 
     package init() {}
@@ -46,15 +56,15 @@ package struct OverloadGuard: Sendable {
     /// Whether the next new call is shed.
     ///
     /// - Parameters:
-    ///   - filling: of the queue the call was read from; 0 where it holds less than a read takes.
+    ///   - filling: filling of the call's queue; 0 if one read empties it.
     ///   - now: monotonic milliseconds.
     package mutating func sheds(at filling: Double, now: UInt64) -> Bool {
-        // Where nothing is to be held there is nothing to reckon, and nothing was since.
+        // Without queue and held pressure nothing changes.
         guard filling > 0 || held > 0 else {
             (updated, owed) = (now, 0)
             return false
         }
-        // A long silence says nothing of a queue that is full now.
+        // A long time without calls must not count for a queue that is full now.
         let passed = Double(min(now &- updated, filling > 0 ? 10 : 10_000))
         updated = now
         let excess = filling - Self.wanted
@@ -65,7 +75,7 @@ package struct OverloadGuard: Sendable {
         return true
     }
 
-    /// What is held beyond patience.
+    /// The held pressure beyond `patience`.
     private var firm: Double { max(held - Self.patience, 0) }
 
     private func pressure(_ excess: Double, _ filling: Double) -> Double {
@@ -74,7 +84,7 @@ package struct OverloadGuard: Sendable {
         return max(firm + Self.pull * counts * excess, 0)
     }
 
-    /// What a millisecond adds to the pressure that is held.
+    /// The change of the held pressure in a millisecond.
     private func change(_ excess: Double, _ filling: Double) -> Double {
         guard excess > 0 else { return excess / Self.wanted / Self.release }
         let haste = Self.haste * max(filling - Self.crowded, 0) * max(1 - firm / Self.known, 0)

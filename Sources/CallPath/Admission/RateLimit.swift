@@ -2,9 +2,9 @@
 
 import Synchronization
 
-/// So many a second and so many at once: the leaky bucket as a generic cell rate algorithm (ITU-T I.371).
+/// A rate limit with bursts: the leaky bucket as a generic cell rate algorithm (ITU-T I.371).
 ///
-/// One word that says when the next one would be on time; any thread, no lock.
+/// One atomic word holds the time at which the bucket is empty. Any thread, no lock.
 package final class RateLimit: Sendable {
     private let interval: UInt64
     private let tolerance: UInt64
@@ -19,8 +19,7 @@ package final class RateLimit: Sendable {
         tolerance = interval * UInt64(max(1, burst) - 1)
     }
 
-    /// Takes one at a monotonic time in milliseconds; nil when it is granted, else the seconds until one would be, 1 or
-    /// more.
+    /// Takes one at a monotonic time in milliseconds; nil when granted, else the seconds to wait, at least 1.
     package func take(at milliseconds: UInt64) -> Int? {
         let now = milliseconds * 1000
         var empty = emptyAt.load(ordering: .relaxed)

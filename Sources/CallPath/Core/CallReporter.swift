@@ -237,7 +237,7 @@ struct CallReporter {
 
     /// True for a repeated 1xx when the last report is a minute old, the interval of RFC 3261 §13.3.1.1.
     ///
-    /// So the accounts tell a long ringing from a call whose end was lost.
+    /// So the accounts distinguish a long ringing from a call whose end was lost.
     private func stillRings(_ status: Int, _ transaction: ProxyTransaction, at now: Moment) -> Bool {
         (101..<200).contains(status) && !hasAnswered(transaction)
             && Self.seconds(now) &- transaction.reportedAt >= 60

@@ -8,8 +8,8 @@ import SIPCore
 extension ProxyCore {
     /// The next hop of a request.
     ///
-    /// In this order: a route to a known peer on the other side; inside a dialog, a host name that a target is configured
-    /// by; the end of the dialog that the cookie names; the configured targets. So a container's inner address in Contact
+    /// A route to a known peer on the other side comes first. Inside a dialog the host name of a configured target is next,
+    /// then the end of the dialog in the cookie. Last come the configured targets. So a container's inner address in Contact
     /// does not send the request to another target. Nothing goes to an address that is not configured (no open relay).
     func nextHop(of arrival: Arrival, _ routes: RouteSet, from peer: GatewayTopology.Peer) -> OnwardRequest {
         let topology = settings.topology

@@ -10,7 +10,7 @@ enum HeaderHygiene {
     /// Removes untrusted claims, and rich call data when the gateway writes its own.
     ///
     /// - Parameters:
-    ///   - trunkHeaders: names of the headers that tell a PBX the trunk; only the gateway writes them.
+    ///   - trunkHeaders: names of the headers with the trunk's name, which only the gateway writes.
     ///   - isBranded: true when the message gets the gateway's own Call-Info and names.
     /// - Returns: true when From changes, which responses must not show (RFC 3261 §8.2.6.2).
     @discardableResult

@@ -20,8 +20,9 @@ struct CallFacts {
         isSpiral = invite.anyVia { $0?.isOwn(in: invite, sockets: sockets) ?? false }
     }
 
-    /// True for calls that no limit holds back: calls to an emergency service (RFC 5031), and from a trusted sender its
-    /// callback and calls with resource priority (RFC 7090, RFC 4412).
+    /// True for calls that no limit holds back: calls to an emergency service (RFC 5031).
+    ///
+    /// From a trusted sender also the callback of such a service and calls with resource priority (RFC 7090, RFC 4412).
     ///
     /// Anybody can write those fields, and `Priority: emergency` is the caller's own (RFC 3261 §20.26).
     static func isProtected(_ invite: SIPMessage, isTrusted: Bool, _ numbers: EmergencyNumbers) -> Bool {

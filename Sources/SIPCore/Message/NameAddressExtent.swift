@@ -40,10 +40,9 @@ package struct NameAddressExtent: Hashable, Sendable {
 
     /// The bracket in which the URI stands; nil when it has none.
     ///
-    /// A bracket inside a quoted string is text, and one behind the semicolon of a bare URI is its parameter's: it would be
-    /// another number than the one everybody else reads (RFC 3261 §25.1). What phones write against the grammar is borne: a
-    /// quote inside a word or one that never closes, and a semicolon in a name without quotes. What has been decided is not
-    /// asked again, for a sender may write ten thousand of each.
+    /// A bracket inside a quoted string is text. A bracket behind the semicolon of a bare URI belongs to a parameter (RFC 3261
+    /// §25.1). Some faults of phones are accepted: a quote inside a word or without its end, and a semicolon in a name without
+    /// quotes. Each kind is decided once, since a sender may write ten thousand of them.
     private static func bracket(_ bytes: Span<UInt8>, _ value: Range<Int>) -> Int? {
         var position = value.lowerBound
         var (hasScheme, quotesAreText, semicolonsAreText) = (false, false, false)

@@ -28,9 +28,8 @@ package struct SIPURI: Sendable {
 
     /// Parses the URI in `bytes[range]`, all of them by default.
     ///
-    /// Nil when libosip2 refuses it, when it is too long, or when its scheme is another one. Also nil with a bracket, a
-    /// blank, a line end or another control character in it, which no URI has (RFC 3261 §25.1) and which would be a line of
-    /// its own where the URI is written again.
+    /// Nil when libosip2 rejects it, when it is too long, or for another scheme. Also nil with a bracket, a blank or a control
+    /// character, which no URI has (RFC 3261 §25.1). A line end would become a header line where the URI is written again.
     package init?(_ bytes: [UInt8], _ range: Range<Int>? = nil) {
         let range = range ?? bytes.indices
         if let parts = PlainURI.read(bytes, range) {

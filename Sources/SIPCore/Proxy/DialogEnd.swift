@@ -15,7 +15,7 @@ package struct DialogEnd: Hashable, Sendable {
     /// The source of a request.
     ///
     /// A request to it goes where its responses go (RFC 3261 §18.2.2): to the source address, with the port of the Via for
-    /// TCP, TLS, and without rport.
+    /// TCP and TLS and without rport.
     package init(sourceOf request: SIPMessage, by flow: Flow, transport: SIPTransportKind) {
         let address = request.topVia.map {
             ResponseForwarding.destination(ofAnswersTo: $0.value, from: flow.source, by: transport)

@@ -2,7 +2,7 @@
 
 /// The edits every forwarded request gets: Via, received and rport, Max-Forwards, Record-Route (RFC 3261 §16.6).
 package enum RequestForwarding {
-    /// Notes the sender's address in the topmost Via: received and rport (RFC 3261 §18.2.1, RFC 3581 §4).
+    /// Writes the sender's address into the topmost Via: received and rport (RFC 3261 §18.2.1, RFC 3581 §4).
     package static func noteSource(
         _ source: PeerAddress, in message: SIPMessage, via: ViaValue, into splices: inout Splices
     ) {
@@ -11,7 +11,7 @@ package enum RequestForwarding {
         note.forEachPart { part in splices.replace(part.range) { note.append(part, of: bytes.span, to: &$0) } }
     }
 
-    /// Puts the proxy's own Via in front of a field, which must be the topmost Via or stand above it (RFC 3261 §16.6 step 8).
+    /// Adds the proxy's own Via in front of a field, which must be the topmost Via or above it (RFC 3261 §16.6 step 8).
     package static func addVia(
         _ socket: LocalSocket, _ marks: HopMarks, before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
@@ -28,11 +28,11 @@ package enum RequestForwarding {
         out.append(";rport")
     }
 
-    /// Turns a request that was sent to one target into the one for the next (RFC 3261 §16.6 step 8, §16.7 step 4).
+    /// Turns the request for one target into the request for the next (RFC 3261 §16.6 step 8, §16.7 step 4).
     ///
     /// The topmost Via changes, and the gateway's own Record-Route and Path: they name the new target and its socket.
     ///
-    /// - Parameter change: what the next attempt does differently.
+    /// - Parameter change: the differences of the next attempt.
     /// - Returns: nil when the topmost field is not the gateway's Via.
     package static func readdressed(
         _ request: SIPMessage, branch: Branch, attempt: UInt8, _ change: TargetChange
@@ -53,14 +53,16 @@ package enum RequestForwarding {
         return splices.applied(to: request.bytes)
     }
 
-    /// Names the new target in the dialog's cookie, and the new socket instead of the old one; above it where the request
-    /// came in by the old one too: a caller must find both sides (RFC 5658 §3).
+    /// Writes the new target into the dialog's cookie, and the new socket into Record-Route.
+    ///
+    /// The new entry goes above the old one if the request arrived by the old socket: both sides need an entry (RFC 5658
+    /// §3).
     private static func moveRecordRoute(of request: SIPMessage, _ change: TargetChange, into splices: inout Splices) {
         let entries = request.headers.lazy.filter { $0.name == .recordRoute }.prefix(2).map { field in
             let uri = NameAddressExtent.scan(request.bytes, field.value).uri
             return (field: field, uri: uri, entry: SIPURI(request.bytes, uri))
         }
-        // What a sender wrote itself has no seal of the gateway, and gets none.
+        // A Record-Route of the sender has no seal of the gateway, and gets none.
         guard let top = entries.first, let entry = top.entry,
             change.old.isNamed(host: entry.host, port: entry.port), let text = entry.parameter("hd"),
             let sealed = RouteCookie(text, ofDialogBegunBy: request, secret: change.secret)
@@ -78,7 +80,7 @@ package enum RequestForwarding {
         }
     }
 
-    /// Puts a Record-Route in front of a field, which must stand above all that are there (RFC 3261 §16.6 step 4).
+    /// Adds a Record-Route in front of a field, which must be above all present ones (RFC 3261 §16.6 step 4).
     package static func addRecordRoute(
         _ entry: RecordRoute, before field: SIPMessage.HeaderField, into splices: inout Splices
     ) {
@@ -96,17 +98,17 @@ package enum RequestForwarding {
     }
 }
 
-/// What the next attempt at a request does differently from the one before (RFC 3261 §16.7 step 4).
+/// The differences between the next attempt at a request and the one before (RFC 3261 §16.7 step 4).
 package struct TargetChange: Sendable {
-    /// The socket the attempt before left by.
+    /// The socket of the attempt before.
     package let old: LocalSocket
-    /// The socket the request came in by.
+    /// The socket that received the request.
     package let sourceSocket: LocalSocket
-    /// The socket the next attempt leaves by.
+    /// The socket of the next attempt.
     package let socket: LocalSocket
     /// The next target.
     package let target: DialogEnd
-    /// What the dialog's cookie is sealed with.
+    /// The key of the cookie's seal.
     package let secret: Secret
 
     package init(

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How a response goes back the way its request came (RFC 3261 §16.7, §18.2.2).
+/// The edits and the destination of a response (RFC 3261 §16.7, §18.2.2).
 package enum ResponseForwarding {
-    /// Takes the proxy's own Via off the top (RFC 3261 §16.7 step 3); `field` and `via` are the message's topmost.
+    /// Removes the proxy's own Via (RFC 3261 §16.7 step 3); `field` and `via` are the message's topmost.
     package static func removeTopVia(
         _ via: ViaValue, field: SIPMessage.HeaderField, of message: SIPMessage, into splices: inout Splices
     ) {
@@ -15,9 +15,9 @@ package enum ResponseForwarding {
         }
     }
 
-    /// Where a Via says its responses go: received and rport, else sent-by (RFC 3261 §18.2.2, RFC 3581 §4).
+    /// The destination of responses by a Via: received and rport, else sent-by (RFC 3261 §18.2.2, RFC 3581 §4).
     ///
-    /// By TCP and TLS to the port of sent-by: the rport is that of a connection that is gone (§18.2.2).
+    /// By TCP and TLS the port is that of sent-by: the rport belonged to a closed connection (§18.2.2).
     ///
     /// - Returns: nil when only a host name is given; nothing is looked up on the call path.
     package static func destination(of via: ViaValue, in message: SIPMessage) -> PeerAddress? {
@@ -33,12 +33,11 @@ package enum ResponseForwarding {
         return PeerAddress(host: host, port: port)
     }
 
-    /// Where the answers to a request go: its source address, and the port its Via names unless it asks for rport.
+    /// The destination of responses to a request: its source address, and the port of its Via unless that asks for rport.
     ///
-    /// Source: RFC 3261 §18.2.2, RFC 3581 §4. A sender may well send from one port and listen on another.
+    /// Source: RFC 3261 §18.2.2, RFC 3581 §4. A sender may send from one port and listen on another.
     ///
-    /// On streams they go back by the connection; should it be gone, a new one is made to the port the Via names, never
-    /// to the one the old connection came from (§18.2.2).
+    /// On a stream the response uses the connection. If that is closed, a new one goes to the port of the Via (§18.2.2).
     package static func destination(
         ofAnswersTo via: ViaValue, from source: PeerAddress, by transport: SIPTransportKind = .udp
     ) -> PeerAddress {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Time as the transport tells it; the rules have no clock of their own.
+/// A time of the transport's clocks; the rules have no clock of their own.
 package struct Moment: Hashable, Sendable {
     /// Monotonic milliseconds, for timers.
     package var milliseconds: UInt64
@@ -22,7 +22,7 @@ package struct OutgoingMessage: Sendable {
     package var socket: Int
     /// The stream connection to use while it is open; 0 for any.
     package var connection: UInt64
-    /// What `sendFailed` is told when it could not be delivered.
+    /// The argument of `sendFailed` when it could not be delivered.
     package var token: DeliveryToken
 
     package init(
@@ -36,14 +36,14 @@ package struct OutgoingMessage: Sendable {
     }
 }
 
-/// Names the request a message carries, for word that it could not be delivered (RFC 3261 §8.1.3.1).
+/// Identifies the request in a message, for a report that it could not be delivered (RFC 3261 §8.1.3.1).
 package struct DeliveryToken: Hashable, Sendable {
-    /// Nobody wants to know: of responses, ACK and CANCEL, for which timers speak.
+    /// No report: for responses, ACK and CANCEL, for which timers suffice.
     package static let none = DeliveryToken(branch: Branch(token: 0), attempt: 0)
 
     /// The transaction.
     package let branch: Branch
-    /// Which of its targets the request went to, as word may come when another is being tried.
+    /// The attempt, since a report may arrive when another target is being tried.
     package let attempt: UInt8
 
     /// An attempt that no request of a call has.
@@ -63,27 +63,27 @@ package struct DeliveryToken: Hashable, Sendable {
     }
 }
 
-/// What a transport worker drives: bytes and timers in, messages out, nothing awaited.
+/// The element that a transport worker drives: bytes and timers in, messages out, no suspension.
 ///
 /// The seam between the transport layer (RFC 3261 §18) and everything above it.
-/// Every call comes from the one worker thread that owns the element. The worker takes what is to be sent after each
-/// datagram, after what streams brought, and after timers.
+/// Only the worker thread that owns the element calls it. The worker takes the messages to send after each datagram, after
+/// the streams, and after timers.
 package protocol SIPElement: AnyObject {
-    /// Gives the messages to be sent for an empty list, whose room is used for the next; false when there are none.
+    /// Exchanges the messages to send for an empty list, whose buffer is reused; false when there are none.
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool
-    /// When `fireTimers` is wanted next, in monotonic milliseconds; nil when no timer runs.
+    /// The time of the next `fireTimers` in monotonic milliseconds; nil when no timer runs.
     var nextDeadline: UInt64? { get }
-    /// Takes one received message; its bytes are there until this returns.
+    /// Takes one received message; its bytes are valid until this returns.
     func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment)
-    /// How full the queue is that messages come from; told before a batch of them.
+    /// The filling of the receive queue, set before a batch of messages is read from it.
     ///
-    /// 1 is as much as may wait; some more may find room.
+    /// 1 is full by the gateway's measure; the kernel may hold some more.
     var filling: Double { get set }
-    /// Notes that the kernel cut a datagram, or that one could not be sent.
+    /// Counts a datagram that the kernel cut or could not send.
     func note(_ trouble: TransportTrouble)
-    /// Hears that the message with this token could not be delivered.
+    /// Handles a message that could not be delivered.
     func sendFailed(_ token: DeliveryToken, at now: Moment)
-    /// Hears that a datagram came back as undeliverable (RFC 3261 §18.4); the bytes are as much of it as came back.
+    /// Handles a datagram that an ICMP message returned (RFC 3261 §18.4); the bytes are the returned part of it.
     func cameBack(_ bytes: Span<UInt8>, at now: Moment)
     /// Runs every timer that is due.
     func fireTimers(at now: Moment)
@@ -93,7 +93,7 @@ extension SIPElement {
     package func cameBack(_ bytes: Span<UInt8>, at now: Moment) {}
 }
 
-/// Trouble of the transport that no message shows.
+/// A fault of the transport that no message shows.
 package enum TransportTrouble: Hashable, Sendable {
     /// A received datagram was larger than the buffer and is lost.
     case truncated

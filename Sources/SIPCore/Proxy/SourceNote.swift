@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What the topmost Via of a request is told of its sender: received and rport (RFC 3261 §18.2.1, RFC 3581 §4).
+/// The received and rport parameters for the topmost Via of a request (RFC 3261 §18.2.1, RFC 3581 §4).
 struct SourceNote {
     /// One addition to the Via.
     struct Part {
-        /// What it takes the place of.
+        /// The range that it replaces.
         let range: Range<Int>
         fileprivate let lead: StaticString
         fileprivate let isPort: Bool
@@ -13,8 +13,7 @@ struct SourceNote {
     private let source: PeerAddress
     private var port: Part?
     private var host: Part?
-    /// The source as the Via writes it already; nil where it names another host, or one in brackets or of IPv6, which can
-    /// be written so and so.
+    /// The source as the Via has it; nil for another host, and for IPv6, which has several spellings.
     private let written: Range<Int>?
 
     init(of source: PeerAddress, in bytes: Span<UInt8>, via: ViaValue) {
@@ -39,9 +38,9 @@ struct SourceNote {
         value.isEmpty && bytes[value.lowerBound - 1] != UInt8(ascii: "=") ? "=" : ""
     }
 
-    /// Does something with each addition, in the order in which they stand.
+    /// Calls `body` with each addition, by position.
     func forEachPart(_ body: (Part) -> Void) {
-        // An rport without value that ends the Via comes before what is put behind it.
+        // An rport without value at the end of the Via comes before an appended received.
         let isHostFirst = if let port, let host { host.range.lowerBound < port.range.lowerBound } else { false }
         if isHostFirst, let host { body(host) }
         if let port { body(port) }

@@ -3,11 +3,11 @@
 import Glibc
 import Hashing
 
-/// One place a group's requests can go to.
+/// One destination of a group's requests.
 package struct Target: Sendable {
     /// Its health; the same object after a reload while group and address stay.
     package let standing: TargetStanding
-    /// Tells it from the others of its group: a hash of its name.
+    /// A hash of its name, which differs from those of its group.
     private let identity: UInt64
     package let address: PeerAddress
     /// Position of the local socket used towards it.
@@ -34,7 +34,7 @@ package struct Target: Sendable {
         self.largestDatagram = largestDatagram
     }
 
-    /// How much this target wants a call: weighted rendezvous hashing, so a lost target moves only its own calls.
+    /// The score of this target for a call by weighted rendezvous hashing, so a lost target moves only its own calls.
     ///
     /// -weight ÷ ln(u), u spread evenly over 0 to 1 by a hash of call and target; the highest score wins.
     fileprivate func score(for key: UInt64) -> Double {
@@ -43,20 +43,20 @@ package struct Target: Sendable {
         hash = (hash ^ hash >> 27) &* 0x94D0_49BB_1331_11EB
         hash ^= hash >> 31
         let even = (Double(hash >> 11) + 0.5) / Double(1 << 53)
-        // Weight 0 comes behind every other, in an order that still depends on the call.
+        // Weight 0 follows every other weight, in an order that still depends on the call.
         return weight > 0 ? -Double(weight) / log(even) : -even
     }
 }
 
-/// Places that serve the same calls, in order of priority and by weight, as RFC 2782 means these words (RFC 3263 §4.2).
+/// Targets that serve the same calls, by priority and weight as RFC 2782 defines them (RFC 3263 §4.2).
 package struct TargetGroup: Sendable {
-    /// How many targets are tried for one call: an attempt is one hexadecimal digit of its branch.
+    /// Most targets tried for one call: an attempt is one hexadecimal digit of its branch.
     package static let mostTried = 16
 
     package let name: String
     /// Of these `mostTried` are tried for one call.
     package let targets: [Target]
-    /// True when OPTIONS ask whether they are there.
+    /// True when OPTIONS probe them.
     package let isProbed: Bool
     /// The host names that targets are configured by.
     private let names: [TargetName]
@@ -71,13 +71,12 @@ package struct TargetGroup: Sendable {
     /// True when one of its targets is configured by a host name.
     package func has(host: ArraySlice<UInt8>) -> Bool { names.contains { HostName.same(host, $0.host[...]) } }
 
-    /// The address a host name out of a header means, where a target is configured by it; nil where none is.
+    /// The address of a target that is configured by a host name out of a header; nil for none.
     ///
-    /// Of several addresses the name stands for, the one given is meant; else one at the port that is written; else the
-    /// first that is up.
+    /// Of several addresses of the name, the given one; else one with the written port; else the first that is up.
     ///
     /// - Parameters:
-    ///   - end: the address the dialog is known to have there.
+    ///   - end: the known address of the dialog there.
     ///   - now: monotonic milliseconds.
     package func address(
         named host: ArraySlice<UInt8>, port: UInt16?, preferring end: PeerAddress?, at now: UInt64
@@ -102,18 +101,18 @@ package struct TargetGroup: Sendable {
         targets.contains { anyPort ? $0.address.with(port: address.port) == address : $0.address == address }
     }
 
-    /// True when one of its targets counts as there at a monotonic time in milliseconds.
+    /// True when one of its targets counts as fit at a monotonic time in milliseconds.
     package func isFit(at now: UInt64) -> Bool { targets.contains { $0.standing.isFit(at: now) } }
 
-    /// The targets a call may try, first to last; those that are down are left out.
+    /// The targets for a call, first to last, without those that are down.
     ///
     /// - Parameters:
-    ///   - orDown: where all are down, they are tried all the same, for what must not be given up before.
-    ///   - key: a hash of the Call-ID: the same call meets the same target as long as it is up.
+    ///   - orDown: whether targets are tried all the same if all are down.
+    ///   - key: a hash of the Call-ID: the same call gets the same target as long as that is up.
     ///   - now: monotonic milliseconds.
     package func order(for key: UInt64, at now: UInt64, orDown: Bool = false) -> TargetOrder {
         var order = TargetOrder()
-        // Most groups have one target, and then nothing is to be weighed.
+        // Most groups have one target, which needs no score.
         if targets.count == 1 {
             if orDown || targets[0].standing.isUp(at: now) { order.append(targets[0], score: 0) }
             return order
@@ -129,7 +128,7 @@ package struct TargetGroup: Sendable {
     }
 }
 
-/// A host name that stands for a target in the configuration.
+/// A host name of a target in the configuration.
 package struct TargetName: Hashable, Sendable {
     let host: [UInt8]
     /// Position in the group's targets.
@@ -141,10 +140,10 @@ package struct TargetName: Hashable, Sendable {
     }
 }
 
-/// The targets one call has still to try.
+/// The targets that one call can still try.
 package struct TargetOrder: Sendable {
     private var rest: [(target: Target, score: Double)] = []
-    /// True where all are down and each is to be asked all the same.
+    /// True where all are down and each is tried all the same.
     package fileprivate(set) var holdsDown = false
 
     /// Nothing to try.
@@ -156,7 +155,7 @@ package struct TargetOrder: Sendable {
     /// Takes the next target: lowest priority, highest score.
     package mutating func next() -> Target? { rest.popLast()?.target }
 
-    /// Puts a target at its place; the last element is the next to try, and the worst goes when there are too many.
+    /// Inserts a target by its score; the last element is the next to try, and the worst is dropped when there are too many.
     fileprivate mutating func append(_ target: Target, score: Double) {
         let place =
             rest.firstIndex { other in

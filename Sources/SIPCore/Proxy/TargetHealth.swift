@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When a target counts as down and as up again.
+/// The rules by which a target counts as down and up again.
 package struct TargetHealthRules: Hashable, Sendable {
     /// Probes in a row that must fail, 1 or more.
     package var downAfter = 3
     /// Probes in a row that must be answered, 1 or more.
     package var upAfter = 2
-    /// Calls the target left without any answer inside `window` that mark it down without waiting for probes.
+    /// Calls without any response inside `window` that mark it down without waiting for probes.
     package var silencesAllowed = 2
     /// Milliseconds in which silences count together.
     package var window: UInt64 = 30_000
     /// Milliseconds after which a target that calls marked down is tried again where nothing probes it.
     package var retrial: UInt64 = 30_000
-    /// The same where calls could not reach it, which costs them nothing; doubled with each trial up to `retrial`.
+    /// The same where calls could not reach it, which costs them no time; doubled with each trial up to `retrial`.
     package var retrialUnreached: UInt64 = 1_000
     /// Longest Retry-After that is honoured, in seconds; RFC 3261 §20.33 leaves it to the sender.
     package var longestRest = 120
@@ -20,8 +20,9 @@ package struct TargetHealthRules: Hashable, Sendable {
     ///
     /// Not where nothing probes it, nor where its group has no other that could take the calls.
     package var probes = true
-    /// Whether a target that has never answered a probe counts as down when it is silent: not where nobody asked for
-    /// probes, since some PBXs ignore OPTIONS.
+    /// Whether silence counts for a target that has never responded to a probe.
+    ///
+    /// Not where probes are not configured, since some PBXs ignore OPTIONS.
     package var trustsSilence = true
 
     package init() {}
@@ -29,32 +30,32 @@ package struct TargetHealthRules: Hashable, Sendable {
 
 /// The health of one target as a state machine: events with their time in, the state out.
 ///
-/// Its flag does not flap: one lost probe changes nothing, and a target that keeps failing has to answer more probes
-/// in a row each time before it gets calls again.
+/// One lost probe changes nothing. A target that keeps failing needs more successful probes in a row each time before it
+/// gets calls again.
 package struct TargetHealth: Hashable, Sendable {
     /// Whether the target gets calls.
     package enum State: Hashable, Sendable {
         case up
         case down
-        /// It asked for peace with a 503 and Retry-After (RFC 3261 §21.5.4).
+        /// It sent a 503 with Retry-After (RFC 3261 §21.5.4).
         case resting(until: UInt64)
     }
 
-    /// What was seen of the target.
+    /// An event of the target.
     package enum Event: Hashable, Sendable {
-        /// A probe was answered with anything but 408 and 503.
+        /// A probe got any response but 408 and 503.
         case probeAnswered
-        /// A probe was not answered.
+        /// A probe got no response.
         case probeFailed
-        /// A probe could not be delivered, or was answered 408 or 503.
+        /// A probe could not be delivered, or got 408 or 503.
         case probeRefused
-        /// It answered a request with anything but 503.
+        /// A request got any response but 503.
         case answered
-        /// It answered a request with 503, perhaps with the seconds after which to come back.
+        /// A request got 503, perhaps with a Retry-After in seconds.
         case refused(retryAfter: Int?)
-        /// It gave no answer at all.
+        /// A request got no response.
         case silent
-        /// What was sent did not reach it: refused connections, no route.
+        /// A request did not reach it: a refused connection or no route.
         case unreachable
     }
 
@@ -66,15 +67,15 @@ package struct TargetHealth: Hashable, Sendable {
     private var successes = 0
     private var silences = 0
     private var firstSilence: UInt64 = 0
-    /// From when on it rests while it is down; nil where a call may try it.
+    /// The begin of its rest while it is down; nil where a call may try it.
     private var restFrom: UInt64?
     private var hasAnsweredProbe = false
-    /// The last probe shows that it is not there.
+    /// True when the last probe failed.
     private var isProbedDown = false
     private var hasHinted = false
-    /// How often it was tried in vain since it went down because it could not be reached; nil where it was silent.
+    /// Failed trials since it went down as unreachable; nil where it was silent.
     private var unreached: Int?
-    /// How often it went down shortly after it had come up.
+    /// Number of times it went down shortly after it came up.
     private var relapses = 0
 
     package init(rules: TargetHealthRules) { self.rules = rules }
@@ -88,8 +89,8 @@ package struct TargetHealth: Hashable, Sendable {
         }
     }
 
-    /// The time from which the group counts as there, for who asks: later than `openFrom` where calls are to try a target
-    /// that probes show to be down.
+    /// The time from which it counts as fit for a health check; later than `openFrom` where calls may try a target that
+    /// fails its probes.
     package var fitFrom: UInt64 { state == .down && isProbedDown ? .max : openFrom }
 
     /// Milliseconds it is left alone while it is down and nothing probes it.
@@ -97,21 +98,21 @@ package struct TargetHealth: Hashable, Sendable {
         unreached.map { min(rules.retrialUnreached << UInt64($0), rules.retrial) } ?? rules.retrial
     }
 
-    /// Goes by other rules from now on; what was seen of the target stays.
+    /// Changes the rules and keeps the state.
     package mutating func use(_ rules: TargetHealthRules) { self.rules = rules }
 
     /// True when calls may go there at a time.
     package func isUp(at now: UInt64) -> Bool { openFrom <= now }
 
-    /// True when the answer to a call would change nothing.
+    /// True when a response to a call would change nothing.
     package var isSpotless: Bool { state == .up && failures == 0 && silences == 0 }
 
-    /// Answered probes in a row that a target which is down needs: doubled with each relapse, eight times at most.
+    /// Successful probes in a row that lift a target: doubled with each relapse, at most eightfold.
     package var probesToRise: Int { rules.upAfter << min(relapses, 3) }
 
-    /// Takes what was seen and gives the new state when calls begin or cease to go there.
+    /// Takes an event and gives the new state if calls begin or cease to go there.
     ///
-    /// Once it gives `up` for a silent probe: the target is left up, and its owner should know.
+    /// Gives `up` once for a silent probe that does not count: the owner should learn of it.
     package mutating func receive(_ event: Event, at now: UInt64) -> State? {
         let before = state
         if event == .probeFailed, !isSilenceTrusted { return hint() }
@@ -163,7 +164,7 @@ package struct TargetHealth: Hashable, Sendable {
         }
     }
 
-    /// Begins the waiting anew.
+    /// Restarts the rest.
     private mutating func rest(isUnreached: Bool, at now: UInt64) {
         restFrom = now
         unreached = isUnreached ? min((unreached ?? 0) + 1, 16) : nil
@@ -174,7 +175,7 @@ package struct TargetHealth: Hashable, Sendable {
         switch state {
         case .up: failures = 0
         case .resting(let until): if now >= until { rise(at: now) }
-        // A late answer of a call from before does not lift a target; without probes an answered trial does.
+        // A late response to an earlier call does not lift a target; without probes a trial with a response does.
         case .down: if !rules.probes, isUp(at: now) { rise(at: now) }
         }
     }
@@ -188,7 +189,7 @@ package struct TargetHealth: Hashable, Sendable {
 
     private mutating func silent(isUnreached: Bool, at now: UInt64) {
         if state == .down {
-            // A trial that failed begins the waiting anew; of several at once the first.
+            // A failed trial restarts the rest; of several at once the first.
             guard !rules.probes, isUp(at: now) else { return }
             return rest(isUnreached: isUnreached, at: now)
         }

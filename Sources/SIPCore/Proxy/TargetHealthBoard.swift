@@ -2,10 +2,10 @@
 
 import Synchronization
 
-/// The health of one target as all workers see it: whether a proxy may choose it (RFC 3261 §16.5, §16.7 step 4).
+/// The shared state of one target: whether a proxy may choose it (RFC 3261 §16.5, §16.7 step 4).
 ///
-/// Asking is one atomic load. Noting takes a lock for some stores, and not even that in the usual case of an answer from
-/// a target in good health. Any thread.
+/// Reading is one atomic load. Recording takes a lock for some stores, and none for a response of a healthy target. Any
+/// thread.
 package final class TargetStanding: Sendable {
     /// Group and address, for the log and the metrics.
     package let name: String
@@ -14,14 +14,14 @@ package final class TargetStanding: Sendable {
     private let openFrom = Atomic<UInt64>(0)
     private let fitFrom = Atomic<UInt64>(0)
     private let isSpotless = Atomic<Bool>(true)
-    /// When it last answered a call, in monotonic milliseconds; 0 before the first.
+    /// Monotonic milliseconds of its last response to a call; 0 before the first.
     private let lastAnswer = Atomic<UInt64>(0)
-    /// When it last answered a probe; 0 before the first.
+    /// The same of its last response to a probe.
     private let lastProbeAnswer = Atomic<UInt64>(0)
     private let health: Mutex<TargetHealth>
     private let onChange: @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
 
-    /// Starts a target as up; `onChange` runs on the thread that noted the event and must not wait.
+    /// Starts a target as up; `onChange` runs on the thread of the event and must not wait.
     package init(
         name: String, group: String = "", rules: TargetHealthRules,
         onChange: @escaping @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void = { _, _, _ in }
@@ -32,7 +32,7 @@ package final class TargetStanding: Sendable {
         health = Mutex(TargetHealth(rules: rules))
     }
 
-    /// Goes by other rules from now on, as after a reload: a target nothing probes any more must not wait for a probe.
+    /// Changes the rules after a reload: a target without probes must not wait for a probe.
     package func use(_ rules: TargetHealthRules) {
         health.withLock { health in
             health.use(rules)
@@ -49,28 +49,26 @@ package final class TargetStanding: Sendable {
     /// True when calls may go there at a monotonic time in milliseconds.
     package func isUp(at now: UInt64) -> Bool { openFrom.load(ordering: .relaxed) <= now }
 
-    /// True when it counts as there for who asks whether calls can be served: a trial of a target that is down changes
-    /// nothing of that.
+    /// True when it counts as fit for a health check; a trial of a target that is down does not change that.
     package func isFit(at now: UInt64) -> Bool { fitFrom.load(ordering: .relaxed) <= now }
 
-    /// When it last answered a call or a probe, in monotonic milliseconds; nil before the first.
+    /// Monotonic milliseconds of its last response to a call or a probe; nil before the first.
     package var lastHeard: UInt64? {
         let last = max(lastAnswer.load(ordering: .relaxed), lastProbeAnswer.load(ordering: .relaxed))
         return last == 0 ? nil : last
     }
 
-    /// The state and when it began; nil for a target that has been up since the start.
+    /// The state and its begin; nil for a target that has been up since the start.
     package var state: (state: TargetHealth.State, since: UInt64?) { health.withLock { ($0.state, $0.changedAt) } }
 
-    /// Notes that it left a call without any answer for so many milliseconds.
+    /// Records that it left a call without any response for so many milliseconds.
     ///
-    /// Where it answered another call or a probe meanwhile it is there, and something about this one keeps it silent: a few such calls
-    /// must not take it from all others.
+    /// Ignored if it responded to another call or a probe meanwhile: then this one call keeps it silent.
     package func noteSilence(of waited: UInt64, at now: UInt64) {
         if lastHeard.map({ $0 + waited < now }) ?? true { note(.silent, at: now) }
     }
 
-    /// Notes what was seen of the target.
+    /// Records an event of the target.
     package func note(_ event: TargetHealth.Event, at now: UInt64) {
         if event == .answered { lastAnswer.store(now, ordering: .relaxed) }
         if event == .probeAnswered { lastProbeAnswer.store(now, ordering: .relaxed) }
@@ -84,21 +82,21 @@ package final class TargetStanding: Sendable {
     }
 }
 
-/// All targets by name, so that a reload of the configuration keeps what is known of those that stay.
+/// All targets by name, so that a reload keeps the state of those that stay.
 package final class TargetHealthBoard: Sendable {
-    /// Told the board itself, the target, its state and what was seen of it.
+    /// Receives the registry, the target, its state and the event.
     package typealias Observer =
         @Sendable (TargetHealthBoard, TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
 
     private let standings = Mutex<[String: TargetStanding]>([:])
     private let onChange: Observer
 
-    /// Makes an empty board; `onChange` is told when calls begin or cease to go to a target, and must not wait.
+    /// Makes an empty registry; `onChange` runs when a target starts or ceases to get calls, and must not wait.
     package init(onChange: @escaping Observer = { _, _, _, _ in }) {
         self.onChange = onChange
     }
 
-    /// The standing of a target, made at its first mention; one that is known goes by these rules from now on.
+    /// The state of a target, made on first use; a known one gets these rules.
     package func standing(_ name: String, group: String = "", rules: TargetHealthRules) -> TargetStanding {
         standings.withLock { standings in
             if let known = standings[name] {
@@ -113,7 +111,7 @@ package final class TargetHealthBoard: Sendable {
         }
     }
 
-    /// Forgets targets that no configuration names any more.
+    /// Removes targets that are not configured any more.
     package func keep(_ names: Set<String>) {
         standings.withLock { standings in standings = standings.filter { names.contains($0.key) } }
     }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// When targets are asked by OPTIONS whether they are there (RFC 3261 §11), and what came of it.
+/// Schedules the OPTIONS that probe targets (RFC 3261 §11), and matches their responses.
 ///
-/// Pure; time comes in. Each target is asked once an interval, at a moment of its own, so that not all are asked at once. An unanswered
-/// question is repeated once, after half of its patience, on transports that lose things.
+/// Pure; time is an argument. Each target is probed once an interval, spread over time. Over UDP a probe without response is
+/// repeated once, after half of its timeout.
 package struct TargetProbes: Sendable {
-    /// How often, and how long an answer may take; milliseconds.
+    /// Interval and timeout of probes in milliseconds.
     package struct Rules: Hashable, Sendable {
         package var interval: UInt64 = 10_000
         package var timeout: UInt64 = 4_000
@@ -13,9 +13,9 @@ package struct TargetProbes: Sendable {
         package init() {}
     }
 
-    /// One OPTIONS to be sent.
+    /// One OPTIONS to send.
     package struct Probe: Sendable {
-        /// Names it in its branch and its Call-ID.
+        /// Its number in branch and Call-ID.
         package let number: UInt64
         package let target: Target
         package let isRepeat: Bool
@@ -24,7 +24,7 @@ package struct TargetProbes: Sendable {
     private struct Watch {
         let target: Target
         var nextAt: UInt64
-        /// The question that is out; nil when none is.
+        /// The pending probe; nil for none.
         var number: UInt64?
         var repeatAt: UInt64 = .max
         var expiresAt: UInt64 = .max
@@ -34,13 +34,13 @@ package struct TargetProbes: Sendable {
     private var watches: [Watch] = []
     private var lastNumber: UInt64
 
-    /// - Parameter seed: the number of the first question; best one that an earlier run did not use.
+    /// - Parameter seed: the number of the first probe; best a number that no earlier run used.
     package init(rules: Rules, seed: UInt64) {
         self.rules = rules
         lastNumber = seed
     }
 
-    /// Sets the targets to ask; those that were there keep their turn.
+    /// Sets the targets to probe; those that stay keep their schedule.
     package mutating func watch(_ targets: [Target], rules: Rules, at now: UInt64) {
         self.rules = rules
         var known: [ObjectIdentifier: Watch] = [:]
@@ -53,17 +53,17 @@ package struct TargetProbes: Sendable {
                     target: target, nextAt: old.nextAt, number: old.number, repeatAt: old.repeatAt,
                     expiresAt: old.expiresAt)
             }
-            // The first question of each soon, spread over a second.
+            // The first probe of each soon, spread over a second.
             return Watch(target: target, nextAt: now + UInt64(position) * 1000 / UInt64(distinct.count))
         }
     }
 
-    /// When `due` is wanted next; nil when nothing is watched.
+    /// The time of the next `due`; nil without targets.
     package var nextDeadline: UInt64? {
         watches.map { min($0.nextAt, $0.repeatAt, $0.expiresAt) }.min()
     }
 
-    /// Takes what is due: questions to send, and the targets whose answer did not come.
+    /// Gives the probes to send, and the targets that did not respond in time.
     package mutating func due(at now: UInt64) -> (send: [Probe], silent: [TargetStanding]) {
         var send: [Probe] = []
         var silent: [TargetStanding] = []
@@ -82,7 +82,7 @@ package struct TargetProbes: Sendable {
                 watches[position].number = lastNumber
                 watches[position].repeatAt = now + rules.timeout / 2
                 watches[position].expiresAt = now + rules.timeout
-                // A timeout longer than the interval must not leave questions without an end.
+                // A timeout longer than the interval must not leave probes without an end.
                 watches[position].nextAt = now + max(rules.interval, rules.timeout + 1)
                 send.append(Probe(number: lastNumber, target: watches[position].target, isRepeat: false))
             }
@@ -90,14 +90,14 @@ package struct TargetProbes: Sendable {
         return (send, silent)
     }
 
-    /// Takes the answer to a question: the target that gave it; nil for a late or foreign one.
+    /// Takes the response to a probe and gives its target; nil for a late or foreign response.
     package mutating func answered(_ number: UInt64) -> TargetStanding? {
         guard let position = watches.firstIndex(where: { $0.number == number }) else { return nil }
         close(position)
         return watches[position].target.standing
     }
 
-    /// Takes word that a question was not delivered: the target it went to; nil for a late or foreign one.
+    /// Takes the report that a probe was not delivered and gives its target; nil for a late or foreign report.
     package mutating func undelivered(_ number: UInt64) -> TargetStanding? { answered(number) }
 
     private mutating func close(_ position: Int) {
@@ -107,11 +107,11 @@ package struct TargetProbes: Sendable {
     }
 }
 
-/// The OPTIONS that asks a target (RFC 3261 §11.1).
+/// The OPTIONS of a probe (RFC 3261 §11.1).
 package enum ProbeRequest {
     private static let prefix: StaticString = "z9hG4bKhdp"
 
-    /// The bytes of one question; `secret` seals its branch, so that nobody else can answer for a target.
+    /// The bytes of one probe; `secret` seals its branch, so that nobody else can respond for a target.
     package static func bytes(number: UInt64, to target: PeerAddress, from socket: LocalSocket, secret: Secret)
         -> [UInt8]
     {
@@ -134,7 +134,7 @@ package enum ProbeRequest {
         return out
     }
 
-    /// Reads the number of the question out of an answer's branch; nil for anybody else's.
+    /// Reads the number of the probe out of a response's branch; nil for any other branch.
     package static func number(ofBranch text: ArraySlice<UInt8>, secret: Secret) -> UInt64? {
         let length = prefix.utf8CodeUnitCount
         guard text.count == length + 32, text.prefix(length).equalsIgnoringCase(prefix),

@@ -8,7 +8,7 @@ package struct InviteClientTransaction: TransactionMachine {
     package enum State: Sendable {
         /// The INVITE went out and nothing came back. Then any other state.
         case calling
-        /// A provisional answer came. Then Completed, Accepted or Terminated.
+        /// A provisional response came. Then Completed, Accepted or Terminated.
         case proceeding
         /// A 3xx to 6xx came; its repetitions are acknowledged and absorbed. Then Terminated.
         case completed
@@ -70,7 +70,7 @@ package struct InviteClientTransaction: TransactionMachine {
         case .response(let status):
             return answered(status, stopping: .calling)
         case .cancel:
-            // §9.1: with no provisional answer yet, the CANCEL must wait for one, and no other target is tried meanwhile.
+            // §9.1: with no provisional response yet, the CANCEL must wait for one, and no other target is tried meanwhile.
             defer { isCancelled = true }
             return isCancelled || patience == timers.transactionTimeout
                 ? .none : TransactionEffects(.start(.b, after: timers.transactionTimeout))
@@ -78,7 +78,7 @@ package struct InviteClientTransaction: TransactionMachine {
             resends = min(resends, .max - 1) + 1
             return TransactionEffects(.resendRequest, .start(.a, after: timers.doubledInterval(afterResends: resends)))
         case .fired(.b), .fired(.c):
-            // §16.8: timer C without any provisional answer counts as a 408, as timer B does.
+            // §16.8: timer C without any provisional response counts as a 408, as timer B does.
             return end(.timeout)
         case .transportFailed:
             return end(.transportFailed)
@@ -92,11 +92,11 @@ package struct InviteClientTransaction: TransactionMachine {
         case .response(let status):
             return answered(status, stopping: .proceeding)
         case .cancel where !isCancelled, .fired(.c) where !isCancelled:
-            // §16.8: timer C after a provisional answer makes the proxy cancel.
+            // §16.8: timer C after a provisional response makes the proxy cancel.
             isCancelled = true
             return TransactionEffects(.stop(TimerSet(.c)), .sendCancel, cancelWait)
         case .fired(.cancelWait):
-            // §9.1: no final answer 64 × T1 after the CANCEL, so the INVITE counts as cancelled.
+            // §9.1: no final response 64 × T1 after the CANCEL, so the INVITE counts as cancelled.
             return end(.timeout)
         case .cancel, .fired, .transportFailed:
             // Nothing was sent in this state, so a transport failure is not about this transaction.

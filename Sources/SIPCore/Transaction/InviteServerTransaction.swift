@@ -6,7 +6,7 @@
 package struct InviteServerTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 7 as RFC 6026 redraws it; each says what may follow it.
     package enum State: Sendable {
-        /// No final answer yet. Then Accepted or Completed.
+        /// No final response yet. Then Accepted or Completed.
         case proceeding
         /// A 3xx to 6xx went out and waits for its ACK. Then Confirmed or Terminated.
         case completed

@@ -9,9 +9,9 @@ package struct NonInviteClientTransaction: TransactionMachine {
     package enum State: Sendable {
         /// The request went out and nothing came back. Then any other state.
         case trying
-        /// A provisional answer came. Then Completed or Terminated.
+        /// A provisional response came. Then Completed or Terminated.
         case proceeding
-        /// The final answer came; its repetitions are absorbed. Then Terminated.
+        /// The final response came; its repetitions are absorbed. Then Terminated.
         case completed
         /// Over; nothing follows.
         case terminated
@@ -76,7 +76,7 @@ package struct NonInviteClientTransaction: TransactionMachine {
 
     private mutating func resend() -> TransactionEffects {
         resends = min(resends, .max - 1) + 1
-        // §17.1.2.2: once a provisional answer came, E runs at T2.
+        // §17.1.2.2: once a provisional response came, E runs at T2.
         let interval = state == .proceeding ? timers.t2 : timers.cappedInterval(afterResends: resends)
         return TransactionEffects(.resendRequest, .start(.e, after: interval))
     }

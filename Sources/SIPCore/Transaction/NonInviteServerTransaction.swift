@@ -2,7 +2,7 @@
 
 /// The server transaction of a request other than INVITE and ACK: RFC 3261 §17.2.2 as changed by RFC 4320.
 ///
-/// Pure: events go in, effects come out. What RFC 4320 forbids is not sent: a provisional answer other than 100, a 100
+/// Pure: events go in, effects come out. What RFC 4320 forbids is not sent: a provisional response other than 100, a 100
 /// over an unreliable transport before its time, and a 408. A proxy that got nothing says 408 to this transaction all
 /// the same: the transaction then completes in silence and goes on absorbing resent requests.
 package struct NonInviteServerTransaction: TransactionMachine {
@@ -12,7 +12,7 @@ package struct NonInviteServerTransaction: TransactionMachine {
         case trying
         /// A 100 went out. Then Completed or Terminated.
         case proceeding
-        /// The final answer went out, or none ever will. Then Terminated.
+        /// The final response went out, or none ever will. Then Terminated.
         case completed
         /// Over; nothing follows.
         case terminated

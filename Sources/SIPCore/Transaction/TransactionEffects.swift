@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One thing a transaction of RFC 3261 §17 asks its owner to do.
+/// One action that a transaction of RFC 3261 §17 asks of its owner.
 ///
 /// The owner keeps the bytes: the request, the last response it was asked to send, the ACK and the CANCEL it builds.
 package enum TransactionEffect: Hashable, Sendable {
@@ -8,7 +8,7 @@ package enum TransactionEffect: Hashable, Sendable {
     case sendRequest
     /// Send the same request bytes again to the same place.
     case resendRequest
-    /// Send the ACK of a final answer that is not 2xx, on this hop, with the branch of the INVITE (§17.1.1.3).
+    /// Send the ACK of a final response that is not 2xx, on this hop, with the branch of the INVITE (§17.1.1.3).
     case sendAck
     /// Send a CANCEL for this INVITE as a transaction of its own, with the branch of the INVITE (§9.1).
     case sendCancel
@@ -24,9 +24,9 @@ package enum TransactionEffect: Hashable, Sendable {
     case deliverAck
     /// Give the response just received to the proxy core.
     case deliverResponse
-    /// Tell the proxy core that nothing came in time: a client transaction counts as answered 408 (§8.1.3.1, §16.8).
+    /// Report a timeout to the proxy core, which counts as a 408 of the target (§8.1.3.1, §16.8).
     case timeout
-    /// Tell the proxy core that the transport failed: a client transaction counts as answered 503 (§8.1.3.1, §16.9).
+    /// Report a transport failure to the proxy core, which counts as a 503 of the target (§8.1.3.1, §16.9).
     case transportFailed
     /// Start the timer, or start it anew if it runs.
     case start(TransactionTimer, after: TimerDelay)
@@ -36,9 +36,9 @@ package enum TransactionEffect: Hashable, Sendable {
     case terminate
 }
 
-/// What one event makes a transaction do: at most six effects, in the order to perform them.
+/// The effects of one event: at most six, in the order to perform them.
 ///
-/// Held inline, so that answering an event allocates nothing.
+/// Held inline, so that an event allocates nothing.
 package struct TransactionEffects: Sendable, Sequence {
     /// Nothing to do: the event was absorbed.
     static var none: TransactionEffects { TransactionEffects() }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What can happen to a server transaction after it was started.
+/// An event of a server transaction after its start.
 package enum ServerTransactionEvent: Hashable, Sendable {
     /// The same request arrived again.
     case request
     /// An ACK that matches the INVITE arrived.
     case ack
-    /// The proxy core answers with this status code.
+    /// The proxy core responds with this status code.
     case respond(Int)
     /// A timer that the transaction started has run out.
     case fired(TransactionTimer)
@@ -14,7 +14,7 @@ package enum ServerTransactionEvent: Hashable, Sendable {
     case transportFailed
 }
 
-/// What can happen to a client transaction after it was started.
+/// An event of a client transaction after its start.
 package enum ClientTransactionEvent: Hashable, Sendable {
     /// A response with this status code arrived.
     case response(Int)
@@ -26,7 +26,7 @@ package enum ClientTransactionEvent: Hashable, Sendable {
     case transportFailed
 }
 
-/// The three kinds of answer the state machines of RFC 3261 §17 tell apart.
+/// The three kinds of response that the state machines of RFC 3261 §17 distinguish.
 enum AnswerKind {
     /// 100 to 199.
     case provisional

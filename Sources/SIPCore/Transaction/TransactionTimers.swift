@@ -17,10 +17,10 @@ package struct TransactionTimers: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - t1: estimate of the round-trip time (§17.1.1.1).
-    ///   - t2: longest interval between resent requests other than INVITE and resent final answers (§17.1.2.2).
+    ///   - t2: longest interval between resent requests other than INVITE and resent final responses (§17.1.2.2).
     ///   - t4: how long a message stays in the network (§17.1.2.2).
-    ///   - c: how long a proxy waits for a final answer to an INVITE; must exceed three minutes (§16.6 step 11).
-    ///   - d: how long resent final answers are acknowledged on unreliable transports; at least 32 s (§17.1.1.2).
+    ///   - c: how long a proxy waits for a final response to an INVITE; must exceed three minutes (§16.6 step 11).
+    ///   - d: how long resent final responses are acknowledged on unreliable transports; at least 32 s (§17.1.1.2).
     package init(
         t1: Duration = .milliseconds(500), t2: Duration = .seconds(4), t4: Duration = .seconds(5),
         c: Duration = .seconds(181), d: Duration = .seconds(32)
@@ -41,7 +41,7 @@ package struct TransactionTimers: Hashable, Sendable {
     /// Timer C: a proxy's patience with a ringing target (§16.6 step 11).
     package var c: TimerDelay { .milliseconds(UInt64(cMilliseconds)) }
 
-    /// Timer D: how long a resent final answer is acknowledged again, on unreliable transports only (§17.1.1.2).
+    /// Timer D: how long a resent final response is acknowledged again, on unreliable transports only (§17.1.1.2).
     package var d: TimerDelay { .milliseconds(UInt64(dMilliseconds)) }
 
     /// T2: the longest resend interval of timers E and G (§17.1.2.2, §17.2.1).
@@ -59,8 +59,9 @@ package struct TransactionTimers: Hashable, Sendable {
 
     /// How long a client's timer E runs until it is reset to T2: 0.5 + 1 + 2 = 3.5 s by default.
     ///
-    /// Before this a 100 to a request other than INVITE may not go out over an unreliable transport; after it, it must
-    /// go out over any (RFC 4320 §4.1).
+    /// The time of the 100 to a request other than INVITE (RFC 4320 §4.1).
+    ///
+    /// Over an unreliable transport none is sent earlier.
     package var tryingDelay: TimerDelay {
         var delay = TimerDelay.zero
         var resends: UInt8 = 0
@@ -85,13 +86,13 @@ package enum TransactionTimer: UInt8, CaseIterable, Sendable {
     case b
     /// Proxy INVITE transaction timeout (§16.6 step 11).
     case c
-    /// Wait for resent answers to an INVITE (§17.1.1.2).
+    /// Wait for resent responses to an INVITE (§17.1.1.2).
     case d
     /// Resend of a request other than INVITE, unreliable transports (§17.1.2.2).
     case e
     /// Timeout of a transaction other than INVITE (§17.1.2.2).
     case f
-    /// INVITE final answer resend, unreliable transports (§17.2.1).
+    /// INVITE final response resend, unreliable transports (§17.2.1).
     case g
     /// Wait for the ACK (§17.2.1).
     case h
@@ -99,13 +100,13 @@ package enum TransactionTimer: UInt8, CaseIterable, Sendable {
     case i
     /// Wait for resent requests other than INVITE (§17.2.2).
     case j
-    /// Wait for resent answers to a request other than INVITE (§17.1.2.2).
+    /// Wait for resent responses to a request other than INVITE (§17.1.2.2).
     case k
     /// Wait for resent INVITEs after a 2xx (RFC 6026 §7.1).
     case l
     /// Wait for further 2xx (RFC 6026 §7.2).
     case m
-    /// Wait for the final answer to a cancelled INVITE (§9.1).
+    /// Wait for the final response to a cancelled INVITE (§9.1).
     case cancelWait
     /// Time at which a request other than INVITE gets its 100 (RFC 4320 §4.1).
     case trying
@@ -141,7 +142,7 @@ package struct TimerSet: OptionSet, Hashable, Sendable {
     /// Makes the set of one timer.
     package init(_ timer: TransactionTimer) { rawValue = 1 << UInt16(timer.rawValue) }
 
-    /// Tells whether the timer is in the set.
+    /// Whether the timer is in the set.
     package func contains(_ timer: TransactionTimer) -> Bool { contains(TimerSet(timer)) }
 
     /// What a calling INVITE client transaction may have running.
