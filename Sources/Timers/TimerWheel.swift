@@ -11,7 +11,6 @@ package struct TimerHandle: Hashable, Sendable {
 
 /// Timers by their deadline: scheduling and cancelling take constant time whatever the number of timers.
 ///
-<<<<<<< HEAD:Sources/Timers/TimerWheel.swift
 /// Made for the timers of RFC 3261 §17, of which nearly all are cancelled before they run out.
 /// A hierarchy of wheels of 64 slots: a timer sits at the level of the highest group of six bits in which its deadline
 /// differs from the present, and moves down as that time comes near, at most ten times. All timers live in one array
@@ -20,14 +19,6 @@ package struct TimerHandle: Hashable, Sendable {
 ///
 /// A step moves at most `movedAtOnce` timers to a finer level. At 2,000 calls/s 24,000 timers move together, which takes
 /// 2.2 ms.
-=======
-/// Made for the timers of RFC 3261 §17, nearly all of which are cancelled before they run out.
-/// A hierarchy of wheels of 64 slots. The level of a timer is the highest group of six bits in which its deadline differs
-/// from the present. It moves down as that time comes near, at most ten times. All timers live in one array, which grows to
-/// the most timers at one time. Time is milliseconds of the owner's monotonic clock. Owned by one thread.
-///
-/// A step moves at most `movedAtOnce` timers. At 2,000 calls/s 24,000 timers move down together, which takes 2.2 ms.
->>>>>>> callpath/main:Sources/SIPCore/Transaction/TimerWheel.swift
 package struct TimerWheel: Sendable {
     /// A timer that has run out.
     package struct Timer: Hashable, Sendable {
@@ -102,12 +93,7 @@ package struct TimerWheel: Sendable {
         return nextSlot.map { max($0.time, present) }
     }
 
-<<<<<<< HEAD:Sources/Timers/TimerWheel.swift
     /// Takes out the next timer due by `now`, earliest first, and moves the present on.
-=======
-    /// Removes and gives the next timer due by `now`, earliest first, and moves the present on; nil when none is left, or when so
-    /// many timers moved to a finer level that what else waits should have its turn.
->>>>>>> callpath/main:Sources/SIPCore/Transaction/TimerWheel.swift
     ///
     /// Nil when none is left, or after a step of moves to a finer level, so that other work of the owner gets its turn.
     /// `nextDeadline` is later than `now` once none is left. Timers may be scheduled and cancelled between two calls. A

@@ -5,22 +5,12 @@ import Glibc
 /// Decides which new calls are shed while more arrive than the worker can carry, so that calls in progress do not suffer
 /// (the idea of RFC 7339).
 ///
-<<<<<<< HEAD:Sources/CallPath/Admission/OverloadGuard.swift
-/// Told how full the receive queue is. Of new calls e^-p are taken, where the pressure p follows what a while has shown
-/// (`held`) and, at once, how far the queue is from `wanted`: a controller with an integral and a proportional part, both
-/// deaf to a queue that comes and goes within some ten milliseconds, as one does whenever the thread finds no core. The
-/// share that the queue asks for at a moment is not enough: a call that is taken brings most of its messages later, so the
-/// worker took all while the queue was empty and lost messages of calls in progress some 100 ms later. A share that is
-/// added to instead of multiplied is not either: at three times what can be carried a tenth more shed is a third less
-/// taken, and the calls taken swung between none and twice what could be carried (docs/performance/log.md).
-=======
 /// A controller with an integral and a proportional part holds the receive queue at `wanted`. It accepts a share e^-p of new
 /// calls, where p is the pressure. The integral part (`held`) follows the queue over time, the proportional part its
 /// present distance from `wanted`. Both ignore a queue that lasts some ten milliseconds, as when the thread has no core.
 ///
 /// The integral part is needed because an accepted call brings most of its messages later. The exponential is needed because
 /// at three times the capacity a tenth more shed is a third less accepted (docs/performance-overload.md).
->>>>>>> callpath/main:Sources/Gateway/Admission/OverloadGuard.swift
 /// Pure; one worker owns one for each of its sockets.
 package struct OverloadGuard: Sendable {
     /// Filling of the queue, 0 to 1, to hold while calls are shed; low enough for bursts.
