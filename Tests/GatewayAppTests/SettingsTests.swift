@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import CallAccounting
+import CallPath
 import ConfigurationFiles
 import GatewayStore
 import SIPCore

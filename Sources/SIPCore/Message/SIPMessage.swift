@@ -12,11 +12,11 @@ package final class SIPMessage: Sendable {
     package let headers: [HeaderField]
     /// First byte after the empty line.
     package let bodyStart: Int
-    private let landmarks: MessageLandmarks
+    private let landmarks: HeaderIndex
 
     init(
         bytes: consuming [UInt8], startLine: StartLine, headers: consuming [HeaderField], bodyStart: Int,
-        landmarks: MessageLandmarks
+        landmarks: HeaderIndex
     ) {
         self.bytes = bytes
         self.startLine = startLine

@@ -58,7 +58,7 @@ extension SIPMessage {
             guard headers.count < limits.headerFields else { throw .overLimit }
             headers.append(field)
         }
-        let landmarks = MessageLandmarks(bytes.span, headers.span)
+        let landmarks = HeaderIndex(bytes.span, headers.span)
         // RFC 3261 §18.3: bytes past Content-Length are dropped, with their memory. A body too short is left to validation.
         if let place = landmarks.position(of: .contentLength),
             let length = DecimalNumber.read(bytes.span, headers[place].value),

@@ -3,7 +3,7 @@
 /// Positions of the header fields that nearly every stop of the walk reads, found once when a message is indexed.
 ///
 /// Checks nothing; `RequestValidity` does. No allocation.
-struct MessageLandmarks: Sendable {
+struct HeaderIndex: Sendable {
     /// Position of the first field of each name in the list of fields, plus one; 0 where there is none.
     private var firsts = InlineArray<32, UInt16>(repeating: 0)
     /// The topmost Via; nil when it is missing or cannot be read.
