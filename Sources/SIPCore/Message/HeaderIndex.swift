@@ -12,10 +12,10 @@ struct HeaderIndex: Sendable {
     private(set) var from: NameAddressExtent?
     private(set) var to: NameAddressExtent?
     /// The tags of From and To (RFC 3261 §19.3).
-    private(set) var fromTag: Extent?
-    private(set) var toTag: Extent?
+    private(set) var fromTag: ByteRange?
+    private(set) var toTag: ByteRange?
     /// CSeq taken apart; nil when malformed.
-    private(set) var sequence: (number: UInt32, method: Extent)?
+    private(set) var sequence: (number: UInt32, method: ByteRange)?
 
     init(_ bytes: Span<UInt8>, _ headers: Span<SIPMessage.HeaderField>) {
         for position in headers.indices {
@@ -51,17 +51,17 @@ struct HeaderIndex: Sendable {
     }
 
     /// The tag of From or To.
-    private static func tag(_ bytes: Span<UInt8>, _ extent: NameAddressExtent) -> Extent? {
-        HeaderParameters.find("tag", in: bytes, extent.parameters).map(Extent.init)
+    private static func tag(_ bytes: Span<UInt8>, _ extent: NameAddressExtent) -> ByteRange? {
+        HeaderParameters.find("tag", in: bytes, extent.parameters).map(ByteRange.init)
     }
 
     /// CSeq taken apart; nil when malformed.
-    private static func sequence(_ bytes: Span<UInt8>, _ value: Range<Int>) -> (number: UInt32, method: Extent)? {
+    private static func sequence(_ bytes: Span<UInt8>, _ value: Range<Int>) -> (number: UInt32, method: ByteRange)? {
         let blank = bytes.position(in: value) { $0.blankMarks }
         guard blank < value.upperBound, let number = DecimalNumber.read(bytes, value.lowerBound..<blank) else {
             return nil
         }
         let method = Blank.trimmed(bytes, blank..<value.upperBound)
-        return method.isEmpty ? nil : (UInt32(number), Extent(method))
+        return method.isEmpty ? nil : (UInt32(number), ByteRange(method))
     }
 }

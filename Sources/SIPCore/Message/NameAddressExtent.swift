@@ -15,15 +15,15 @@ package struct NameAddressExtent: Hashable, Sendable {
     /// What follows the URI or its bracket: the header parameters.
     package var parameters: Range<Int> { rest.range }
 
-    private let name: Extent
-    private let address: Extent
-    private let rest: Extent
+    private let name: ByteRange
+    private let address: ByteRange
+    private let rest: ByteRange
 
     private init(displayName: Range<Int>, hasBrackets: Bool, uri: Range<Int>, parameters: Range<Int>) {
-        name = Extent(displayName)
+        name = ByteRange(displayName)
         self.hasBrackets = hasBrackets
-        address = Extent(uri)
-        rest = Extent(parameters)
+        address = ByteRange(uri)
+        rest = ByteRange(parameters)
     }
 
     /// Finds the parts in one value of a header field.

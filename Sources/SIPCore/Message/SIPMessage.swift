@@ -36,14 +36,14 @@ package final class SIPMessage: Sendable {
     /// Where one header field lies (RFC 3261 §7.3.1).
     package struct HeaderField: Hashable, Sendable {
         package let name: HeaderName
-        private let line: Extent
-        private let inner: Extent
+        private let line: ByteRange
+        private let inner: ByteRange
         private let nameEndPosition: UInt32
 
         init(name: HeaderName, start: Int, nameEnd: Int, value: Range<Int>, end: Int) {
             self.name = name
-            line = Extent(start..<end)
-            inner = Extent(value)
+            line = ByteRange(start..<end)
+            inner = ByteRange(value)
             nameEndPosition = UInt32(truncatingIfNeeded: nameEnd)
         }
 

@@ -12,10 +12,10 @@ package struct SIPURI: Sendable {
     /// Port, nil when not written.
     package let port: UInt16?
     private let text: [UInt8]
-    private let userExtent: Extent
-    private let userParametersExtent: Extent
-    private let hostExtent: Extent
-    private let parametersExtent: Extent
+    private let userExtent: ByteRange
+    private let userParametersExtent: ByteRange
+    private let hostExtent: ByteRange
+    private let parametersExtent: ByteRange
 
     /// The user of a sip URI without its parameters, or the number of a tel URI; as written, escapes included.
     package var user: ArraySlice<UInt8> { text[userExtent.range] }
@@ -44,10 +44,10 @@ package struct SIPURI: Sendable {
         scheme = parts.scheme
         port = parts.port
         text = bytes
-        userExtent = Extent(parts.user)
-        userParametersExtent = Extent(parts.userParameters)
-        hostExtent = Extent(parts.host)
-        parametersExtent = Extent(parts.parameters)
+        userExtent = ByteRange(parts.user)
+        userParametersExtent = ByteRange(parts.userParameters)
+        hostExtent = ByteRange(parts.host)
+        parametersExtent = ByteRange(parts.parameters)
     }
 
     /// The same, always through libosip2.
@@ -64,10 +64,10 @@ package struct SIPURI: Sendable {
         self.scheme = scheme
         self.port = port
         var text: [UInt8] = []
-        func add(_ part: some Collection<UInt8>) -> Extent {
+        func add(_ part: some Collection<UInt8>) -> ByteRange {
             let start = text.count
             text.append(contentsOf: part)
-            return Extent(start..<text.count)
+            return ByteRange(start..<text.count)
         }
         userExtent = add(user)
         userParametersExtent = add(userParameters)

@@ -2,11 +2,11 @@
 
 /// One Via value and where its parts lie (RFC 3261 §20.42, RFC 3581 §3).
 package struct ViaValue: Hashable, Sendable {
-    private let whole: Extent
-    private let sentByHost: Extent
-    private let branchValue: Extent?
-    private let receivedValue: Extent?
-    private let rportValue: Extent?
+    private let whole: ByteRange
+    private let sentByHost: ByteRange
+    private let branchValue: ByteRange?
+    private let receivedValue: ByteRange?
+    private let rportValue: ByteRange?
 
     /// The sent-by port, nil when not written.
     package let port: UInt16?
@@ -63,8 +63,8 @@ package struct ViaValue: Hashable, Sendable {
             let sentBy = Self.sentBy(bytes, (secondSlash + 1)..<head.upperBound),
             let (host, port) = Self.hostAndPort(bytes, sentBy)
         else { return nil }
-        whole = Extent(range)
-        sentByHost = Extent(host)
+        whole = ByteRange(range)
+        sentByHost = ByteRange(host)
         self.port = port
         var branch: Range<Int>?
         var received: Range<Int>?
@@ -80,9 +80,9 @@ package struct ViaValue: Hashable, Sendable {
                 received = parameter.value
             }
         }
-        branchValue = branch.map(Extent.init)
-        receivedValue = received.map(Extent.init)
-        rportValue = rport.map(Extent.init)
+        branchValue = branch.map(ByteRange.init)
+        receivedValue = received.map(ByteRange.init)
+        rportValue = rport.map(ByteRange.init)
     }
 
     /// What follows the transport token and its white space.

@@ -4,7 +4,7 @@
 ///
 /// A message has some twenty header fields (RFC 3261 §7.3) and stays with its transaction. Positions are below 2^32, since no
 /// longer message is indexed.
-struct Extent: Hashable, Sendable {
+struct ByteRange: Hashable, Sendable {
     private let lower: UInt32
     private let upper: UInt32
 
