@@ -265,7 +265,7 @@ struct ReasonCauses {
                     sip = 608
                     return
                 }
-                let reasonProtocol = message[Blank.trimmedEnd(message.bytes, value.lowerBound..<semicolon)]
+                let reasonProtocol = message[LWS.trimmedEnd(message.bytes, value.lowerBound..<semicolon)]
                 if reasonProtocol.equalsIgnoringCase("Q.850") { q850 = cause }
                 if reasonProtocol.equalsIgnoringCase("SIP") { sip = cause }
             }

@@ -83,7 +83,7 @@ enum HeaderHygiene {
         while let semicolon = message[position..<range.upperBound].firstIndex(of: UInt8(ascii: ";")) {
             position = parameterEnd(message, (semicolon + 1)..<range.upperBound, hasQuotes: hasQuotes)
             let nameEnd = message[(semicolon + 1)..<position].firstIndex(of: UInt8(ascii: "=")) ?? position
-            let name = message[Blank.trimmed(message.bytes, (semicolon + 1)..<nameEnd)]
+            let name = message[LWS.trimmed(message.bytes, (semicolon + 1)..<nameEnd)]
             guard PercentEscape.resolved(name).equalsIgnoringCase("verstat") else { continue }
             isFound = true
             splices.remove(semicolon..<position)

@@ -68,6 +68,6 @@ enum CallerWords {
         guard extent.count >= 2, message.bytes[extent.lowerBound] == quote,
             message.bytes[extent.upperBound - 1] == quote
         else { return message[extent] }
-        return message[Blank.trimmed(message.bytes, (extent.lowerBound + 1)..<(extent.upperBound - 1))]
+        return message[LWS.trimmed(message.bytes, (extent.lowerBound + 1)..<(extent.upperBound - 1))]
     }
 }

@@ -61,7 +61,7 @@ struct HeaderIndex: Sendable {
         guard blank < value.upperBound, let number = DecimalNumber.read(bytes, value.lowerBound..<blank) else {
             return nil
         }
-        let method = Blank.trimmed(bytes, blank..<value.upperBound)
+        let method = LWS.trimmed(bytes, blank..<value.upperBound)
         return method.isEmpty ? nil : (UInt32(number), ByteRange(method))
     }
 }

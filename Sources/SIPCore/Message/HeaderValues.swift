@@ -26,7 +26,7 @@ package struct HeaderValues: Sequence, IteratorProtocol {
         while position < end {
             let start = position
             position = valueEnd(bytes, from: start, to: end)
-            let value = Blank.trimmed(bytes, start..<position)
+            let value = LWS.trimmed(bytes, start..<position)
             position += 1
             if !value.isEmpty { return value }
         }
@@ -99,10 +99,10 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
         guard position < end else { return nil }
         let start = position + 1
         position = parameterEnd(bytes, from: start, to: end)
-        let whole = Blank.trimmed(bytes, start..<position)
+        let whole = LWS.trimmed(bytes, start..<position)
         let equals = bytes.firstIndex(of: UInt8(ascii: "="), in: whole) ?? whole.upperBound
         let value = Swift.min(equals + 1, whole.upperBound)..<whole.upperBound
-        return (Blank.trimmedEnd(bytes, whole.lowerBound..<equals), Blank.trimmed(bytes, value))
+        return (LWS.trimmedEnd(bytes, whole.lowerBound..<equals), LWS.trimmed(bytes, value))
     }
 
     /// The extent of the value of the first parameter of that name; empty for a flag, nil when it is not there.
@@ -118,10 +118,10 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
         while position < end {
             let start = position + 1
             if let nameEnd = nameEnd(name, in: bytes, start..<end) {
-                let after = Blank.skipped(bytes, nameEnd..<end)
+                let after = LWS.skipped(bytes, nameEnd..<end)
                 guard after < end, bytes[after] == UInt8(ascii: "=") else { return nameEnd..<nameEnd }
-                let value = Blank.trimmedEnd(bytes, (after + 1)..<parameterEnd(bytes, from: after, to: end))
-                return Blank.skipped(bytes, value)..<value.upperBound
+                let value = LWS.trimmedEnd(bytes, (after + 1)..<parameterEnd(bytes, from: after, to: end))
+                return LWS.skipped(bytes, value)..<value.upperBound
             }
             position = parameterEnd(bytes, from: start, to: end)
         }
@@ -131,10 +131,10 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
     /// Where the name of the parameter in front ends; nil where it is another one.
     @inline(__always)
     private static func nameEnd(_ name: StaticString, in bytes: Span<UInt8>, _ range: Range<Int>) -> Int? {
-        let start = Blank.skipped(bytes, range)
+        let start = LWS.skipped(bytes, range)
         let nameEnd = start + name.utf8CodeUnitCount
         guard nameEnd <= range.upperBound, bytes.matches(start..<nameEnd, name) else { return nil }
-        let after = Blank.skipped(bytes, nameEnd..<range.upperBound)
+        let after = LWS.skipped(bytes, nameEnd..<range.upperBound)
         let isWhole =
             after == range.upperBound || bytes[after] == UInt8(ascii: "=") || bytes[after] == UInt8(ascii: ";")
         return isWhole ? nameEnd : nil

@@ -52,7 +52,7 @@ package enum MalformedRequest {
     /// The token in front of a field's colon; nil where there is none.
     private static func name(_ bytes: Span<UInt8>, _ field: Range<Int>) -> Range<Int>? {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":"), in: field) else { return nil }
-        let name = Blank.trimmedEnd(bytes, field.lowerBound..<colon)
+        let name = LWS.trimmedEnd(bytes, field.lowerBound..<colon)
         return !name.isEmpty && Token.isWhole(bytes, name) ? name : nil
     }
 

@@ -24,7 +24,7 @@ package struct NameAddress: Sendable {
             uri = SIPURI(parts, of: bytes)
         } else {
             guard Self.isWhole(bytes, extent), Self.grammarAccepts(bytes[start..<range.upperBound]),
-                let uri = SIPURI(bytes, Blank.trimmed(bytes, extent.uri))
+                let uri = SIPURI(bytes, LWS.trimmed(bytes, extent.uri))
             else { return nil }
             self.uri = uri
         }
@@ -32,7 +32,7 @@ package struct NameAddress: Sendable {
 
     /// Whether nothing but parameters follows the bracket, which libosip2 passes over.
     private static func isWhole(_ bytes: [UInt8], _ extent: NameAddressExtent) -> Bool {
-        let rest = Blank.trimmed(bytes, extent.parameters)
+        let rest = LWS.trimmed(bytes, extent.parameters)
         return rest.isEmpty || bytes[rest.lowerBound] == UInt8(ascii: ";")
     }
 

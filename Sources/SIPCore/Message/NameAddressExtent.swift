@@ -32,7 +32,7 @@ package struct NameAddressExtent: Hashable, Sendable {
     static func scan(_ bytes: Span<UInt8>, _ value: Range<Int>) -> NameAddressExtent {
         guard let open = bracket(bytes, value) else { return bare(bytes, value) }
         let close = bytes.firstIndex(of: UInt8(ascii: ">"), in: open..<value.upperBound) ?? value.upperBound
-        let name = Blank.trimmed(bytes, value.lowerBound..<open)
+        let name = LWS.trimmed(bytes, value.lowerBound..<open)
         return NameAddressExtent(
             displayName: name.isEmpty ? open..<open : name, hasBrackets: true, uri: (open + 1)..<close,
             parameters: min(close + 1, value.upperBound)..<value.upperBound)
@@ -77,20 +77,20 @@ package struct NameAddressExtent: Hashable, Sendable {
     private static func opensString(_ bytes: Span<UInt8>, _ position: Int, in value: Range<Int>) -> Bool {
         guard position > value.lowerBound else { return true }
         let before = bytes[position - 1]
-        return before == UInt8(ascii: "=") || Blank.contains(before)
+        return before == UInt8(ascii: "=") || LWS.contains(before)
     }
 
     /// True for what has no white space inside and is no string: a URI, where it has a scheme.
     private static func isOneWord(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
-        let word = Blank.trimmed(bytes, range)
+        let word = LWS.trimmed(bytes, range)
         guard !word.isEmpty, bytes[word.lowerBound] != UInt8(ascii: "\"") else { return false }
-        return !word.contains { Blank.contains(bytes[$0]) }
+        return !word.contains { LWS.contains(bytes[$0]) }
     }
 
     /// RFC 3261 §20: without brackets, everything from the first semicolon on belongs to the header, not to the URI.
     private static func bare(_ bytes: Span<UInt8>, _ value: Range<Int>) -> NameAddressExtent {
         let end = bytes.firstIndex(of: UInt8(ascii: ";"), in: value) ?? value.upperBound
-        let uri = Blank.trimmed(bytes, value.lowerBound..<end)
+        let uri = LWS.trimmed(bytes, value.lowerBound..<end)
         return NameAddressExtent(
             displayName: uri.lowerBound..<uri.lowerBound, hasBrackets: false, uri: uri,
             parameters: end..<value.upperBound)

@@ -36,7 +36,7 @@ package enum OSIPGrammar {
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
             guard let base = buffer.baseAddress else { return nil }
             for (offset, byte) in bytes.enumerated() {
-                base[offset] = CChar(bitPattern: Blank.contains(byte) ? 32 : byte)
+                base[offset] = CChar(bitPattern: LWS.contains(byte) ? 32 : byte)
             }
             base[bytes.count] = 0
             return body(base)

@@ -47,7 +47,7 @@ package enum RequestValidity {
         let start = message.requestURI.upperBound + 1
         let bytes = message.bytes
         let lineEnd = bytes.span.position(in: start..<bytes.count) { $0.marks(13) | $0.marks(10) }
-        let version = Blank.trimmedEnd(bytes, start..<lineEnd)
+        let version = LWS.trimmedEnd(bytes, start..<lineEnd)
         guard message[version].equalsIgnoringCase("SIP/2.0") else { return Refusal(505, "Version Not Supported") }
         return version.upperBound == lineEnd ? nil : Refusal(400, "Bad Request-Line")
     }

@@ -130,8 +130,8 @@ private struct LineScanner {
             if position - start > limit { throw .overLimit }
         }
         var valueStart = colon &+ 1
-        while valueStart < end, Blank.contains(bytes[valueStart]) { valueStart &+= 1 }
-        while end > valueStart, Blank.contains(bytes[end &- 1]) { end &-= 1 }
+        while valueStart < end, LWS.contains(bytes[valueStart]) { valueStart &+= 1 }
+        while end > valueStart, LWS.contains(bytes[end &- 1]) { end &-= 1 }
         return SIPMessage.HeaderField(
             name: .recognise(bytes, start..<nameEnd), start: start, nameEnd: nameEnd, value: valueStart..<end,
             end: position)
@@ -167,7 +167,7 @@ extension SIPMessage.StartLine {
     ///
     /// The version counts without case (§7.1); blanks behind it are left to `RequestValidity`.
     fileprivate static func read(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Self? {
-        response(bytes, line) ?? request(bytes, Blank.trimmedEnd(bytes, line))
+        response(bytes, line) ?? request(bytes, LWS.trimmedEnd(bytes, line))
     }
 
     private static func response(_ bytes: Span<UInt8>, _ line: Range<Int>) -> Self? {

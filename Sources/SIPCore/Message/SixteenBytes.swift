@@ -47,7 +47,7 @@ struct SixteenBytes {
     @inline(__always)
     var digitMarks: Marks { marks(10, from: UInt8(ascii: "0")) }
 
-    /// Marks white space: SP, HTAB and the CR and LF of a fold (LWS, RFC 3261 §25.1; `Blank`).
+    /// Marks white space: SP, HTAB and the CR and LF of a fold (LWS, RFC 3261 §25.1; `LWS`).
     @inline(__always)
     var blankMarks: Marks { marks(32) | marks(9) | marks(13) | marks(10) }
 

@@ -47,7 +47,7 @@ package struct ViaValue: Hashable, Sendable {
         guard let first = bytes.firstIndex(of: UInt8(ascii: "/"), in: extent.lowerBound..<end),
             let second = bytes.firstIndex(of: UInt8(ascii: "/"), in: (first + 1)..<end)
         else { return nil }
-        let rest = Blank.trimmed(bytes, (second + 1)..<end)
+        let rest = LWS.trimmed(bytes, (second + 1)..<end)
         let tokenEnd = bytes.position(in: rest) { $0.blankMarks }
         return SIPTransportKind(bytes.bytes.extracting(rest.lowerBound..<tokenEnd))
     }
@@ -57,7 +57,7 @@ package struct ViaValue: Hashable, Sendable {
 
     init?(_ bytes: Span<UInt8>, _ range: Range<Int>) {
         let semicolon = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? range.upperBound
-        let head = Blank.trimmedEnd(bytes, range.lowerBound..<semicolon)
+        let head = LWS.trimmedEnd(bytes, range.lowerBound..<semicolon)
         guard let firstSlash = bytes.firstIndex(of: UInt8(ascii: "/"), in: head),
             let secondSlash = bytes.firstIndex(of: UInt8(ascii: "/"), in: (firstSlash + 1)..<head.upperBound),
             let sentBy = Self.sentBy(bytes, (secondSlash + 1)..<head.upperBound),
@@ -87,9 +87,9 @@ package struct ViaValue: Hashable, Sendable {
 
     /// What follows the transport token and its white space.
     private static func sentBy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
-        let rest = Blank.trimmed(bytes, range)
+        let rest = LWS.trimmed(bytes, range)
         let blank = bytes.position(in: rest) { $0.blankMarks }
-        let sentBy = Blank.trimmed(bytes, blank..<rest.upperBound)
+        let sentBy = LWS.trimmed(bytes, blank..<rest.upperBound)
         return sentBy.isEmpty ? nil : sentBy
     }
 
@@ -103,10 +103,10 @@ package struct ViaValue: Hashable, Sendable {
         }
         let host = range.lowerBound..<hostEnd
         guard !host.isEmpty else { return nil }
-        let rest = Blank.trimmed(bytes, hostEnd..<range.upperBound)
+        let rest = LWS.trimmed(bytes, hostEnd..<range.upperBound)
         if rest.isEmpty { return (host, nil) }
         guard bytes[rest.lowerBound] == UInt8(ascii: ":"),
-            let number = DecimalNumber.read(bytes, Blank.trimmed(bytes, (rest.lowerBound + 1)..<rest.upperBound)),
+            let number = DecimalNumber.read(bytes, LWS.trimmed(bytes, (rest.lowerBound + 1)..<rest.upperBound)),
             let port = UInt16(exactly: number)
         else { return nil }
         // Cores that hide their topology write 0; nothing can be sent there, so it says as much as none.

@@ -41,7 +41,7 @@ struct SixteenBytesTests {
             let strange = text.span.position(in: range) { !($0.digitMarks | $0.letterMarks) }
             #expect(strange == text[range].firstIndex { !Self.isLetterOrDigit($0) } ?? range.upperBound)
             let blank = text.span.position(in: range) { $0.blankMarks }
-            #expect(blank == text[range].firstIndex(where: Blank.contains) ?? range.upperBound)
+            #expect(blank == text[range].firstIndex(where: LWS.contains) ?? range.upperBound)
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// White space as SIP means it: SP, HTAB and the CR and LF of a fold (LWS, RFC 3261 §25.1).
-package enum Blank {
+package enum LWS {
     package static func contains(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 || byte == 10 }
 
     /// The range without white space at either end; empty at its end when all is blank.
