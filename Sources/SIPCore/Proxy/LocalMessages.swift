@@ -133,7 +133,7 @@ package enum LocalMessages {
     ) {
         out.append("\r\nVia: ")
         var position = field.lowerBound
-        let note = SourceNote(of: source, in: bytes, via: top)
+        let note = ReceivedParameters(of: source, in: bytes, via: top)
         note.forEachPart { part in
             out.append(position..<part.range.lowerBound, of: bytes)
             note.append(part, of: bytes, to: &out)

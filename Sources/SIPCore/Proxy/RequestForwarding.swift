@@ -7,7 +7,7 @@ package enum RequestForwarding {
         _ source: PeerAddress, in message: SIPMessage, via: ViaValue, into splices: inout Splices
     ) {
         let bytes = message.bytes
-        let note = SourceNote(of: source, in: bytes.span, via: via)
+        let note = ReceivedParameters(of: source, in: bytes.span, via: via)
         note.forEachPart { part in splices.replace(part.range) { note.append(part, of: bytes.span, to: &$0) } }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// The received and rport parameters for the topmost Via of a request (RFC 3261 §18.2.1, RFC 3581 §4).
-struct SourceNote {
+struct ReceivedParameters {
     /// One addition to the Via.
     struct Part {
         /// The range that it replaces.
