@@ -9,7 +9,7 @@ package struct TargetLine: Hashable, Sendable {
 
     /// - Parameter hasOther: another target of the group takes calls.
     package init(
-        of target: TargetStanding, _ state: TargetHealth.State, _ event: TargetHealth.Event, hasOther: Bool
+        of target: TargetState, _ state: TargetHealth.State, _ event: TargetHealth.Event, hasOther: Bool
     ) {
         let name = target.group.isEmpty ? target.name : "target \(target.address) of \(target.group)"
         switch state {
@@ -46,7 +46,7 @@ package struct TargetLine: Hashable, Sendable {
     }
 }
 
-extension TargetStanding {
+extension TargetState {
     /// Its address with the port: the name without the group.
     package var address: String {
         name.hasPrefix(group + " ") ? String(name.dropFirst(group.utf8.count + 1)) : name

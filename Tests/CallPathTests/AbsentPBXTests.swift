@@ -14,11 +14,11 @@ struct AbsentPBXTests {
     /// A gateway with one target, probed by default as the configuration has it, and its health.
     private func gateway(
         _ change: (inout GatewayUnderTest.Options) -> Void = { _ in }
-    ) throws -> (gateway: GatewayUnderTest, standing: TargetStanding) {
+    ) throws -> (gateway: GatewayUnderTest, standing: TargetState) {
         var rules = TargetHealthRules()
         rules.probes = false
         rules.trustsSilence = false
-        let standing = TargetStanding(name: "pbx office 192.0.2.20:5060", group: "pbx office", rules: rules)
+        let standing = TargetState(name: "pbx office 192.0.2.20:5060", group: "pbx office", rules: rules)
         var options = GatewayUnderTest.Options()
         options.targets = [Target(standing: standing, address: pbx, socket: 0)]
         change(&options)

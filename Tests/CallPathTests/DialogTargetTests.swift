@@ -20,7 +20,7 @@ struct DialogTargetTests {
         func targets(_ addresses: [PeerAddress]) -> [Target] {
             addresses.enumerated().map { position, address in
                 Target(
-                    standing: TargetStanding(name: "\(address)", rules: TargetHealthRules()), address: address,
+                    standing: TargetState(name: "\(address)", rules: TargetHealthRules()), address: address,
                     socket: 0, priority: position)
             }
         }

@@ -15,10 +15,10 @@ struct FailoverTests {
     /// A gateway with two targets, the first of lower priority; `standings` tells how they are.
     private func gateway(
         _ change: (inout GatewayUnderTest.Options) -> Void = { _ in }
-    ) throws -> (gateway: GatewayUnderTest, standings: [TargetStanding]) {
+    ) throws -> (gateway: GatewayUnderTest, standings: [TargetState]) {
         var rules = TargetHealthRules()
         rules.probes = false
-        let standings = ["a", "b"].map { TargetStanding(name: $0, rules: rules) }
+        let standings = ["a", "b"].map { TargetState(name: $0, rules: rules) }
         var options = GatewayUnderTest.Options()
         options.targets = zip([Self.first, Self.second], standings).enumerated().map { position, pair in
             Target(standing: pair.1, address: pair.0, socket: 0, priority: position)
@@ -180,7 +180,7 @@ struct FailoverTests {
     func `the next target is reached by its own local address, and the dialog's way back stays whole`(
         row: (targets: [Int], own: Int?, socket: Int, routes: [String])
     ) throws {
-        var standings: [TargetStanding] = []
+        var standings: [TargetState] = []
         let (gateway, _) = try gateway { options in
             options.sockets = [5060, 5070, 5080]
             options.pbxSocket = row.own

@@ -140,7 +140,7 @@ final class GatewayUnderTest {
     ) -> GatewaySettings {
         func source(_ address: PeerAddress) -> PeerSource { PeerSource(network: address, prefixLength: 32, port: nil) }
         func group(_ address: PeerAddress) -> TargetGroup {
-            let standing = TargetStanding(name: "\(address)", rules: TargetHealthRules())
+            let standing = TargetState(name: "\(address)", rules: TargetHealthRules())
             return TargetGroup(
                 name: "\(address)",
                 targets: [

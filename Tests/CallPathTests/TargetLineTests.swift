@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What is logged of a target")
 struct TargetLineTests {
-    private let standing = TargetStanding(
+    private let standing = TargetState(
         name: "pbx office 192.0.2.20:5060", group: "pbx office", rules: TargetHealthRules())
 
     private func line(_ state: TargetHealth.State, _ event: TargetHealth.Event, hasOther: Bool) -> TargetLine {

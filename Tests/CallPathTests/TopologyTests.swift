@@ -23,7 +23,7 @@ struct TopologyTests {
     }
 
     private func group(_ address: PeerAddress, socket: Int = 0) -> TargetGroup {
-        let standing = TargetStanding(name: "\(address)", rules: TargetHealthRules())
+        let standing = TargetState(name: "\(address)", rules: TargetHealthRules())
         return TargetGroup(name: "g", targets: [Target(standing: standing, address: address, socket: socket)])
     }
 

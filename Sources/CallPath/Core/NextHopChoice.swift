@@ -175,7 +175,7 @@ struct OnwardRequest {
     var bytes: [UInt8] = []
     /// Nil when no target is up.
     var hop: NextHop?
-    var standing: TargetStanding?
+    var standing: TargetState?
     /// Targets to try after it.
     var targets = TargetOrder()
     let dialog: DialogFacts

@@ -19,7 +19,7 @@ extension GatewayStatusReport {
 }
 
 extension GatewayStatus.Target {
-    fileprivate init(_ standing: TargetStanding, at now: Moment) {
+    fileprivate init(_ standing: TargetState, at now: Moment) {
         let (state, since) = standing.state
         let word =
             switch state {

@@ -6,7 +6,7 @@ import Hashing
 /// One destination of a group's requests.
 package struct Target: Sendable {
     /// Its health; the same object after a reload while group and address stay.
-    package let standing: TargetStanding
+    package let standing: TargetState
     /// A hash of its name, which differs from those of its group.
     private let identity: UInt64
     package let address: PeerAddress
@@ -20,7 +20,7 @@ package struct Target: Sendable {
     package let largestDatagram: Int?
 
     package init(
-        standing: TargetStanding, address: PeerAddress, socket: Int, priority: Int = 0, weight: Int = 1,
+        standing: TargetState, address: PeerAddress, socket: Int, priority: Int = 0, weight: Int = 1,
         largestDatagram: Int? = nil
     ) {
         self.standing = standing

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Reading is one atomic load. Recording takes a lock for some stores, and none for a response of a healthy target. Any
 /// thread.
-package final class TargetStanding: Sendable {
+package final class TargetState: Sendable {
     /// Group and address, for the log and the metrics.
     package let name: String
     /// `trunk carrier` or `pbx office`.
@@ -19,12 +19,12 @@ package final class TargetStanding: Sendable {
     /// The same of its last response to a probe.
     private let lastProbeAnswer = Atomic<UInt64>(0)
     private let health: Mutex<TargetHealth>
-    private let onChange: @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
+    private let onChange: @Sendable (TargetState, TargetHealth.State, TargetHealth.Event) -> Void
 
     /// Starts a target as up; `onChange` runs on the thread of the event and must not wait.
     package init(
         name: String, group: String = "", rules: TargetHealthRules,
-        onChange: @escaping @Sendable (TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void = { _, _, _ in }
+        onChange: @escaping @Sendable (TargetState, TargetHealth.State, TargetHealth.Event) -> Void = { _, _, _ in }
     ) {
         self.name = name
         self.group = group
@@ -86,9 +86,9 @@ package final class TargetStanding: Sendable {
 package final class TargetHealthBoard: Sendable {
     /// Receives the registry, the target, its state and the event.
     package typealias Observer =
-        @Sendable (TargetHealthBoard, TargetStanding, TargetHealth.State, TargetHealth.Event) -> Void
+        @Sendable (TargetHealthBoard, TargetState, TargetHealth.State, TargetHealth.Event) -> Void
 
-    private let standings = Mutex<[String: TargetStanding]>([:])
+    private let standings = Mutex<[String: TargetState]>([:])
     private let onChange: Observer
 
     /// Makes an empty registry; `onChange` runs when a target starts or ceases to get calls, and must not wait.
@@ -97,13 +97,13 @@ package final class TargetHealthBoard: Sendable {
     }
 
     /// The state of a target, made on first use; a known one gets these rules.
-    package func standing(_ name: String, group: String = "", rules: TargetHealthRules) -> TargetStanding {
+    package func standing(_ name: String, group: String = "", rules: TargetHealthRules) -> TargetState {
         standings.withLock { standings in
             if let known = standings[name] {
                 known.use(rules)
                 return known
             }
-            let standing = TargetStanding(name: name, group: group, rules: rules) { [weak self] in
+            let standing = TargetState(name: name, group: group, rules: rules) { [weak self] in
                 if let self { onChange(self, $0, $1, $2) }
             }
             standings[name] = standing
@@ -117,10 +117,10 @@ package final class TargetHealthBoard: Sendable {
     }
 
     /// True when another target of its group takes calls.
-    package func hasOther(than standing: TargetStanding, at now: UInt64) -> Bool {
+    package func hasOther(than standing: TargetState, at now: UInt64) -> Bool {
         all.contains { $0.group == standing.group && $0 !== standing && $0.isUp(at: now) }
     }
 
     /// Every target, by name.
-    package var all: [TargetStanding] { standings.withLock { $0.values.sorted { $0.name < $1.name } } }
+    package var all: [TargetState] { standings.withLock { $0.values.sorted { $0.name < $1.name } } }
 }

@@ -64,9 +64,9 @@ package struct TargetProbes: Sendable {
     }
 
     /// Gives the probes to send, and the targets that did not respond in time.
-    package mutating func due(at now: UInt64) -> (send: [Probe], silent: [TargetStanding]) {
+    package mutating func due(at now: UInt64) -> (send: [Probe], silent: [TargetState]) {
         var send: [Probe] = []
-        var silent: [TargetStanding] = []
+        var silent: [TargetState] = []
         for position in watches.indices {
             if let number = watches[position].number {
                 if watches[position].expiresAt <= now {
@@ -91,14 +91,14 @@ package struct TargetProbes: Sendable {
     }
 
     /// Takes the response to a probe and gives its target; nil for a late or foreign response.
-    package mutating func answered(_ number: UInt64) -> TargetStanding? {
+    package mutating func answered(_ number: UInt64) -> TargetState? {
         guard let position = watches.firstIndex(where: { $0.number == number }) else { return nil }
         close(position)
         return watches[position].target.standing
     }
 
     /// Takes the report that a probe was not delivered and gives its target; nil for a late or foreign report.
-    package mutating func undelivered(_ number: UInt64) -> TargetStanding? { answered(number) }
+    package mutating func undelivered(_ number: UInt64) -> TargetState? { answered(number) }
 
     private mutating func close(_ position: Int) {
         watches[position].number = nil

@@ -76,7 +76,7 @@ struct LoneTargetTests {
     }
 
     @Test func `a standing knows when it last heard of its target`() {
-        let standing = TargetStanding(name: "office", rules: TargetHealthRules())
+        let standing = TargetState(name: "office", rules: TargetHealthRules())
         #expect(standing.lastHeard == nil)
         standing.note(.probeAnswered, at: 7)
         #expect(standing.lastHeard == 7)
@@ -87,7 +87,7 @@ struct LoneTargetTests {
     @Test func `a silent target that answered probes before is told from one that never did, in good health too`() {
         var rules = TargetHealthRules()
         (rules.probes, rules.trustsSilence) = (false, false)
-        let standing = TargetStanding(name: "office", rules: rules)
+        let standing = TargetState(name: "office", rules: rules)
         standing.note(.probeAnswered, at: 1)
         for round in 1...3 as ClosedRange<UInt64> { standing.note(.probeFailed, at: round * 10_000) }
         #expect(standing.state.state == .down && !standing.isFit(at: 90_000))

@@ -8,7 +8,7 @@ import Testing
 struct TargetGroupTests {
     private func target(_ name: String, priority: Int = 0, weight: Int = 1) -> Target {
         Target(
-            standing: TargetStanding(name: name, rules: TargetHealthRules()),
+            standing: TargetState(name: name, rules: TargetHealthRules()),
             address: PeerAddress(ipv4: 0xC000_0200 + UInt32(name.utf8.first ?? 0), port: 5060), socket: 0,
             priority: priority, weight: weight)
     }

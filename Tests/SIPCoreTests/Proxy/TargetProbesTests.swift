@@ -10,7 +10,7 @@ struct TargetProbesTests {
 
     private func target(_ name: String) -> Target {
         Target(
-            standing: TargetStanding(name: name, rules: TargetHealthRules()), address: Self.address, socket: 0)
+            standing: TargetState(name: name, rules: TargetHealthRules()), address: Self.address, socket: 0)
     }
 
     private func probes(_ targets: [Target]) -> TargetProbes {
