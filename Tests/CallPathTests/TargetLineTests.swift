@@ -34,7 +34,7 @@ struct TargetLineTests {
     }
 
     @Test func `the board knows whether another target of the group takes calls`() {
-        let board = TargetHealthBoard()
+        let board = TargetRegistry()
         let one = board.standing("pbx office 192.0.2.20:5060", group: "pbx office", rules: .init())
         #expect(!board.hasOther(than: one, at: 5))
         _ = board.standing("pbx branch 192.0.2.30:5060", group: "pbx branch", rules: .init())

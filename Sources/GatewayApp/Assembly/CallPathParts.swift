@@ -24,7 +24,7 @@ struct CallPathParts {
         budget = TransactionBudget(configured: configuration.limits.maxTransactions, memory: resources.memory.bytes)
         foundation = GatewayFoundation(
             bound: transport.bound, secret: resources.secret.secret,
-            health: TargetHealthBoard(onChange: reachability.targetChanged),
+            health: TargetRegistry(onChange: reachability.targetChanged),
             trunks: TrunkRegister(onRegistrar: reachability.registrarFound), mostTransactions: budget.most)
         let streams = transport.streams
         settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }

@@ -9,7 +9,7 @@ struct GatewayFoundation: Sendable {
     /// The addresses of the open sockets, in the order of `listen`.
     let bound: [PeerAddress]
     let secret: Secret
-    let health: TargetHealthBoard
+    let health: TargetRegistry
     let trunks: TrunkRegister
     /// Largest number of transactions held at once.
     let mostTransactions: Int

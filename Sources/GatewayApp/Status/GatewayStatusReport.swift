@@ -16,7 +16,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let startedAt: Int64
     let counters: GatewayCounters
     let shards: GatewayShards
-    let health: TargetHealthBoard
+    let health: TargetRegistry
     /// Nil where no address uses TCP or TLS.
     let streams: StreamCounters?
     let identities: [ListenerIdentity]

@@ -18,7 +18,7 @@ struct ReachabilityLog: Sendable {
 
     /// Logs a target's new state and whether calls have another target.
     func targetChanged(
-        _ board: TargetHealthBoard, _ target: TargetState, _ state: TargetHealth.State, _ event: TargetHealth.Event
+        _ board: TargetRegistry, _ target: TargetState, _ state: TargetHealth.State, _ event: TargetHealth.Event
     ) {
         queue.async {
             let hasOther = board.hasOther(than: target, at: Moment.monotonicMilliseconds())

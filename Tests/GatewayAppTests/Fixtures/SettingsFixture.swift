@@ -21,7 +21,7 @@ final class SettingsFixture: Sendable {
         configuration = try folder.configuration(text)
         let bound = try configuration.listen.map { try $0.address.peer() }
         let foundation = GatewayFoundation(
-            bound: bound, secret: Secret(key0: 1, key1: 2), health: TargetHealthBoard(), trunks: TrunkRegister(),
+            bound: bound, secret: Secret(key0: 1, key1: 2), health: TargetRegistry(), trunks: TrunkRegister(),
             mostTransactions: 1_000)
         live = try LiveSettings(configuration, on: foundation, now: { 1_000 }) { [streams] _ in streams.add() }
     }

@@ -144,7 +144,7 @@ struct TargetHealthTests {
     }
 
     @Test func `after a reload a target goes by the new rules, and waits for no probe that nobody sends`() {
-        let board = TargetHealthBoard()
+        let board = TargetRegistry()
         let standing = board.standing("office", rules: TargetHealthRules())
         for _ in 0..<2 { standing.note(.silent, at: 1000) }
         #expect(!standing.isUp(at: .max - 1))
@@ -157,7 +157,7 @@ struct TargetHealthTests {
     }
 
     @Test func `a standing tells everybody the same and its owner each change`() {
-        let board = TargetHealthBoard()
+        let board = TargetRegistry()
         let standing = board.standing("office 192.0.2.20:5060", rules: TargetHealthRules())
         #expect(standing === board.standing("office 192.0.2.20:5060", rules: TargetHealthRules()))
         for _ in 0..<3 { standing.note(.probeFailed, at: 5) }

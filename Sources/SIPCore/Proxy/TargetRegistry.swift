@@ -83,10 +83,10 @@ package final class TargetState: Sendable {
 }
 
 /// All targets by name, so that a reload keeps the state of those that stay.
-package final class TargetHealthBoard: Sendable {
+package final class TargetRegistry: Sendable {
     /// Receives the registry, the target, its state and the event.
     package typealias Observer =
-        @Sendable (TargetHealthBoard, TargetState, TargetHealth.State, TargetHealth.Event) -> Void
+        @Sendable (TargetRegistry, TargetState, TargetHealth.State, TargetHealth.Event) -> Void
 
     private let standings = Mutex<[String: TargetState]>([:])
     private let onChange: Observer
