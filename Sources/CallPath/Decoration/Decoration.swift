@@ -6,7 +6,7 @@ import SIPCore
 /// The part of a brand that an INVITE carries.
 ///
 /// For a target with small datagrams the logo is left out first, then the reason, then the name.
-enum BrandDress: UInt8, CaseIterable {
+enum BrandingLevel: UInt8, CaseIterable {
     case logoReasonAndName
     case reasonAndName
     case name
@@ -96,7 +96,7 @@ enum Decoration {
 
     /// Adds the gateway's Call-Info in front of the From field.
     static func writeCallInfo(
-        of entry: BrandEntry, in index: BrandIndex, dress: BrandDress, into message: SIPMessage, splices: inout Splices
+        of entry: BrandEntry, in index: BrandIndex, dress: BrandingLevel, into message: SIPMessage, splices: inout Splices
     ) {
         guard let part = part(of: dress), index.length(of: part, entry) > 0, let from = message.first(.from) else {
             return
@@ -109,7 +109,7 @@ enum Decoration {
     }
 
     /// The content of its Call-Info; nil for none.
-    static func part(of dress: BrandDress) -> BrandPart? {
+    static func part(of dress: BrandingLevel) -> BrandPart? {
         switch dress {
         case .logoReasonAndName: .callInfo
         case .reasonAndName: .callInfoReasonOnly

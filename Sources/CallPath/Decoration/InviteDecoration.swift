@@ -24,7 +24,7 @@ extension ProxyCore {
                 caller: context.identity.number?.digits ?? 0, isAsserted: context.identity.isAsserted)
             // Where the carrier's name stays and the brand has neither logo nor reason, nothing is shown.
             var reason = PassThroughReason.policy
-            for dress in BrandDress.allCases where isNamed || shows(dress, of: entry, in: context.index) {
+            for dress in BrandingLevel.allCases where isNamed || shows(dress, of: entry, in: context.index) {
                 guard dress != .nothing else { break }
                 let decorated = write(
                     DressedInvite(dialog: dialog, entry: entry, dress: dress), context, leadingTo: hop)
@@ -36,7 +36,7 @@ extension ProxyCore {
     }
 
     /// Whether a level writes anything beside the name.
-    private func shows(_ dress: BrandDress, of entry: BrandEntry, in index: BrandIndex) -> Bool {
+    private func shows(_ dress: BrandingLevel, of entry: BrandEntry, in index: BrandIndex) -> Bool {
         settings.writesCallInfo && Decoration.part(of: dress).map { index.length(of: $0, entry) > 0 } ?? false
     }
 
@@ -101,7 +101,7 @@ struct DressedInvite {
     var entry: BrandEntry?
     /// Why none is shown; nil when one is.
     var reason: PassThroughReason?
-    var dress = BrandDress.nothing
+    var dress = BrandingLevel.nothing
     var bytes: [UInt8] = []
     /// True when From differs from the carrier's.
     var changesFrom = false
