@@ -29,7 +29,7 @@ struct CallReporter {
     }
 
     /// Reports an INVITE of a trunk as it is forwarded.
-    func inboundInvite(_ context: InboundContext, _ decorated: DressedInvite, _ answerers: AnswererRules) {
+    func inboundInvite(_ context: InboundContext, _ decorated: DecoratedInvite, _ answerers: AnswererRules) {
         let (invite, trunk, identity) = (context.invite, context.trunk, context.identity)
         let called = SIPURI(invite.bytes, invite.requestURI)
         var texts = CallTexts(

@@ -8,10 +8,10 @@ import SIPCore
 
 extension ProxyCore {
     /// Builds the INVITE to send, and removes decoration until it fits the target's datagrams.
-    func decorate(_ context: InboundContext, leadingTo hop: NextHop?) -> DressedInvite {
-        func plain(_ reason: PassThroughReason) -> DressedInvite {
+    func decorate(_ context: InboundContext, leadingTo hop: NextHop?) -> DecoratedInvite {
+        func plain(_ reason: PassThroughReason) -> DecoratedInvite {
             let dialog = DialogFacts(trunk: context.trunk.mark, isInbound: true, isBranded: false)
-            return write(DressedInvite(dialog: dialog, reason: reason), context, leadingTo: hop)
+            return write(DecoratedInvite(dialog: dialog, reason: reason), context, leadingTo: hop)
         }
         switch context.decision {
         case .passThrough(let reason): return plain(reason)
@@ -27,7 +27,7 @@ extension ProxyCore {
             for dress in BrandingLevel.allCases where isNamed || shows(dress, of: entry, in: context.index) {
                 guard dress != .nothing else { break }
                 let decorated = write(
-                    DressedInvite(dialog: dialog, entry: entry, dress: dress), context, leadingTo: hop)
+                    DecoratedInvite(dialog: dialog, entry: entry, dress: dress), context, leadingTo: hop)
                 if decorated.bytes.count <= largest { return decorated }
                 reason = .trimmed
             }
@@ -42,8 +42,8 @@ extension ProxyCore {
 
     /// Applies every edit of one INVITE to the received bytes.
     private func write(
-        _ plan: DressedInvite, _ context: InboundContext, leadingTo hop: NextHop?
-    ) -> DressedInvite {
+        _ plan: DecoratedInvite, _ context: InboundContext, leadingTo hop: NextHop?
+    ) -> DecoratedInvite {
         let (invite, trunk) = (context.invite, context.trunk)
         var decorated = plan
         withSplices { splices in
@@ -80,7 +80,7 @@ extension ProxyCore {
     }
 
     /// Counts an inbound call by what of the brand its INVITE carries.
-    func count(_ decorated: DressedInvite) {
+    func count(_ decorated: DecoratedInvite) {
         counters.add(.inboundCalls)
         if let reason = decorated.reason { counters.add(reason) } else { counters.add(.callsBranded) }
         switch decorated.dress {
@@ -94,7 +94,7 @@ extension ProxyCore {
 }
 
 /// An INVITE as it is sent, and the part of the brand in it.
-struct DressedInvite {
+struct DecoratedInvite {
     /// Facts that the dialog carries in its route cookie.
     let dialog: DialogFacts
     /// The brand shown; nil for none.
