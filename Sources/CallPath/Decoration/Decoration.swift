@@ -96,9 +96,9 @@ enum Decoration {
 
     /// Adds the gateway's Call-Info in front of the From field.
     static func writeCallInfo(
-        of entry: BrandEntry, in index: BrandIndex, dress: BrandingLevel, into message: SIPMessage, splices: inout Splices
+        of entry: BrandEntry, in index: BrandIndex, decorate: BrandingLevel, into message: SIPMessage, splices: inout Splices
     ) {
-        guard let part = part(of: dress), index.length(of: part, entry) > 0, let from = message.first(.from) else {
+        guard let part = part(of: decorate), index.length(of: part, entry) > 0, let from = message.first(.from) else {
             return
         }
         splices.insert(at: from.start) { out in
@@ -109,8 +109,8 @@ enum Decoration {
     }
 
     /// The content of its Call-Info; nil for none.
-    static func part(of dress: BrandingLevel) -> BrandPart? {
-        switch dress {
+    static func part(of decorate: BrandingLevel) -> BrandPart? {
+        switch decorate {
         case .logoReasonAndName: .callInfo
         case .reasonAndName: .callInfoReasonOnly
         case .name, .nothing: nil

@@ -24,10 +24,10 @@ extension ProxyCore {
                 caller: context.identity.number?.digits ?? 0, isAsserted: context.identity.isAsserted)
             // Where the carrier's name stays and the brand has neither logo nor reason, nothing is shown.
             var reason = PassThroughReason.policy
-            for dress in BrandingLevel.allCases where isNamed || shows(dress, of: entry, in: context.index) {
-                guard dress != .nothing else { break }
+            for decorate in BrandingLevel.allCases where isNamed || shows(decorate, of: entry, in: context.index) {
+                guard decorate != .nothing else { break }
                 let decorated = write(
-                    DecoratedInvite(dialog: dialog, entry: entry, dress: dress), context, leadingTo: hop)
+                    DecoratedInvite(dialog: dialog, entry: entry, decorate: decorate), context, leadingTo: hop)
                 if decorated.bytes.count <= largest { return decorated }
                 reason = .trimmed
             }
@@ -36,8 +36,8 @@ extension ProxyCore {
     }
 
     /// Whether a level writes anything beside the name.
-    private func shows(_ dress: BrandingLevel, of entry: BrandEntry, in index: BrandIndex) -> Bool {
-        settings.writesCallInfo && Decoration.part(of: dress).map { index.length(of: $0, entry) > 0 } ?? false
+    private func shows(_ decorate: BrandingLevel, of entry: BrandEntry, in index: BrandIndex) -> Bool {
+        settings.writesCallInfo && Decoration.part(of: decorate).map { index.length(of: $0, entry) > 0 } ?? false
     }
 
     /// Applies every edit of one INVITE to the received bytes.
@@ -59,7 +59,7 @@ extension ProxyCore {
                 }
                 if settings.writesCallInfo {
                     Decoration.writeCallInfo(
-                        of: entry, in: context.index, dress: plan.dress, into: invite, splices: &splices)
+                        of: entry, in: context.index, decorate: plan.decorate, into: invite, splices: &splices)
                 }
             }
             decorated.bytes = splices.applied(to: invite.bytes)
@@ -83,7 +83,7 @@ extension ProxyCore {
     func count(_ decorated: DecoratedInvite) {
         counters.add(.inboundCalls)
         if let reason = decorated.reason { counters.add(reason) } else { counters.add(.callsBranded) }
-        switch decorated.dress {
+        switch decorated.decorate {
         case .logoReasonAndName: break
         case .reasonAndName: counters.add(.logosTrimmed)
         case .name: counters.add(.reasonsTrimmed)
@@ -101,7 +101,7 @@ struct DecoratedInvite {
     var entry: BrandEntry?
     /// Why none is shown; nil when one is.
     var reason: PassThroughReason?
-    var dress = BrandingLevel.nothing
+    var decorate = BrandingLevel.nothing
     var bytes: [UInt8] = []
     /// True when From differs from the carrier's.
     var changesFrom = false
