@@ -50,7 +50,7 @@ enum Decoration {
     }
 
     /// Whether the brand's name replaces the names of a trunk's initial INVITE, and has a place there.
-    static func namesGiveWay(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
+    static func replacesCallerName(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
         switch trunk.carrierName {
         case .replace: hasPlace(in: message, from: trunk)
         case .keep: false

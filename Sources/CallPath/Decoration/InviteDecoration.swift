@@ -17,7 +17,7 @@ extension ProxyCore {
         case .passThrough(let reason): return plain(reason)
         case .show(let entry):
             let largest = context.trunk.pbx.largestDatagram ?? .max
-            let isNamed = Decoration.namesGiveWay(
+            let isNamed = Decoration.replacesCallerName(
                 in: context.invite, of: context.identity.number, from: context.trunk)
             let dialog = DialogFacts(
                 trunk: context.trunk.mark, isInbound: true, isBranded: true, isNamed: isNamed,
