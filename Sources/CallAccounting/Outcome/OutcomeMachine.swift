@@ -132,7 +132,7 @@ package struct OutcomeMachine: Hashable, Sendable {
     /// Ends an unanswered call whose upstream proxy now asks another destination (serial forking, RFC 3261 §16.5).
     ///
     /// The response to a CANCEL may come later, and is not awaited.
-    package mutating func leftForAnother() -> Step {
+    package mutating func abandonedForNextTarget() -> Step {
         guard record.endedAt == nil, record.answeredAt == nil,
             let time = record.cancelledAt ?? (isOpenToRedial || record.status == 484 ? record.refusedAt : nil)
         else { return [] }

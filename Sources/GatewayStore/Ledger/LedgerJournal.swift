@@ -224,7 +224,7 @@ struct LedgerJournal {
         let record = CallRecord(signal, texts: texts, trunk: trunks[signal.trunk])
         if dialsOn(record, call) { return true }
         guard !record.called.isEmpty, record.called != call.machine.record.called else { return false }
-        let step = call.machine.leftForAnother()
+        let step = call.machine.abandonedForNextTarget()
         guard !step.isEmpty else { return false }
         note(step, of: call)
         begin(signal, texts: texts)
