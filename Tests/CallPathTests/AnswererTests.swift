@@ -43,8 +43,8 @@ struct AnswererTests {
             ("History-Info: cause\n", []),
             ("History-Info: <sip:vm-200@192.0.2.20?Reason=SIP%3Bcause%3D480>;index=1.1\n", [.forwarded, .voicemail]),
             ("History-Info: <sip:1@VM.example>;index=1.1\n", .voicemail),
-        ] as [(String, CallSignal.Marks)])
-    func `an INVITE shows where it has been sent on to`(header: String, marks: CallSignal.Marks) throws {
+        ] as [(String, CallUpdate.Marks)])
+    func `an INVITE shows where it has been sent on to`(header: String, marks: CallUpdate.Marks) throws {
         let gateway = try gateway(rules)
         _ = gateway.receive(request("INVITE", extra: header), from: GatewayUnderTest.trunk)
         #expect(gateway.signals().first?.marks == marks)
@@ -66,8 +66,8 @@ struct AnswererTests {
             ("X-Auth-IP: 192.0.2.99\n", .system),
             ("X-Auth-Port: 192.0.2.99\n", []),
             ("Contact: <<<\n", []),
-        ] as [(String, CallSignal.Marks)])
-    func `an answer shows who gives it`(header: String, marks: CallSignal.Marks) throws {
+        ] as [(String, CallUpdate.Marks)])
+    func `an answer shows who gives it`(header: String, marks: CallUpdate.Marks) throws {
         let gateway = try gateway(rules)
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)

@@ -6,10 +6,10 @@ import Testing
 
 @Suite("The numbers of trunks that write an account's name")
 struct CalledNumberTests {
-    private func signal(_ invite: String, outbound: Bool = false) throws -> (signal: CallSignal, texts: CallTexts?) {
+    private func signal(_ invite: String, outbound: Bool = false) throws -> (signal: CallUpdate, texts: CallTexts?) {
         let gateway = try GatewayUnderTest(numbers: [])
         _ = gateway.receive(invite, from: outbound ? GatewayUnderTest.pbx : GatewayUnderTest.trunk)
-        var found: (CallSignal, CallTexts?)?
+        var found: (CallUpdate, CallTexts?)?
         _ = gateway.ring.read(after: 0, limit: 1) { found = ($0, $1) }
         return try #require(found)
     }

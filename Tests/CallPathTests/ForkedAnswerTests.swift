@@ -53,7 +53,7 @@ struct ForkedAnswerTests {
     }
 
     /// What the outcome side makes of the signals, by the names it finds a call by.
-    private func record(of signals: [CallSignal]) throws -> CallRecord {
+    private func record(of signals: [CallUpdate]) throws -> CallRecord {
         let first = try #require(signals.first)
         var machine = OutcomeMachine(CallRecord(first, texts: nil, trunk: nil))
         for signal in signals.dropFirst()

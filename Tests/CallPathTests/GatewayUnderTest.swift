@@ -124,8 +124,8 @@ final class GatewayUnderTest {
     var transactions: Int { shards.transactions }
 
     /// The signals written so far, oldest first.
-    func signals() -> [CallSignal] {
-        var all: [CallSignal] = []
+    func signals() -> [CallUpdate] {
+        var all: [CallUpdate] = []
         _ = ring.read(after: 0, limit: 1000) { signal, _ in all.append(signal) }
         return all
     }

@@ -22,9 +22,9 @@ struct CallDeadlinesTests {
     }
 
     private static func signal(
-        _ kind: CallSignal.Kind, of call: LedgerCall, at time: Int64, _ status: UInt16 = 0
-    ) -> CallSignal {
-        CallSignal(
+        _ kind: CallUpdate.Kind, of call: LedgerCall, at time: Int64, _ status: UInt16 = 0
+    ) -> CallUpdate {
+        CallUpdate(
             kind: kind, direction: .outbound, call: call.name, wallMicroseconds: time, status: status,
             reason: .outbound)
     }
@@ -44,9 +44,9 @@ struct CallDeadlinesTests {
             // RFC 3261 §9.1: after a CANCEL the final answer, for twice that.
             (word: .cancelled, status: 0, after: 1 + 64),
             (word: .answered, status: 200, after: 1 + 600),
-        ] as [(word: CallSignal.Kind?, status: UInt16, after: Int64)])
+        ] as [(word: CallUpdate.Kind?, status: UInt16, after: Int64)])
     func `a call is due when what it waits for has not come, and not a moment before`(
-        word: CallSignal.Kind?, status: UInt16, after: Int64
+        word: CallUpdate.Kind?, status: UInt16, after: Int64
     ) {
         var deadlines = CallDeadlines()
         let start = LedgerFixture.Clock.start + 7
@@ -90,7 +90,7 @@ struct CallDeadlinesTests {
             open.append(new)
             deadlines.follow(new, limits: Self.limits)
             if let call = open.randomElement(using: &chance) {
-                let words: [(CallSignal.Kind, UInt16)] = [
+                let words: [(CallUpdate.Kind, UInt16)] = [
                     (.answered, 200), (.cancelled, 0), (.failed, 407), (.failed, 486), (.bye, 0), (.invite, 0),
                 ]
                 if let (kind, status) = words.randomElement(using: &chance) {

@@ -112,7 +112,7 @@ final class LedgerFixture {
 struct LedgerPlay {
     let ring: SignalRing
     var id: CallIdentifier
-    var direction = CallSignal.Direction.inbound
+    var direction = CallUpdate.Direction.inbound
     var caller: UInt64 = 4_930_123_456
     var destination: UInt64 = 61_291_234_567
     var subscriber = "1001"
@@ -152,7 +152,7 @@ struct LedgerPlay {
         answered.bye(at: 50)
     }
 
-    func invite(at second: Int64 = 0, marks: CallSignal.Marks = []) {
+    func invite(at second: Int64 = 0, marks: CallUpdate.Marks = []) {
         let texts = CallTexts(
             sipCallID: Array(sipCallID.utf8), brandName: Array("Acme \"Bank\"".utf8), brandID: Array("b-7".utf8),
             subscriber: Array(subscriber.utf8), carrierName: Array(carrierName.utf8))
@@ -162,7 +162,7 @@ struct LedgerPlay {
     }
 
     func rings(at second: Int64) { ring.append(signal(.provisional, second, 180)) }
-    func answered(at second: Int64, marks: CallSignal.Marks = [], session: UInt32 = 0) {
+    func answered(at second: Int64, marks: CallUpdate.Marks = [], session: UInt32 = 0) {
         var answer = signal(.answered, second, 200)
         answer.marks = marks
         answer.sessionSeconds = session
@@ -179,8 +179,8 @@ struct LedgerPlay {
         failed(480, at: second + 31)
     }
 
-    private func signal(_ kind: CallSignal.Kind, _ second: Int64, _ status: UInt16 = 0) -> CallSignal {
-        CallSignal(
+    private func signal(_ kind: CallUpdate.Kind, _ second: Int64, _ status: UInt16 = 0) -> CallUpdate {
+        CallUpdate(
             kind: kind, direction: direction, call: id,
             wallMicroseconds: LedgerFixture.Clock.start + second * 1_000_000, status: status, caller: caller,
             destination: destination, reason: reason)

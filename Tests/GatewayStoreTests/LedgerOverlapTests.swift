@@ -14,7 +14,7 @@ struct LedgerOverlapTests {
     init() throws { ledger = try LedgerFixture() }
 
     /// The INVITE with the digits dialled so far; a number only where they are one.
-    private func dialled(_ digits: String, _ number: UInt64 = 0, direction: CallSignal.Direction = .inbound)
+    private func dialled(_ digits: String, _ number: UInt64 = 0, direction: CallUpdate.Direction = .inbound)
         -> LedgerPlay
     {
         var play = direction == .inbound ? LedgerPlay(ledger.ring, 1) : LedgerPlay.outbound(ledger.ring, 1)

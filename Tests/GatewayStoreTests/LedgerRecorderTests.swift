@@ -120,7 +120,7 @@ struct LedgerRecorderTests {
         call.invite()
         call.answered(at: 3)
         ledger.ring.append(
-            CallSignal(
+            CallUpdate(
                 kind: .bye, direction: .inbound, call: CallIdentifier(high: 9, low: 9),
                 counterpart: .callIfSentByCallee(call.id),
                 wallMicroseconds: LedgerFixture.Clock.start + 8_000_000))

@@ -165,9 +165,9 @@ struct LedgerRetentionTests {
         let database = try HeraldDatabase(folder: folder)
         let ring = try SignalRing(path: folder + "/signals.ring", capacity: 64)
         let recorder = OutcomeRecorder(database: database, ring: ring)
-        for (kind, status) in [(CallSignal.Kind.answered, 200), (.bye, 0)] as [(CallSignal.Kind, UInt16)] {
+        for (kind, status) in [(CallUpdate.Kind.answered, 200), (.bye, 0)] as [(CallUpdate.Kind, UInt16)] {
             ring.append(
-                CallSignal(
+                CallUpdate(
                     kind: kind, direction: .inbound, call: CallIdentifier(high: 1, low: 2),
                     wallMicroseconds: 1_767_225_610_000_000, status: status))
         }

@@ -138,7 +138,7 @@ struct OutcomeRoundsTests {
         // Unbranded: shed first.
         for number: UInt64 in 1...4_000 {
             for position in 0..<call.signals {
-                let signal = CallSignal(
+                let signal = CallUpdate(
                     kind: position == 0 ? .invite : .provisional, direction: .inbound,
                     call: CallIdentifier(high: 1, low: number), wallMicroseconds: 0, reason: .noMatch)
                 ring.append(signal, texts: position == 0 ? texts : nil)

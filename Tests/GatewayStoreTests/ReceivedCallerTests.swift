@@ -12,7 +12,7 @@ struct ReceivedCallerTests {
         var texts = CallTexts(sipCallID: Array("c\(number)@carrier.example".utf8))
         texts.callerReceived = Array(received.utf8)
         ring.append(
-            CallSignal(
+            CallUpdate(
                 kind: .invite, direction: .inbound, call: CallIdentifier(high: 1, low: number),
                 wallMicroseconds: LedgerFixture.Clock.start, reason: reason), texts: texts)
     }

@@ -7,7 +7,7 @@ package import Branding
 /// Times are wall clock, microseconds since 1970. A withheld caller has neither number nor name here.
 package struct CallRecord: Hashable, Sendable {
     package private(set) var call: CallIdentifier
-    package let direction: CallSignal.Direction
+    package let direction: CallUpdate.Direction
     private var origin: Origin
     /// The caller; nil when withheld or unclear.
     package var caller: E164Number?
@@ -56,7 +56,7 @@ package struct CallRecord: Hashable, Sendable {
     package var endIsKnown = true
 
     package init(
-        call: CallIdentifier, direction: CallSignal.Direction, sipCallID: String = "", trunk: String? = nil,
+        call: CallIdentifier, direction: CallUpdate.Direction, sipCallID: String = "", trunk: String? = nil,
         caller: E164Number? = nil, destination: E164Number? = nil, subscriber: String = "", brandID: String? = nil,
         brandName: String? = nil, carrierName: String? = nil, reason: PassThroughReason? = nil, inviteAt: Int64
     ) {
@@ -74,7 +74,7 @@ package struct CallRecord: Hashable, Sendable {
     /// Begins the record with an `invite` update.
     ///
     /// - Parameter trunk: the configured name of the update's trunk.
-    package init(_ signal: CallSignal, texts: CallTexts?, trunk: String?) {
+    package init(_ signal: CallUpdate, texts: CallTexts?, trunk: String?) {
         let isBranded = signal.isBranded
         // The call path leaves a withheld number out. This is the second check.
         let caller = signal.reason == .privacy ? nil : E164Number(digits: signal.caller)
@@ -229,7 +229,7 @@ extension CallRecord {
     }
 }
 
-extension CallSignal.Marks {
+extension CallUpdate.Marks {
     /// The machine that answers; voicemail takes precedence.
     var machine: CallAnswerer? {
         if contains(.voicemail) { return .voicemail }

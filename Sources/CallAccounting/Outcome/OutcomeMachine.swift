@@ -74,7 +74,7 @@ package struct OutcomeMachine: Hashable, Sendable {
     }
 
     /// Applies the next update of this call.
-    package mutating func receive(_ signal: CallSignal) -> Step {
+    package mutating func receive(_ signal: CallUpdate) -> Step {
         guard record.endedAt == nil else { return [] }
         switch signal.kind {
         case .invite: return invited(signal)
@@ -181,7 +181,7 @@ package struct OutcomeMachine: Hashable, Sendable {
     // MARK: Signals
 
     /// An INVITE of an open call: with credentials after a challenge, else a retransmission.
-    private mutating func invited(_ signal: CallSignal) -> Step {
+    private mutating func invited(_ signal: CallUpdate) -> Step {
         guard record.refusedAt != nil else { return [] }
         heardAt = signal.wallMicroseconds
         record.refusedAt = nil
@@ -189,7 +189,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         return .changed
     }
 
-    private mutating func alerted(_ signal: CallSignal) -> Step {
+    private mutating func alerted(_ signal: CallUpdate) -> Step {
         guard record.answeredAt == nil else { return [] }
         let first = record.alertedAt == nil
         let wasForwarded = record.isForwarded
@@ -207,7 +207,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         return first ? [.changed, .reached] : .changed
     }
 
-    private mutating func answered(_ signal: CallSignal) -> Step {
+    private mutating func answered(_ signal: CallUpdate) -> Step {
         guard record.answeredAt == nil else { return [] }
         record.answeredAt = signal.wallMicroseconds
         if case .answererDialog(let dialog) = signal.counterpart { answerer = dialog }
@@ -220,7 +220,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         return record.alertedAt == nil && isSeen ? [.changed, .reached] : .changed
     }
 
-    private mutating func refreshed(_ signal: CallSignal) -> Step {
+    private mutating func refreshed(_ signal: CallUpdate) -> Step {
         guard record.answeredAt != nil else { return [] }
         let before = record.sessionUntil
         setSession(signal)
@@ -228,12 +228,12 @@ package struct OutcomeMachine: Hashable, Sendable {
     }
 
     /// RFC 4028 §10: the session ends this interval after its last refresh; the least interval is 90 s (§4).
-    private mutating func setSession(_ signal: CallSignal) {
+    private mutating func setSession(_ signal: CallUpdate) {
         let seconds = signal.sessionSeconds
         record.sessionUntil = seconds == 0 ? nil : signal.wallMicroseconds + Int64(max(90, seconds)) * 1_000_000
     }
 
-    private mutating func failed(_ signal: CallSignal) -> Step {
+    private mutating func failed(_ signal: CallUpdate) -> Step {
         guard record.answeredAt == nil else { return [] }
         record.status = signal.status
         if signal.status / 100 == 3 { record.isForwarded = true }
@@ -255,7 +255,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         return end(outcome, at: signal.wallMicroseconds)
     }
 
-    private mutating func cancelled(_ signal: CallSignal) -> Step {
+    private mutating func cancelled(_ signal: CallUpdate) -> Step {
         guard record.answeredAt == nil, record.cancelledAt == nil else { return [] }
         record.cancelledAt = signal.wallMicroseconds
         record.q850Cause = signal.q850Cause
@@ -263,7 +263,7 @@ package struct OutcomeMachine: Hashable, Sendable {
         return .changed
     }
 
-    private mutating func byeReceived(_ signal: CallSignal) -> Step {
+    private mutating func byeReceived(_ signal: CallUpdate) -> Step {
         if record.answeredAt == nil {
             // The caller may end an early dialog with BYE, RFC 3261 §15, which means the same as a CANCEL.
             return cancelled(signal)

@@ -30,7 +30,7 @@ struct SignalBytes {
     /// Writes an update with its texts cut to their limits; returns the number of bytes.
     ///
     /// Plain stores: no allocation, no system call, no lock.
-    func store(_ signal: borrowing CallSignal, texts: CallTexts?) -> Int {
+    func store(_ signal: borrowing CallUpdate, texts: CallTexts?) -> Int {
         base.storeBytes(of: signal.call.high, toByteOffset: 0, as: UInt64.self)
         base.storeBytes(of: signal.call.low, toByteOffset: 8, as: UInt64.self)
         var marks = signal.marks.rawValue << 4
@@ -98,9 +98,9 @@ struct SignalBytes {
     }
 
     /// Reads the update that consists of exactly these bytes; nil if `store` cannot have written them.
-    static func load(_ bytes: UnsafeRawBufferPointer) -> (signal: CallSignal, texts: CallTexts?)? {
-        guard length(bytes) == bytes.count, let kind = CallSignal.Kind(rawValue: bytes[64]),
-            let direction = CallSignal.Direction(rawValue: bytes[65])
+    static func load(_ bytes: UnsafeRawBufferPointer) -> (signal: CallUpdate, texts: CallTexts?)? {
+        guard length(bytes) == bytes.count, let kind = CallUpdate.Kind(rawValue: bytes[64]),
+            let direction = CallUpdate.Direction(rawValue: bytes[65])
         else { return nil }
         func number<Value: FixedWidthInteger & BitwiseCopyable>(_ offset: Int) -> Value {
             bytes.loadUnaligned(fromByteOffset: offset, as: Value.self)
@@ -113,13 +113,13 @@ struct SignalBytes {
         let call = CallIdentifier(high: number(0), low: number(8))
         let other = CallIdentifier(high: number(16), low: number(24))
         let isDialog = bytes[67] & dialogBit != 0
-        var signal = CallSignal(
+        var signal = CallUpdate(
             kind: kind, direction: direction, call: call,
             counterpart: isDialog ? .answererDialog(other) : other == call ? .none : .callIfSentByCallee(other),
             wallMicroseconds: wallMicroseconds, status: number(56), q850Cause: number(58), sipCause: number(60),
             trunk: number(62), caller: number(40),
             destination: number(48), reason: reason)
-        signal.marks = CallSignal.Marks(rawValue: bytes[67] >> 4).intersection(.all)
+        signal.marks = CallUpdate.Marks(rawValue: bytes[67] >> 4).intersection(.all)
         switch bytes[67] & 15 {
         case 0: return (signal, nil)
         case 1: return (signal, texts(of: bytes))

@@ -105,7 +105,7 @@ package final class SignalRing: Sendable {
     /// - Parameter texts: given with an `invite`, nil otherwise; longer texts are cut to their limits.
     /// - Returns: false if a full or nearly full ring shed the update, which is counted.
     @discardableResult
-    package func append(_ signal: CallSignal, texts: CallTexts? = nil) -> Bool {
+    package func append(_ signal: CallUpdate, texts: CallTexts? = nil) -> Bool {
         producing.withLock { ring in
             let slots = ring.prepare(signal, texts: texts)
             let used = ring.claimed.load(ordering: .relaxed) &- ring.released.load(ordering: .acquiring)
@@ -187,7 +187,7 @@ package final class SignalRing: Sendable {
     /// - Parameter through: the last wanted position.
     /// - Returns: the position reached, for the next read, and the number of half-written slots and damaged updates.
     package func read(
-        after position: UInt64, through wanted: UInt64 = .max, limit: Int, _ body: (CallSignal, CallTexts?) -> Void
+        after position: UInt64, through wanted: UInt64 = .max, limit: Int, _ body: (CallUpdate, CallTexts?) -> Void
     ) -> (position: UInt64, skipped: Int) {
         consuming.withLock { ring in
             let last = ring.claimed.load(ordering: .acquiring)

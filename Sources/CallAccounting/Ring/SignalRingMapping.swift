@@ -53,7 +53,7 @@ struct SignalRingMapping: ~Copyable {
     var shedBranded: UnsafeAtomic<UInt64> { number(at: 200) }
 
     /// Puts the bytes of an update together; returns how many slots they need.
-    func prepare(_ signal: borrowing CallSignal, texts: CallTexts?) -> UInt64 {
+    func prepare(_ signal: borrowing CallUpdate, texts: CallTexts?) -> UInt64 {
         guard let room = scratch.baseAddress else { return 0 }
         return UInt64(SignalSlot.count(for: SignalBytes(base: room).store(signal, texts: texts)))
     }
@@ -69,7 +69,7 @@ struct SignalRingMapping: ~Copyable {
     /// Reads the published update that begins at `first`, at most up to `last`.
     ///
     /// A damaged update is nil. It takes as many slots as its length says if that is plausible, and one otherwise.
-    func load(from first: UInt64, through last: UInt64) -> (signal: (CallSignal, CallTexts?)?, slots: UInt64) {
+    func load(from first: UInt64, through last: UInt64) -> (signal: (CallUpdate, CallTexts?)?, slots: UInt64) {
         share(0).copyMemory(from: UnsafeRawBufferPointer(slot(first).bytes))
         guard let length = SignalBytes.length(UnsafeRawBufferPointer(share(0))) else { return (nil, 1) }
         let slots = UInt64(SignalSlot.count(for: length))

@@ -47,8 +47,8 @@ package struct AnswererRules: Hashable, Sendable {
     package init() {}
 
     /// The marks of an INVITE, by its called URI or the target it was forwarded to.
-    func marks(ofInvite invite: SIPMessage) -> CallSignal.Marks {
-        var marks: CallSignal.Marks = ForwardingSigns.stand(in: invite) ? .forwarded : []
+    func marks(ofInvite invite: SIPMessage) -> CallUpdate.Marks {
+        var marks: CallUpdate.Marks = ForwardingSigns.stand(in: invite) ? .forwarded : []
         guard !isEmpty else { return marks }
         if let called = SIPURI(invite.bytes, invite.requestURI) { note(called, &marks) }
         if let target = ForwardingSigns.lastTarget(of: invite) { note(target, &marks) }
@@ -56,8 +56,8 @@ package struct AnswererRules: Hashable, Sendable {
     }
 
     /// The marks of a 2xx, by Contact and by the connected party in P-Asserted-Identity or Remote-Party-ID (RFC 5876 §4.4).
-    func marks(ofAnswer answer: SIPMessage) -> CallSignal.Marks {
-        var marks: CallSignal.Marks = ForwardingSigns.stand(in: answer) ? .forwarded : []
+    func marks(ofAnswer answer: SIPMessage) -> CallUpdate.Marks {
+        var marks: CallUpdate.Marks = ForwardingSigns.stand(in: answer) ? .forwarded : []
         guard !isEmpty else { return marks }
         for field in answer.headers {
             if voicemail.match(field, of: answer) { marks.insert(.voicemail) }
@@ -77,7 +77,7 @@ package struct AnswererRules: Hashable, Sendable {
 
     private var isEmpty: Bool { voicemail.isEmpty && system.isEmpty }
 
-    private func note(_ uri: SIPURI, _ marks: inout CallSignal.Marks) {
+    private func note(_ uri: SIPURI, _ marks: inout CallUpdate.Marks) {
         if voicemail.match(uri) { marks.insert(.voicemail) }
         if system.match(uri) { marks.insert(.system) }
     }

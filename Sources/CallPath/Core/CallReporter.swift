@@ -13,12 +13,12 @@ struct CallReporter {
     let secret: Secret
 
     /// The identifier of the call that an initial INVITE begins.
-    func identifier(of invite: SIPMessage, direction: CallSignal.Direction) -> CallIdentifier {
+    func identifier(of invite: SIPMessage, direction: CallUpdate.Direction) -> CallIdentifier {
         identifier(of: invite, tag: invite.fromTag, direction: direction)
     }
 
     private func identifier(
-        of message: SIPMessage, tag: Range<Int>?, direction: CallSignal.Direction
+        of message: SIPMessage, tag: Range<Int>?, direction: CallUpdate.Direction
     ) -> CallIdentifier {
         var hash = secret.hash(for: .callName)
         if let callID = message.first(.callID) { hash.combine(callID.value, of: message) }
@@ -41,7 +41,7 @@ struct CallReporter {
         } else if identity.number == nil, !identity.isWithheld {
             texts.callerReceived = ReceivedCaller.text(in: invite, isAsserted: identity.isAsserted)
         }
-        var signal = CallSignal(
+        var signal = CallUpdate(
             kind: .invite, direction: .inbound, call: context.call,
             wallMicroseconds: context.arrival.now.wallMicroseconds, trunk: trunk.mark,
             caller: identity.number?.digits ?? 0,
@@ -56,7 +56,7 @@ struct CallReporter {
         let caller = isWithheld ? nil : invite.first(.from).flatMap { NameAddress(invite.bytes, $0.value)?.uri }
         let texts = CallTexts(
             sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(caller?.user, 64))
-        let signal = CallSignal(
+        let signal = CallUpdate(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
             trunk: trunk.mark,
             caller: isWithheld ? 0 : CalledNumber.caller(of: invite, caller, on: trunk)?.digits ?? 0,
@@ -97,8 +97,8 @@ struct CallReporter {
         guard let sequence = response.sequence else { return }
         let method = response[sequence.method]
         guard SIPMethod.recognise(method) == .invite || method.elementsEqual("UPDATE".utf8) else { return }
-        let direction = dialog.isInbound ? CallSignal.Direction.inbound : .outbound
-        var signal = CallSignal(
+        let direction = dialog.isInbound ? CallUpdate.Direction.inbound : .outbound
+        var signal = CallUpdate(
             kind: .refreshed, direction: direction,
             call: identifier(of: response, tag: response.fromTag, direction: direction),
             counterpart: .callIfSentByCallee(identifier(of: response, tag: response.toTag, direction: direction)),
@@ -112,19 +112,19 @@ struct CallReporter {
         guard let status = response.status, let sequence = response.sequence,
             SIPMethod.recognise(response[sequence.method]) == .invite
         else { return }
-        let direction = fromTrunk ? CallSignal.Direction.outbound : .inbound
+        let direction = fromTrunk ? CallUpdate.Direction.outbound : .inbound
         answered(
             response, status: status, call: identifier(of: response, direction: direction), direction: direction,
             isBranded: true, settings, at: now)
     }
 
     private func answered(
-        _ response: SIPMessage, status: Int, call: CallIdentifier, direction: CallSignal.Direction, isBranded: Bool,
+        _ response: SIPMessage, status: Int, call: CallIdentifier, direction: CallUpdate.Direction, isBranded: Bool,
         _ settings: GatewaySettings, at now: Moment
     ) {
         let causes = ReasonCauses(of: response)
-        let kind: CallSignal.Kind = status < 200 ? .provisional : status < 300 ? .answered : .failed
-        var signal = CallSignal(
+        let kind: CallUpdate.Kind = status < 200 ? .provisional : status < 300 ? .answered : .failed
+        var signal = CallUpdate(
             kind: kind, direction: direction, call: call, wallMicroseconds: now.wallMicroseconds,
             status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch)
         if kind == .answered {
@@ -150,7 +150,7 @@ struct CallReporter {
     private func failed(_ call: CallIdentifier, _ failure: CallFailure, _ dialog: DialogFacts, at now: Moment) {
         guard let failure = calls.failed(call, failure) else { return }
         signals.append(
-            CallSignal(
+            CallUpdate(
                 kind: .failed, direction: dialog.isInbound ? .inbound : .outbound, call: call,
                 wallMicroseconds: now.wallMicroseconds, status: failure.status, q850Cause: failure.q850Cause,
                 sipCause: failure.sipCause, reason: dialog.isBranded ? nil : .noMatch))
@@ -170,18 +170,18 @@ struct CallReporter {
     /// Only the CANCEL shows that another phone took the call; the 487 that follows does not. The CANCEL of a peer outside
     /// the call is ignored.
     func cancelledWithoutMemory(_ cancel: SIPMessage, from peer: GatewayTopology.Peer, at now: Moment) {
-        let direction = peer.isTrunk ? CallSignal.Direction.inbound : .outbound
+        let direction = peer.isTrunk ? CallUpdate.Direction.inbound : .outbound
         let call = identifier(of: cancel, direction: direction)
         guard calls.mayBe(call, of: peer) else { return }
         cancelled(call, by: cancel, direction: direction, isBranded: true, at: now)
     }
 
     private func cancelled(
-        _ call: CallIdentifier, by cancel: SIPMessage, direction: CallSignal.Direction, isBranded: Bool, at now: Moment
+        _ call: CallIdentifier, by cancel: SIPMessage, direction: CallUpdate.Direction, isBranded: Bool, at now: Moment
     ) {
         let causes = ReasonCauses(of: cancel)
         signals.append(
-            CallSignal(
+            CallUpdate(
                 kind: .cancelled, direction: direction, call: call, wallMicroseconds: now.wallMicroseconds,
                 q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch))
     }
@@ -193,8 +193,8 @@ struct CallReporter {
     /// outside the call is ignored.
     func bye(_ bye: SIPMessage, dialog: DialogFacts?, from peer: GatewayTopology.Peer, at now: Moment) {
         let fromTrunk = peer.isTrunk
-        let ifOriginator = fromTrunk ? CallSignal.Direction.inbound : .outbound
-        let ifRecipient = fromTrunk ? CallSignal.Direction.outbound : .inbound
+        let ifOriginator = fromTrunk ? CallUpdate.Direction.inbound : .outbound
+        let ifRecipient = fromTrunk ? CallUpdate.Direction.outbound : .inbound
         let isOriginator = dialog.map { $0.isInbound == fromTrunk } ?? true
         let direction = isOriginator ? ifOriginator : ifRecipient
         let (own, other) = isOriginator ? (bye.fromTag, bye.toTag) : (bye.toTag, bye.fromTag)
@@ -203,7 +203,7 @@ struct CallReporter {
         // A sealed cookie shows that the dialog is the sender's.
         guard dialog != nil || calls.mayBe(call, of: peer) && calls.mayBe(counterpart, of: peer) else { return }
         let causes = ReasonCauses(of: bye)
-        let signal = CallSignal(
+        let signal = CallUpdate(
             kind: .bye, direction: direction, call: call,
             counterpart: dialog == nil ? .callIfSentByCallee(counterpart) : .answererDialog(counterpart),
             wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,

@@ -110,7 +110,7 @@ struct LedgerJournal {
     }
 
     /// Applies one update.
-    mutating func apply(_ signal: CallSignal, texts: CallTexts?) {
+    mutating func apply(_ signal: CallUpdate, texts: CallTexts?) {
         batch.signals += 1
         let signal = clockSteps.reduce(signal) { $1.retimed($0, at: batch.position) }
         if let call = call(of: signal) {
@@ -123,7 +123,7 @@ struct LedgerJournal {
         }
     }
 
-    private func call(of signal: CallSignal) -> LedgerCall? {
+    private func call(of signal: CallUpdate) -> LedgerCall? {
         if let call = open[signal.call] { return call }
         guard case .callIfSentByCallee(let call) = signal.counterpart else { return nil }
         return open[call]
@@ -220,7 +220,7 @@ struct LedgerJournal {
     /// Handles an INVITE of an open call: more digits continue it, another destination ends it and begins a new call.
     ///
     /// False for a retransmission or an attempt with credentials.
-    private mutating func begins(_ signal: CallSignal, texts: CallTexts?, after call: LedgerCall) -> Bool {
+    private mutating func begins(_ signal: CallUpdate, texts: CallTexts?, after call: LedgerCall) -> Bool {
         let record = CallRecord(signal, texts: texts, trunk: trunks[signal.trunk])
         if dialsOn(record, call) { return true }
         guard !record.called.isEmpty, record.called != call.machine.record.called else { return false }
@@ -243,7 +243,7 @@ struct LedgerJournal {
         return true
     }
 
-    private mutating func begin(_ signal: CallSignal, texts: CallTexts?) {
+    private mutating func begin(_ signal: CallUpdate, texts: CallTexts?) {
         var record = CallRecord(signal, texts: texts, trunk: trunks[signal.trunk])
         if ended.contains(record.name) {
             guard !ended.contains(record.name, to: record.called) else {

@@ -79,7 +79,7 @@ struct LedgerState {
     /// Nil for a row that no gateway wrote.
     private static func call(_ row: LedgerRow, awaitsRedial: Bool) -> LedgerCall? {
         guard let id = row.integer(0), let text = row.text(1), let call = CallIdentifier(text),
-            let direction = row.integer(2).flatMap(UInt8.init(exactly:)).flatMap(CallSignal.Direction.init(rawValue:))
+            let direction = row.integer(2).flatMap(UInt8.init(exactly:)).flatMap(CallUpdate.Direction.init(rawValue:))
         else { return nil }
         let decision = row.text(10)
         var record = CallRecord(

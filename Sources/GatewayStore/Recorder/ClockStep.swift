@@ -23,7 +23,7 @@ struct ClockStep {
     /// Between `lastOld` and `position` are the updates between two looks, a tenth of a second. There the nearer clock
     /// counts.
     /// - Parameter reached: ring position before the read that delivered the update.
-    func retimed(_ signal: CallSignal, at reached: UInt64) -> CallSignal {
+    func retimed(_ signal: CallUpdate, at reached: UInt64) -> CallUpdate {
         let time = signal.wallMicroseconds &+ microseconds
         let isOld =
             reached < lastOld || (time &- noticedAt).magnitude < (signal.wallMicroseconds &- noticedAt).magnitude

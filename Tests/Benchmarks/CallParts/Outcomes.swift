@@ -6,8 +6,8 @@ import CallAccounting
 /// What becomes of a call, from its signals.
 func outcomeBenchmarks() {
     let call = CallIdentifier(high: 1, low: 2)
-    func signal(_ kind: CallSignal.Kind, _ milliseconds: Int64, _ status: UInt16 = 0) -> CallSignal {
-        CallSignal(
+    func signal(_ kind: CallUpdate.Kind, _ milliseconds: Int64, _ status: UInt16 = 0) -> CallUpdate {
+        CallUpdate(
             kind: kind, direction: .inbound, call: call, wallMicroseconds: 1_767_225_600_000_000 + milliseconds * 1000,
             status: status, trunk: 1, caller: 12_025_550_123, destination: 12_025_550_142)
     }

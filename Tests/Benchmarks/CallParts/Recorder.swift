@@ -35,7 +35,7 @@ private final class RecorderLoad {
     private let recorder: OutcomeRecorder
     private var calls: UInt64 = 0
     /// Signals by the round in which they come.
-    private var coming: [Int: [(signal: CallSignal, texts: CallTexts?)]] = [:]
+    private var coming: [Int: [(signal: CallUpdate, texts: CallTexts?)]] = [:]
     private var round = 0
 
     init() throws {
@@ -69,8 +69,8 @@ private final class RecorderLoad {
         let isListed = calls.isMultiple(of: 2)
         // As keyed hashes are: different in all bits.
         let call = CallIdentifier(high: calls &* 0x9e37_79b9_7f4a_7c15, low: calls &* 0xc2b2_ae3d_27d4_eb4f)
-        func signal(_ kind: CallSignal.Kind, _ milliseconds: Int64, _ status: UInt16 = 0) -> CallSignal {
-            CallSignal(
+        func signal(_ kind: CallUpdate.Kind, _ milliseconds: Int64, _ status: UInt16 = 0) -> CallUpdate {
+            CallUpdate(
                 kind: kind, direction: .inbound, call: call,
                 wallMicroseconds: clock.microseconds + milliseconds * 1_000, status: status, trunk: 1,
                 caller: 12_025_000_000 + calls % 1_000_000, destination: 12_025_550_142,

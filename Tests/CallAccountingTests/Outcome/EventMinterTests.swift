@@ -11,7 +11,7 @@ struct EventMinterTests {
     private let call = OutcomeSignals()
     private let minter = EventMinter()
 
-    private func record(_ signals: [CallSignal]) -> CallRecord { OutcomeMachine(after: signals).record }
+    private func record(_ signals: [CallUpdate]) -> CallRecord { OutcomeMachine(after: signals).record }
 
     @Test func `displayed carries its evidence and the brand`() throws {
         let record = record([call.invite(), call.provisional(183, at: 2.7), call.provisional(180, at: 4)])

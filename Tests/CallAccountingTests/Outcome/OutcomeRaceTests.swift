@@ -7,7 +7,7 @@ import Testing
 /// One race or odd course of a call: its signals, and what a person would say happened.
 struct OutcomeRace: Sendable, CustomTestStringConvertible {
     var name: String
-    var signals: [CallSignal]
+    var signals: [CallUpdate]
     /// Seconds after the INVITE at which nothing more is waited for.
     var waitUntil: Int64?
     var outcome: CallOutcome?
@@ -23,7 +23,7 @@ struct OutcomeRace: Sendable, CustomTestStringConvertible {
     private static let invite = call.invite()
     private static let rings = call.provisional(180, at: 1)
 
-    private static func invite(_ marks: CallSignal.Marks) -> CallSignal {
+    private static func invite(_ marks: CallUpdate.Marks) -> CallUpdate {
         var signal = call.invite()
         signal.marks = marks
         return signal
@@ -201,8 +201,8 @@ struct OutcomeRaceTests {
                 [OutcomeSignals().cancelled(sip: 200, at: 1), OutcomeSignals().failed(487, sip: 487, at: 2)],
                 .answeredElsewhere
             ),
-        ] as [([CallSignal], CallOutcome)])
-    func `a person's word and a phone that rang end a call at once`(signals: [CallSignal], outcome: CallOutcome) {
+        ] as [([CallUpdate], CallOutcome)])
+    func `a person's word and a phone that rang end a call at once`(signals: [CallUpdate], outcome: CallOutcome) {
         let machine = OutcomeMachine(after: [call.invite()] + signals, awaitsRedial: true)
         #expect(machine.record.outcome == outcome)
     }

@@ -8,40 +8,40 @@ import Branding
 struct OutcomeSignals {
     static let start: Int64 = 1_767_225_600_000_000  // 2026-01-01T00:00:00Z
     var call = CallIdentifier(high: 1, low: 2)
-    var direction = CallSignal.Direction.inbound
+    var direction = CallUpdate.Direction.inbound
     var caller: UInt64 = 4_930_123_456
     var destination: UInt64 = 61_291_234_567
     var reason: PassThroughReason?
 
-    func invite(at seconds: Double = 0) -> CallSignal { signal(.invite, seconds) }
-    func provisional(_ status: UInt16, at seconds: Double) -> CallSignal { signal(.provisional, seconds, status) }
+    func invite(at seconds: Double = 0) -> CallUpdate { signal(.invite, seconds) }
+    func provisional(_ status: UInt16, at seconds: Double) -> CallUpdate { signal(.provisional, seconds, status) }
     func answered(
-        at seconds: Double, by marks: CallSignal.Marks = [], session: UInt32 = 0
-    ) -> CallSignal {
+        at seconds: Double, by marks: CallUpdate.Marks = [], session: UInt32 = 0
+    ) -> CallUpdate {
         var answer = signal(.answered, seconds, 200)
         answer.marks = marks
         answer.sessionSeconds = session
         return answer
     }
-    func refreshed(_ session: UInt32, at seconds: Double) -> CallSignal {
+    func refreshed(_ session: UInt32, at seconds: Double) -> CallUpdate {
         var refresh = signal(.refreshed, seconds)
         refresh.sessionSeconds = session
         return refresh
     }
-    func bye(at seconds: Double) -> CallSignal { signal(.bye, seconds) }
+    func bye(at seconds: Double) -> CallUpdate { signal(.bye, seconds) }
 
-    func failed(_ status: UInt16, q850: UInt16 = 0, sip: UInt16 = 0, at seconds: Double) -> CallSignal {
+    func failed(_ status: UInt16, q850: UInt16 = 0, sip: UInt16 = 0, at seconds: Double) -> CallUpdate {
         signal(.failed, seconds, status, q850, sip)
     }
 
-    func cancelled(q850: UInt16 = 0, sip: UInt16 = 0, at seconds: Double) -> CallSignal {
+    func cancelled(q850: UInt16 = 0, sip: UInt16 = 0, at seconds: Double) -> CallUpdate {
         signal(.cancelled, seconds, 0, q850, sip)
     }
 
     private func signal(
-        _ kind: CallSignal.Kind, _ seconds: Double, _ status: UInt16 = 0, _ q850: UInt16 = 0, _ sip: UInt16 = 0
-    ) -> CallSignal {
-        CallSignal(
+        _ kind: CallUpdate.Kind, _ seconds: Double, _ status: UInt16 = 0, _ q850: UInt16 = 0, _ sip: UInt16 = 0
+    ) -> CallUpdate {
+        CallUpdate(
             kind: kind, direction: direction, call: call,
             wallMicroseconds: Self.start + Int64(seconds * 1_000_000), status: status, q850Cause: q850, sipCause: sip,
             caller: caller, destination: destination, reason: reason)
@@ -50,7 +50,7 @@ struct OutcomeSignals {
 
 extension OutcomeMachine {
     /// A machine that has taken an INVITE and then the given signals.
-    init(after signals: [CallSignal], awaitsRedial: Bool = false) {
+    init(after signals: [CallUpdate], awaitsRedial: Bool = false) {
         let texts = CallTexts(
             sipCallID: Array("a1@trunk".utf8), brandName: Array("Acme Bank".utf8), brandID: Array("b-7".utf8),
             subscriber: Array("1001".utf8))

@@ -8,7 +8,7 @@ import Testing
 @Suite("Returned calls: who called whom back")
 struct ReturnPolicyTests {
     private func record(
-        _ direction: CallSignal.Direction, user: String, caller: UInt64 = 0, destination: UInt64 = 0
+        _ direction: CallUpdate.Direction, user: String, caller: UInt64 = 0, destination: UInt64 = 0
     ) -> CallRecord {
         CallRecord(
             call: CallIdentifier(high: 1, low: 1), direction: direction, caller: E164Number(digits: caller),

@@ -8,7 +8,7 @@ import Testing
 @Suite("Signals as bytes for the ring")
 struct SignalBytesTests {
     private struct Entry: Hashable {
-        var signal: CallSignal
+        var signal: CallUpdate
         var texts: CallTexts?
     }
 
@@ -29,9 +29,9 @@ struct SignalBytesTests {
     /// Every kind of signal, with every field set, and texts from none to the longest.
     private static let entries: [Entry] = {
         let other = CallIdentifier(high: 7, low: .max)
-        let counterparts: [CallSignal.Counterpart] = [.none, .callIfSentByCallee(other), .answererDialog(other)]
-        var entries = CallSignal.Kind.allCases.enumerated().map { index, kind in
-            var signal = CallSignal(
+        let counterparts: [CallUpdate.Counterpart] = [.none, .callIfSentByCallee(other), .answererDialog(other)]
+        var entries = CallUpdate.Kind.allCases.enumerated().map { index, kind in
+            var signal = CallUpdate(
                 kind: kind, direction: index.isMultiple(of: 2) ? .inbound : .outbound,
                 call: CallIdentifier(high: .max, low: UInt64(index)), counterpart: counterparts[index % 3],
                 wallMicroseconds: 1_767_225_600_000_000, status: 699, q850Cause: 127, sipCause: 603, trunk: .max,

@@ -37,8 +37,8 @@ struct SignalRingTests {
         sipCallID: Array("c4a1@192.0.2.1".utf8), brandName: Array("Acme Bänk".utf8), brandID: Array("b-7".utf8),
         subscriber: Array("1001".utf8))
 
-    private func contents(_ ring: SignalRing, after: UInt64 = 0) -> (signals: [CallSignal], skipped: Int) {
-        var signals: [CallSignal] = []
+    private func contents(_ ring: SignalRing, after: UInt64 = 0) -> (signals: [CallUpdate], skipped: Int) {
+        var signals: [CallUpdate] = []
         let result = ring.read(after: after, limit: .max) { signal, _ in signals.append(signal) }
         return (signals, result.skipped)
     }
@@ -50,13 +50,13 @@ struct SignalRingTests {
         gated.reason = .gatedCapReached
         let signals = [
             call.invite(), call.provisional(180, at: 1), call.cancelled(q850: 26, sip: 200, at: 2), gated.invite(),
-            CallSignal(
+            CallUpdate(
                 kind: .bye, direction: .outbound, call: CallIdentifier(high: .max, low: 1),
                 counterpart: .callIfSentByCallee(CallIdentifier(high: 2, low: .max)),
                 wallMicroseconds: (1 << 53) - 1, status: 699, trunk: 65_535),
         ]
         for signal in signals { #expect(ring.append(signal, texts: signal.kind == .invite ? texts : nil)) }
-        var read: [CallSignal] = []
+        var read: [CallUpdate] = []
         var readTexts: [CallTexts?] = []
         let (position, skipped) = ring.read(after: 0, limit: 100) {
             read.append($0)
@@ -169,7 +169,7 @@ struct SignalRingTests {
         for second in 0..<40 {
             #expect(ring.append(call.bye(at: Double(second))))
             #expect(ring.append(call.invite(at: Double(second)), texts: texts))
-            var read: [(CallSignal, CallTexts?)] = []
+            var read: [(CallUpdate, CallTexts?)] = []
             let (position, skipped) = ring.read(after: ring.released, limit: 2) { read.append(($0, $1)) }
             #expect(read.map(\.0) == [call.bye(at: Double(second)), call.invite(at: Double(second))])
             #expect(read.map(\.1) == [nil, texts])
@@ -346,7 +346,7 @@ struct SignalRingTests {
                 group.addTask {
                     for number in 1...each {
                         let call = CallIdentifier(high: UInt64(number), low: UInt64(writer))
-                        let signal = CallSignal(
+                        let signal = CallUpdate(
                             kind: .bye, direction: .inbound, call: call, wallMicroseconds: Int64(number),
                             caller: UInt64(number))
                         while !ring.append(signal) { await Task.yield() }

@@ -45,9 +45,9 @@ final class EndedCalls {
     }
 
     private func update(
-        _ kind: CallSignal.Kind, _ call: CallIdentifier, _ second: Int64, _ status: UInt16 = 0
-    ) -> CallSignal {
-        CallSignal(
+        _ kind: CallUpdate.Kind, _ call: CallIdentifier, _ second: Int64, _ status: UInt16 = 0
+    ) -> CallUpdate {
+        CallUpdate(
             kind: kind, direction: .inbound, call: call, wallMicroseconds: Self.start + second * 1_000_000,
             status: status, caller: 61_255_501_001, destination: 61_255_502_000, reason: nil)
     }

@@ -5,7 +5,7 @@ package import Branding
 /// One fact about a call, as the call path reports it; a fixed-size value in the ring.
 ///
 /// It never contains the number of a withheld caller: `caller` is 0 then.
-package struct CallSignal: Hashable, Sendable {
+package struct CallUpdate: Hashable, Sendable {
     /// The kind of fact.
     package enum Kind: UInt8, Hashable, Sendable, CaseIterable {
         /// An initial INVITE left for its target; carries the texts of the call.
