@@ -19,7 +19,7 @@ final class GatewayUnderTest {
     private let shards: GatewayShards
     let counters = GatewayCounters()
     let branding: CurrentBranding
-    let ring: SignalRing
+    let ring: UpdateRing
     let index: BrandIndex
     private(set) var now = Moment(milliseconds: 1_000_000, wallMicroseconds: 1_800_000_000_000_000)
     private let folder = TemporaryFolder()
@@ -71,7 +71,7 @@ final class GatewayUnderTest {
     }
 
     init(numbers: some Sequence<E164Number>, options: Options = Options()) throws {
-        ring = try SignalRing(path: folder.path + "/signals.ring", capacity: 1024)
+        ring = try UpdateRing(path: folder.path + "/signals.ring", capacity: 1024)
         var builder = BrandIndexBuilder(profile: RenderingProfile(), generation: 1, expectedCount: 100)
         for number in numbers {
             builder.add(

@@ -114,7 +114,7 @@ struct LedgerCrashTests {
     @Test func `a new ring after a power cut does not confuse the old position`() throws {
         LedgerPlay(ledger.ring, 1).missed()
         try ledger.recorder.drain()
-        let ring = try SignalRing(path: ledger.folder + "/fresh.ring", capacity: 256)
+        let ring = try UpdateRing(path: ledger.folder + "/fresh.ring", capacity: 256)
         let clock = ledger.clock
         let recorder = OutcomeRecorder(
             database: ledger.database, ring: ring, now: { clock.now }, clockSteps: clock.steps)
@@ -125,7 +125,7 @@ struct LedgerCrashTests {
     }
 
     @Test func `a ledger put back to an older state reads again what the ring still has, while calls go on`() throws {
-        let ring = try SignalRing(path: ledger.folder + "/back.ring", capacity: 8)
+        let ring = try UpdateRing(path: ledger.folder + "/back.ring", capacity: 8)
         let clock = ledger.clock
         func recorder(_ database: HeraldDatabase) throws -> OutcomeRecorder {
             OutcomeRecorder(

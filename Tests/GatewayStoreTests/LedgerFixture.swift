@@ -18,7 +18,7 @@ final class LedgerFixture {
     let clock = Clock()
     var settings: OutcomeRecorder.Settings
     private(set) var database: HeraldDatabase
-    private(set) var ring: SignalRing
+    private(set) var ring: UpdateRing
     private(set) var recorder: OutcomeRecorder
     private let capacity: Int
     private var generation = 0
@@ -57,12 +57,12 @@ final class LedgerFixture {
         self.settings = settings
         self.capacity = capacity
         database = try HeraldDatabase(folder: folder)
-        ring = try SignalRing(path: folder + "/0.ring", capacity: capacity)
+        ring = try UpdateRing(path: folder + "/0.ring", capacity: capacity)
         recorder = try Self.recorder(database, ring, settings, clock)
     }
 
     private static func recorder(
-        _ database: HeraldDatabase, _ ring: SignalRing, _ settings: OutcomeRecorder.Settings, _ clock: Clock
+        _ database: HeraldDatabase, _ ring: UpdateRing, _ settings: OutcomeRecorder.Settings, _ clock: Clock
     ) throws -> OutcomeRecorder {
         OutcomeRecorder(
             database: database, ring: ring, settings: settings, now: { clock.now }, clockSteps: clock.steps)
@@ -82,7 +82,7 @@ final class LedgerFixture {
             try change(new)
         }
         database = try HeraldDatabase(folder: folder)
-        ring = try SignalRing(path: new, capacity: capacity)
+        ring = try UpdateRing(path: new, capacity: capacity)
         recorder = try Self.recorder(database, ring, settings, clock)
     }
 
@@ -110,7 +110,7 @@ final class LedgerFixture {
 
 /// A call as a test plays it: each word goes into the ring at its second.
 struct LedgerPlay {
-    let ring: SignalRing
+    let ring: UpdateRing
     var id: CallIdentifier
     var direction = CallUpdate.Direction.inbound
     var caller: UInt64 = 4_930_123_456
@@ -120,20 +120,20 @@ struct LedgerPlay {
     var sipCallID: String
     var carrierName = ""
 
-    init(_ ring: SignalRing, _ number: UInt64, sipCallID: String = "c1@carrier") {
+    init(_ ring: UpdateRing, _ number: UInt64, sipCallID: String = "c1@carrier") {
         self.ring = ring
         self.sipCallID = sipCallID
         id = CallIdentifier(high: 0xabcd, low: number)
     }
 
     /// Another call with the same people.
-    init(_ ring: SignalRing, _ number: UInt64, like other: LedgerPlay) {
+    init(_ ring: UpdateRing, _ number: UInt64, like other: LedgerPlay) {
         self = other
         id = CallIdentifier(high: 0xabcd, low: number)
     }
 
     /// The call the subscriber makes to the brand.
-    static func outbound(_ ring: SignalRing, _ number: UInt64) -> LedgerPlay {
+    static func outbound(_ ring: UpdateRing, _ number: UInt64) -> LedgerPlay {
         var play = LedgerPlay(ring, number)
         play.direction = .outbound
         play.reason = .outbound
@@ -142,7 +142,7 @@ struct LedgerPlay {
     }
 
     /// Eight signals of three calls: one is answered and ends, one is missed, one is in progress.
-    static func three(_ ring: SignalRing, from number: UInt64 = 1) {
+    static func three(_ ring: UpdateRing, from number: UInt64 = 1) {
         let answered = LedgerPlay(ring, number)
         answered.invite()
         answered.rings(at: 1)

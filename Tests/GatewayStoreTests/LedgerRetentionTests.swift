@@ -163,7 +163,7 @@ struct LedgerRetentionTests {
             try HeraldDatabase.ledgerReader(folder: folder)
         }
         let database = try HeraldDatabase(folder: folder)
-        let ring = try SignalRing(path: folder + "/signals.ring", capacity: 64)
+        let ring = try UpdateRing(path: folder + "/signals.ring", capacity: 64)
         let recorder = OutcomeRecorder(database: database, ring: ring)
         for (kind, status) in [(CallUpdate.Kind.answered, 200), (.bye, 0)] as [(CallUpdate.Kind, UInt16)] {
             ring.append(

@@ -16,13 +16,13 @@ struct LostLedgerTests {
     private let temporary = TemporaryFolder()
     private var folder: String { temporary.path }
     private let clock = LedgerFixture.Clock()
-    private let ring: SignalRing
+    private let ring: UpdateRing
     private var ledgerPath: String { folder + "/state/herald.sqlite" }
 
     init() throws {
         let folder = temporary.path
         try FileManager.default.createDirectory(atPath: folder + "/run", withIntermediateDirectories: true)
-        ring = try SignalRing(path: folder + "/run/signals.ring", capacity: 256)
+        ring = try UpdateRing(path: folder + "/run/signals.ring", capacity: 256)
     }
 
     private func recorder() -> OutcomeRecorder {

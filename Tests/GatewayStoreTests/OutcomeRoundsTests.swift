@@ -128,7 +128,7 @@ struct OutcomeRoundsTests {
     func `the usual ring takes two seconds of 2,000 calls a second before it sheds`(
         call: (texts: Int, signals: Int)
     ) throws {
-        let ring = try SignalRing(inMemory: 131_072)
+        let ring = try UpdateRing(inMemory: 131_072)
         let texts = CallTexts(
             sipCallID: [UInt8](repeating: 65, count: min(160, call.texts - 73)),
             brandName: [UInt8](repeating: 65, count: min(100, max(0, call.texts - 233))),

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Ledger: callers whose number is unclear")
 struct ReceivedCallerTests {
-    private func invite(_ ring: SignalRing, _ number: UInt64, received: String, reason: PassThroughReason) {
+    private func invite(_ ring: UpdateRing, _ number: UInt64, received: String, reason: PassThroughReason) {
         var texts = CallTexts(sipCallID: Array("c\(number)@carrier.example".utf8))
         texts.callerReceived = Array(received.utf8)
         ring.append(

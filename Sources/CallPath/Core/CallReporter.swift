@@ -8,7 +8,7 @@ import SIPCore
 ///
 /// Owned by the worker thread. The number of a withheld caller is never reported.
 struct CallReporter {
-    let signals: SignalRing
+    let signals: UpdateRing
     let calls: CallsInProgress
     let secret: Secret
 

@@ -11,7 +11,7 @@ package final class GatewayShared: Sendable {
     package let settings: CurrentSettings
     package let branding: CurrentBranding
     package let counters: GatewayCounters
-    package let signals: SignalRing
+    package let signals: UpdateRing
     /// Probes of targets by OPTIONS.
     package let probes: TargetProber
     /// Calls in progress.
@@ -21,7 +21,7 @@ package final class GatewayShared: Sendable {
     private let draining = Atomic<Bool>(false)
 
     package init(
-        settings: CurrentSettings, branding: CurrentBranding, counters: GatewayCounters, signals: SignalRing,
+        settings: CurrentSettings, branding: CurrentBranding, counters: GatewayCounters, signals: UpdateRing,
         probes: TargetProber, calls: CallsInProgress
     ) {
         self.settings = settings

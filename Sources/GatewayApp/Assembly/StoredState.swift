@@ -14,7 +14,7 @@ struct StoredState {
     /// Nil where logos are neither fetched nor served.
     let logos: LogoHouse?
     let brands: LoadedBrands
-    let ring: SignalRing
+    let ring: UpdateRing
     let recorder: OutcomeRecorder
 
     /// Loads everything.
@@ -30,13 +30,13 @@ struct StoredState {
     }
 
     /// Opens the ring in its file; falls back to memory where the file cannot be used.
-    private static func ring(_ configuration: HeraldConfiguration, _ troubles: StateTroubles) throws -> SignalRing {
+    private static func ring(_ configuration: HeraldConfiguration, _ troubles: StateTroubles) throws -> UpdateRing {
         let capacity = configuration.outcomes.ringSlots
         do throws(SignalRingError) {
-            return try SignalRing(path: configuration.runtime + "/signals.ring", capacity: capacity)
+            return try UpdateRing(path: configuration.runtime + "/signals.ring", capacity: capacity)
         } catch {
             guard error.problem != .inUse else { throw error }
-            let ring = try SignalRing(inMemory: capacity)
+            let ring = try UpdateRing(inMemory: capacity)
             troubles.add(
                 "\(error); the ring is kept in memory, and a kill of herald loses the updates of its last second")
             return ring

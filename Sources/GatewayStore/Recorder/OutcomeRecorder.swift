@@ -81,7 +81,7 @@ package final class OutcomeRecorder: Sendable {
     let log: Logger
     let shared = Mutex(Totals())
     let now: @Sendable () -> Int64
-    let ring: SignalRing
+    let ring: UpdateRing
     let minter: EventMinter
     /// Nil until a ledger was read.
     let journal = Mutex<LedgerJournal?>(nil)
@@ -100,7 +100,7 @@ package final class OutcomeRecorder: Sendable {
     ///   - now: microseconds since 1970; a test may have its own clock.
     ///   - clockSteps: detects steps of that clock.
     package init(
-        database: HeraldDatabase, ring: SignalRing, settings: Settings = .init(),
+        database: HeraldDatabase, ring: UpdateRing, settings: Settings = .init(),
         log: Logger = Logger(label: "herald.outcome"),
         now: @escaping @Sendable () -> Int64 = WallClockSteps.wall, clockSteps: WallClockSteps = .init()
     ) {
@@ -145,7 +145,7 @@ package final class OutcomeRecorder: Sendable {
     package var totals: Totals { shared.withLock { $0 } }
 
     /// Updates shed by the ring since its file was made.
-    package var shed: SignalRing.Shed { ring.shed }
+    package var shed: UpdateRing.Shed { ring.shed }
 
     /// The part of the ring that waits to be stored, 0 to 1.
     package var waiting: Double { ring.filling }

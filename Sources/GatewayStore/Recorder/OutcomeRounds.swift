@@ -28,7 +28,7 @@ struct OutcomeRounds {
     private var lastShrink: Int64?
     private var isStuck = false
     private var lastPrune: Int64?
-    private var lastShed: SignalRing.Shed
+    private var lastShed: UpdateRing.Shed
     private var shedTold: Int64?
     private let steady: () -> Int64
     /// Microseconds of the monotonic clock; nil if due at once.

@@ -31,7 +31,7 @@ private final class RecorderLoad {
     private static let rounds = 22
     private let folder = "/dev/shm/herald-recorder-\(UUID().uuidString)"
     private let clock = Clock()
-    private let ring: SignalRing
+    private let ring: UpdateRing
     private let recorder: OutcomeRecorder
     private var calls: UInt64 = 0
     /// Signals by the round in which they come.
@@ -41,7 +41,7 @@ private final class RecorderLoad {
     init() throws {
         herald_sqlite_without_statistics()
         let database = try HeraldDatabase(folder: folder)
-        ring = try SignalRing(path: folder + "/signals.ring")
+        ring = try UpdateRing(path: folder + "/signals.ring")
         var settings = OutcomeRecorder.Settings()
         settings.trunks = [1: "carrier"]
         let clock = clock

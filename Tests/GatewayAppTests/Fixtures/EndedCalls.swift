@@ -11,7 +11,7 @@ final class EndedCalls {
     let folder: GatewayFolder
     let database: HeraldDatabase
     let queue: CallOutputStore
-    private let ring: SignalRing
+    private let ring: UpdateRing
     private let recorder: OutcomeRecorder
     private var count: UInt64 = 0
 
@@ -22,7 +22,7 @@ final class EndedCalls {
         folder = try GatewayFolder()
         database = try HeraldDatabase(folder: folder.path)
         queue = CallOutputStore(database, clock: QueueClock { 0 })
-        ring = try SignalRing(inMemory: 4_096)
+        ring = try UpdateRing(inMemory: 4_096)
         var settings = OutcomeRecorder.Settings()
         settings.outputs = [.file, .webhook]
         recorder = OutcomeRecorder(

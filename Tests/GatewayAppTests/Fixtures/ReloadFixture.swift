@@ -30,7 +30,7 @@ final class ReloadFixture: Sendable {
         let settings = try SettingsFixture(folder, sections)
         streams = try makeStreams(settings.configuration)
         let recorder = OutcomeRecorder(
-            database: try HeraldDatabase(folder: folder.path), ring: try SignalRing(inMemory: 64),
+            database: try HeraldDatabase(folder: folder.path), ring: try UpdateRing(inMemory: 64),
             settings: try settings.configuration.recorderSettings(), log: log.logger)
         let resolver = NextHopResolver(
             names: [], lookup: Unresolvable(), settings: .init(),

@@ -30,21 +30,21 @@ final class RingFolder {
 }
 
 @Suite("Signal ring")
-struct SignalRingTests {
+struct UpdateRingTests {
     private let folder = RingFolder()
     private let call = OutcomeSignals()
     private let texts = CallTexts(
         sipCallID: Array("c4a1@192.0.2.1".utf8), brandName: Array("Acme Bänk".utf8), brandID: Array("b-7".utf8),
         subscriber: Array("1001".utf8))
 
-    private func contents(_ ring: SignalRing, after: UInt64 = 0) -> (signals: [CallUpdate], skipped: Int) {
+    private func contents(_ ring: UpdateRing, after: UInt64 = 0) -> (signals: [CallUpdate], skipped: Int) {
         var signals: [CallUpdate] = []
         let result = ring.read(after: after, limit: .max) { signal, _ in signals.append(signal) }
         return (signals, result.skipped)
     }
 
     @Test func `what goes in comes out, in order and with its texts`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         #expect(ring.opening == .created)
         var gated = call
         gated.reason = .gatedCapReached
@@ -71,7 +71,7 @@ struct SignalRingTests {
     }
 
     @Test func `texts longer than their place are cut, not spilled`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         let long = [UInt8](repeating: 0x61, count: 400)
         ring.append(call.invite(), texts: CallTexts(sipCallID: long, brandName: long, brandID: long, subscriber: long))
         var cut: CallTexts?
@@ -83,7 +83,7 @@ struct SignalRingTests {
     }
 
     @Test func `a ring goes round many times`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 8)
+        let ring = try UpdateRing(path: folder.path, capacity: 8)
         var position: UInt64 = 0
         for second in 0..<100 {
             #expect(ring.append(call.bye(at: Double(second))))
@@ -98,11 +98,11 @@ struct SignalRingTests {
     }
 
     @Test func `a process killed with signals in the ring loses none of them`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         let signals = (0..<5).map { call.bye(at: Double($0)) }
         for signal in signals { ring.append(signal) }
         ring.release(through: 2)
-        let next = try SignalRing(path: try folder.killed(), capacity: 16)
+        let next = try UpdateRing(path: try folder.killed(), capacity: 16)
         #expect(next.opening == .resumed(pending: 3, capacity: 16))
         #expect(next.ringID == ring.ringID)
         #expect(contents(next, after: 2).signals == Array(signals[2...]))
@@ -111,21 +111,21 @@ struct SignalRingTests {
     }
 
     @Test func `a ring closed and opened again goes on`() throws {
-        var ring: SignalRing? = try SignalRing(path: folder.path, capacity: 16)
+        var ring: UpdateRing? = try UpdateRing(path: folder.path, capacity: 16)
         ring?.append(call.invite(), texts: texts)
         ring = nil
-        let next = try SignalRing(path: folder.path, capacity: 16)
+        let next = try UpdateRing(path: folder.path, capacity: 16)
         #expect(next.opening == .resumed(pending: 1, capacity: 16))
         #expect(contents(next).signals == [call.invite()])
     }
 
     @Test func `what is to be read again is not overwritten meanwhile`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 8)
+        let ring = try UpdateRing(path: folder.path, capacity: 8)
         let signals = (0..<6).map { call.bye(at: Double($0)) }
         for signal in signals { ring.append(signal) }
         ring.release(through: 6)
         // The ledger was put back to an older state, which knows only the first two.
-        let next = try SignalRing(path: try folder.killed(), capacity: 8)
+        let next = try UpdateRing(path: try folder.killed(), capacity: 8)
         #expect(next.resume(after: 2) == 2)
         let accepted = (6..<14).filter { next.append(call.bye(at: Double($0))) }
         #expect(accepted == [6, 7, 8, 9])
@@ -133,12 +133,12 @@ struct SignalRingTests {
     }
 
     @Test func `reading begins no earlier than the ring reaches back, and never at what is free`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 8)
+        let ring = try UpdateRing(path: folder.path, capacity: 8)
         for second in 0..<8 { ring.append(call.bye(at: Double(second))) }
         ring.release(through: 8)
         for second in 8..<12 { ring.append(call.bye(at: Double(second))) }
         #expect(contents(ring).signals == (8..<12).map { call.bye(at: Double($0)) })
-        let next = try SignalRing(path: try folder.killed(), capacity: 8)
+        let next = try UpdateRing(path: try folder.killed(), capacity: 8)
         #expect(next.resume(after: 1) == 4)
         #expect(contents(next).signals == (4..<12).map { call.bye(at: Double($0)) })
         #expect(next.ringID == ring.ringID)
@@ -146,7 +146,7 @@ struct SignalRingTests {
         #expect(contents(next).signals.isEmpty)
         // Numbers 13 to 99 mean something else from here on.
         #expect(next.ringID != ring.ringID && next.ringID > 0)
-        let again = try SignalRing(path: try folder.killed(), capacity: 8)
+        let again = try UpdateRing(path: try folder.killed(), capacity: 8)
         #expect(again.opening == .resumed(pending: 4, capacity: 8))
     }
 
@@ -164,7 +164,7 @@ struct SignalRingTests {
     func `a signal longer than a slot takes several, and comes out whole wherever the ring begins anew`(
         slots: Int
     ) throws {
-        let ring = try SignalRing(path: folder.path, capacity: 8)
+        let ring = try UpdateRing(path: folder.path, capacity: 8)
         let texts = texts(slots: slots)
         for second in 0..<40 {
             #expect(ring.append(call.bye(at: Double(second))))
@@ -179,7 +179,7 @@ struct SignalRingTests {
     }
 
     @Test func `a long signal is taken whole or not at all, and counted as one`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 8)
+        let ring = try UpdateRing(path: folder.path, capacity: 8)
         for second in 0..<6 { #expect(ring.append(call.bye(at: Double(second)))) }
         #expect(!ring.append(call.invite(at: 6), texts: texts(slots: 3)))
         #expect(ring.shed == .init(unbranded: 0, branded: 1))
@@ -188,7 +188,7 @@ struct SignalRingTests {
     }
 
     @Test func `of a long signal whose writer died no part is taken for another`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         ring.append(call.bye(at: 0))
         // Its texts are what a sender chose: here the number of the slot they lie in, where a number would be.
         let number = withUnsafeBytes(of: UInt64(3).littleEndian) { Array($0) }
@@ -198,30 +198,30 @@ struct SignalRingTests {
         ring.append(call.bye(at: 2))
         let path = try folder.killed()
         try RingFolder.poke(path, at: 4096 + 128, 0)
-        let next = try SignalRing(path: path, capacity: 16)
+        let next = try UpdateRing(path: path, capacity: 16)
         #expect(contents(next).signals == [call.bye(at: 0), call.bye(at: 2)])
         #expect(contents(next).skipped == 3)
     }
 
     @Test func `a long signal that says it is longer than what was written is damaged`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         ring.append(call.invite(at: 0), texts: texts(slots: 1))
         let path = try folder.killed()
         // Bytes 64 to 71 of the signal, of which the last four are lengths; now of several slots.
         try RingFolder.poke(path, at: 4096 + 8 + 64, 0x4040_64A0_0100_0101)
-        let next = try SignalRing(path: path, capacity: 16)
+        let next = try UpdateRing(path: path, capacity: 16)
         #expect(contents(next).signals.isEmpty && contents(next).skipped == 1)
         next.append(call.bye(at: 1))
         #expect(contents(next).signals == [call.bye(at: 1)])
     }
 
     @Test func `a slot whose writer died is skipped, one whose writer lives is waited for`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         for second in 0..<3 { ring.append(call.bye(at: Double(second))) }
         // The writer of number 2 claimed its number and died before publishing it.
         let path = try folder.killed()
         try RingFolder.poke(path, at: 4096 + 128, 0)
-        let next = try SignalRing(path: path, capacity: 16)
+        let next = try UpdateRing(path: path, capacity: 16)
         #expect(contents(next).signals.map(\.wallMicroseconds) == [0, 2_000_000].map { OutcomeSignals.start + $0 })
         #expect(contents(next).skipped == 1)
 
@@ -232,7 +232,7 @@ struct SignalRingTests {
     }
 
     @Test func `marks and session intervals come out as they went in, and nothing is left of an older slot`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 8)
+        let ring = try UpdateRing(path: folder.path, capacity: 8)
         for second in 0..<8 { ring.append(call.invite(at: Double(second)), texts: texts) }
         ring.release(through: 8)
         var forwarded = call.invite()
@@ -246,17 +246,17 @@ struct SignalRingTests {
     }
 
     @Test func `a slot with impossible bytes is skipped`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         for second in 0..<3 { ring.append(call.bye(at: Double(second))) }
         let path = try folder.killed()
         try RingFolder.poke(path, at: 4096 + 128 + 8 + 64, 0xFFFF_FFFF_FFFF_FFFF)
-        let next = try SignalRing(path: path, capacity: 16)
+        let next = try UpdateRing(path: path, capacity: 16)
         #expect(contents(next).signals.count == 2)
         #expect(contents(next).skipped == 1)
     }
 
     @Test func `a nearly full ring sheds unbranded signals at the door, a full one all, and counts both`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         var unbranded = call
         unbranded.reason = .noMatch
         for second in 0..<14 { #expect(ring.append(unbranded.invite(at: Double(second)), texts: texts)) }
@@ -282,11 +282,11 @@ struct SignalRingTests {
         offset: UInt64, value: UInt64, problem: String
     ) throws {
         do {
-            let ring = try SignalRing(path: folder.path, capacity: 16)
+            let ring = try UpdateRing(path: folder.path, capacity: 16)
             ring.append(call.invite(), texts: texts)
         }
         try RingFolder.poke(folder.path, at: offset, value)
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         guard case .replaced(let aside, let reason) = ring.opening else {
             Issue.record("\(ring.opening)")
             return
@@ -299,7 +299,7 @@ struct SignalRingTests {
 
     @Test func `a file cut short is set aside`() throws {
         try Data("not a ring".utf8).write(to: URL(filePath: folder.path))
-        let ring = try SignalRing(path: folder.path, capacity: 16)
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
         #expect(
             ring.opening
                 == .replaced(setAside: folder.path + ".aside", problem: "is 10 bytes long, which no signal ring is"))
@@ -307,22 +307,22 @@ struct SignalRingTests {
 
     @Test func `another size takes effect once the ring is empty`() throws {
         do {
-            let ring = try SignalRing(path: folder.path, capacity: 16)
+            let ring = try UpdateRing(path: folder.path, capacity: 16)
             ring.append(call.bye(at: 1))
         }
         do {
-            let ring = try SignalRing(path: folder.path, capacity: 32)
+            let ring = try UpdateRing(path: folder.path, capacity: 32)
             #expect(ring.opening == .resumed(pending: 1, capacity: 16))
             ring.release(through: 1)
         }
-        let ring = try SignalRing(path: folder.path, capacity: 32)
+        let ring = try UpdateRing(path: folder.path, capacity: 32)
         #expect(ring.opening == .created)
         #expect(ring.capacity == 32)
     }
 
     @Test func `two gateways cannot share a ring`() throws {
-        let ring = try SignalRing(path: folder.path, capacity: 16)
-        let error = #expect(throws: SignalRingError.self) { _ = try SignalRing(path: folder.path, capacity: 16) }
+        let ring = try UpdateRing(path: folder.path, capacity: 16)
+        let error = #expect(throws: SignalRingError.self) { _ = try UpdateRing(path: folder.path, capacity: 16) }
         #expect(error?.problem == .inUse)
         #expect(error?.description.contains(folder.path) == true)
         #expect(ring.append(call.bye(at: 1)))
@@ -330,7 +330,7 @@ struct SignalRingTests {
 
     @Test func `a folder that is not there is said with the path`() {
         let path = folder.folder.appending(path: "none/signals.ring").path
-        let error = #expect(throws: SignalRingError.self) { _ = try SignalRing(path: path, capacity: 16) }
+        let error = #expect(throws: SignalRingError.self) { _ = try UpdateRing(path: path, capacity: 16) }
         #expect(error?.description.contains(path) == true)
     }
 
@@ -338,7 +338,7 @@ struct SignalRingTests {
     func `writers and a reader on threads of their own see every signal once and whole`(
         writers: Int, capacity: Int
     ) async throws {
-        let ring = try SignalRing(path: folder.path, capacity: capacity)
+        let ring = try UpdateRing(path: folder.path, capacity: capacity)
         let each = 20_000
         var next = [Int](repeating: 1, count: writers)
         await withTaskGroup(of: Void.self) { group in

@@ -27,7 +27,7 @@ import Synchronization
 ///
 /// A ring with less than an eighth of its slots free sheds updates of unbranded calls; a full ring sheds all. Both are
 /// counted. An accepted update is never taken back, because that would need a lock shared with the consumer.
-package final class SignalRing: Sendable {
+package final class UpdateRing: Sendable {
     /// The state of the file at the start; worth one log line.
     package enum Opening: Hashable, Sendable {
         case created

@@ -33,7 +33,7 @@ struct SignalRingFile: Sendable {
     /// process.
     /// - Parameter capacity: slots of a new file. A ring of another size is kept while it holds unstored updates, and
     ///   replaced otherwise.
-    static func open(path: String, capacity: Int) throws(SignalRingError) -> (SignalRingFile, SignalRing.Opening) {
+    static func open(path: String, capacity: Int) throws(SignalRingError) -> (SignalRingFile, UpdateRing.Opening) {
         let descriptor = try lock(path: path)
         switch inspect(descriptor, path: path) {
         case .empty:
