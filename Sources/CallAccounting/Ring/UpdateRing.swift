@@ -68,19 +68,19 @@ package final class UpdateRing: Sendable {
     /// - Parameters:
     ///   - path: the file, best on tmpfs (`/run/herald/signals.ring`); any file system works.
     ///   - capacity: slots of 128 bytes, at least 8; 131,072 take 16 MB.
-    /// - Throws: `SignalRingError` if the file cannot be made, or another running gateway holds it.
-    package convenience init(path: String, capacity: Int = 131_072) throws(SignalRingError) {
+    /// - Throws: `UpdateRingError` if the file cannot be made, or another running gateway holds it.
+    package convenience init(path: String, capacity: Int = 131_072) throws(UpdateRingError) {
         let (file, opening) = try SignalRingFile.open(path: path, capacity: max(8, capacity))
         try self.init(file, opening, path: path)
     }
 
     /// Makes a ring that ends with the process, for a gateway without a writable folder.
-    package convenience init(inMemory capacity: Int) throws(SignalRingError) {
+    package convenience init(inMemory capacity: Int) throws(UpdateRingError) {
         let (file, path) = try SignalRingFile.openNameless(capacity: max(8, capacity))
         try self.init(file, .created, path: path)
     }
 
-    private init(_ file: SignalRingFile, _ opening: Opening, path: String) throws(SignalRingError) {
+    private init(_ file: SignalRingFile, _ opening: Opening, path: String) throws(UpdateRingError) {
         (self.file, self.opening) = (file, opening)
         capacity = Int(file.capacity)
         reserve = file.capacity / 8
@@ -92,7 +92,7 @@ package final class UpdateRing: Sendable {
             consuming = Mutex(try SignalRingMapping(file, isPresent: false))
         } catch {
             file.close()
-            throw SignalRingError(path: path, problem: error)
+            throw UpdateRingError(path: path, problem: error)
         }
     }
 
@@ -223,7 +223,7 @@ package final class UpdateRing: Sendable {
 }
 
 /// The reason why the ring could not be opened, with path and remedy.
-package struct SignalRingError: Error, Hashable, CustomStringConvertible {
+package struct UpdateRingError: Error, Hashable, CustomStringConvertible {
     package enum Problem: Error, Hashable, Sendable {
         case inUse
         case noSpace(bytes: Int)

@@ -33,7 +33,7 @@ struct SignalRingFile: Sendable {
     /// process.
     /// - Parameter capacity: slots of a new file. A ring of another size is kept while it holds unstored updates, and
     ///   replaced otherwise.
-    static func open(path: String, capacity: Int) throws(SignalRingError) -> (SignalRingFile, UpdateRing.Opening) {
+    static func open(path: String, capacity: Int) throws(UpdateRingError) -> (SignalRingFile, UpdateRing.Opening) {
         let descriptor = try lock(path: path)
         switch inspect(descriptor, path: path) {
         case .empty:
@@ -56,18 +56,18 @@ struct SignalRingFile: Sendable {
     /// Makes a file without a name: in memory, else in the folder for temporary files.
     ///
     /// - Returns: the file and its folder.
-    static func openNameless(capacity: Int) throws(SignalRingError) -> (SignalRingFile, path: String) {
-        var last = SignalRingError(path: "/dev/shm", problem: .system("no place for it"))
+    static func openNameless(capacity: Int) throws(UpdateRingError) -> (SignalRingFile, path: String) {
+        var last = UpdateRingError(path: "/dev/shm", problem: .system("no place for it"))
         for folder in ["/dev/shm", "/tmp"] {
             var path = Array((folder + "/herald-ring-XXXXXX").utf8CString)
             let descriptor = mkstemp(&path)
             guard descriptor >= 0 else {
-                last = SignalRingError(path: folder, problem: .system(String(cString: strerror(errno))))
+                last = UpdateRingError(path: folder, problem: .system(String(cString: strerror(errno))))
                 continue
             }
             unlink(path)
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            do throws(SignalRingError) {
+            do throws(UpdateRingError) {
                 return (try create(descriptor, path: folder, capacity: capacity), folder)
             } catch {
                 last = error
@@ -90,12 +90,12 @@ struct SignalRingFile: Sendable {
         case foreign(String)
     }
 
-    private static func lock(path: String) throws(SignalRingError) -> CInt {
+    private static func lock(path: String) throws(UpdateRingError) -> CInt {
         let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failed("open", path, -1) }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             _ = Glibc.close(descriptor)
-            throw SignalRingError(path: path, problem: .inUse)
+            throw UpdateRingError(path: path, problem: .inUse)
         }
         return descriptor
     }
@@ -129,13 +129,13 @@ struct SignalRingFile: Sendable {
 
     private static func create(
         _ descriptor: CInt, path: String, capacity: Int
-    ) throws(SignalRingError) -> SignalRingFile {
+    ) throws(UpdateRingError) -> SignalRingFile {
         let length = headerSize + capacity * SignalSlot.size
         // Reserves the space: on a full tmpfs a later store would end the program (SIGBUS).
         let reserved = posix_fallocate(descriptor, 0, off_t(length))
         guard reserved == 0 else {
             _ = Glibc.close(descriptor)
-            throw SignalRingError(path: path, problem: .noSpace(bytes: length))
+            throw UpdateRingError(path: path, problem: .noSpace(bytes: length))
         }
         let ringID = UInt64.random(in: 1...UInt64(Int64.max))
         let header = header(capacity: UInt64(capacity), ringID: ringID)
@@ -156,9 +156,9 @@ struct SignalRingFile: Sendable {
         (magic ^ ringID) &* 0x9e37_79b9_7f4a_7c15 &+ (version << 48 ^ capacity)
     }
 
-    private static func failed(_ action: String, _ path: String, _ descriptor: CInt) -> SignalRingError {
+    private static func failed(_ action: String, _ path: String, _ descriptor: CInt) -> UpdateRingError {
         let reason = String(cString: strerror(errno))
         if descriptor >= 0 { _ = Glibc.close(descriptor) }
-        return SignalRingError(path: path, problem: .system("\(action): \(reason)"))
+        return UpdateRingError(path: path, problem: .system("\(action): \(reason)"))
     }
 }

@@ -16,7 +16,7 @@ struct SignalRingMapping: ~Copyable {
 
     /// - Parameter isPresent: true to map every page at once, so that no store waits for a page.
     /// - Throws: the reason of the system.
-    init(_ file: SignalRingFile, isPresent: Bool) throws(SignalRingError.Problem) {
+    init(_ file: SignalRingFile, isPresent: Bool) throws(UpdateRingError.Problem) {
         capacity = file.capacity
         length = file.length
         let flags = MAP_SHARED | (isPresent ? CInt(MAP_POPULATE) : 0)

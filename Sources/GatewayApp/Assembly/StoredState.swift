@@ -32,7 +32,7 @@ struct StoredState {
     /// Opens the ring in its file; falls back to memory where the file cannot be used.
     private static func ring(_ configuration: HeraldConfiguration, _ troubles: StateTroubles) throws -> UpdateRing {
         let capacity = configuration.outcomes.ringSlots
-        do throws(SignalRingError) {
+        do throws(UpdateRingError) {
             return try UpdateRing(path: configuration.runtime + "/signals.ring", capacity: capacity)
         } catch {
             guard error.problem != .inUse else { throw error }

@@ -322,7 +322,7 @@ struct UpdateRingTests {
 
     @Test func `two gateways cannot share a ring`() throws {
         let ring = try UpdateRing(path: folder.path, capacity: 16)
-        let error = #expect(throws: SignalRingError.self) { _ = try UpdateRing(path: folder.path, capacity: 16) }
+        let error = #expect(throws: UpdateRingError.self) { _ = try UpdateRing(path: folder.path, capacity: 16) }
         #expect(error?.problem == .inUse)
         #expect(error?.description.contains(folder.path) == true)
         #expect(ring.append(call.bye(at: 1)))
@@ -330,7 +330,7 @@ struct UpdateRingTests {
 
     @Test func `a folder that is not there is said with the path`() {
         let path = folder.folder.appending(path: "none/signals.ring").path
-        let error = #expect(throws: SignalRingError.self) { _ = try UpdateRing(path: path, capacity: 16) }
+        let error = #expect(throws: UpdateRingError.self) { _ = try UpdateRing(path: path, capacity: 16) }
         #expect(error?.description.contains(path) == true)
     }
 
