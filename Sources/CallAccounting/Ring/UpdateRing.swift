@@ -55,7 +55,7 @@ package final class UpdateRing: Sendable {
     /// Number of slots.
     package let capacity: Int
 
-    private let file: SignalRingFile
+    private let file: UpdateRingFile
     private let producing: Mutex<SignalRingMapping>
     private let consuming: Mutex<SignalRingMapping>
     /// Free slots below which updates of unbranded calls are shed.
@@ -70,17 +70,17 @@ package final class UpdateRing: Sendable {
     ///   - capacity: slots of 128 bytes, at least 8; 131,072 take 16 MB.
     /// - Throws: `UpdateRingError` if the file cannot be made, or another running gateway holds it.
     package convenience init(path: String, capacity: Int = 131_072) throws(UpdateRingError) {
-        let (file, opening) = try SignalRingFile.open(path: path, capacity: max(8, capacity))
+        let (file, opening) = try UpdateRingFile.open(path: path, capacity: max(8, capacity))
         try self.init(file, opening, path: path)
     }
 
     /// Makes a ring that ends with the process, for a gateway without a writable folder.
     package convenience init(inMemory capacity: Int) throws(UpdateRingError) {
-        let (file, path) = try SignalRingFile.openNameless(capacity: max(8, capacity))
+        let (file, path) = try UpdateRingFile.openNameless(capacity: max(8, capacity))
         try self.init(file, .created, path: path)
     }
 
-    private init(_ file: SignalRingFile, _ opening: Opening, path: String) throws(UpdateRingError) {
+    private init(_ file: UpdateRingFile, _ opening: Opening, path: String) throws(UpdateRingError) {
         (self.file, self.opening) = (file, opening)
         capacity = Int(file.capacity)
         reserve = file.capacity / 8

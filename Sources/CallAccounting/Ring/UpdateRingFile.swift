@@ -17,7 +17,7 @@ import Glibc
 /// | 64 | last sequence number claimed by a producer |
 /// | 128 | last sequence number released by the consumer |
 /// | 192, 200 | updates shed: of unbranded calls, of branded calls |
-struct SignalRingFile: Sendable {
+struct UpdateRingFile: Sendable {
     static let headerSize = 4096
     private static let magic: UInt64 = 0x4845_5241_4c44_5231  // "HERALDR1"
     private static let version: UInt64 = 2
@@ -33,7 +33,7 @@ struct SignalRingFile: Sendable {
     /// process.
     /// - Parameter capacity: slots of a new file. A ring of another size is kept while it holds unstored updates, and
     ///   replaced otherwise.
-    static func open(path: String, capacity: Int) throws(UpdateRingError) -> (SignalRingFile, UpdateRing.Opening) {
+    static func open(path: String, capacity: Int) throws(UpdateRingError) -> (UpdateRingFile, UpdateRing.Opening) {
         let descriptor = try lock(path: path)
         switch inspect(descriptor, path: path) {
         case .empty:
@@ -56,7 +56,7 @@ struct SignalRingFile: Sendable {
     /// Makes a file without a name: in memory, else in the folder for temporary files.
     ///
     /// - Returns: the file and its folder.
-    static func openNameless(capacity: Int) throws(UpdateRingError) -> (SignalRingFile, path: String) {
+    static func openNameless(capacity: Int) throws(UpdateRingError) -> (UpdateRingFile, path: String) {
         var last = UpdateRingError(path: "/dev/shm", problem: .system("no place for it"))
         for folder in ["/dev/shm", "/tmp"] {
             var path = Array((folder + "/herald-ring-XXXXXX").utf8CString)
@@ -86,7 +86,7 @@ struct SignalRingFile: Sendable {
 
     private enum Content {
         case empty
-        case ring(SignalRingFile)
+        case ring(UpdateRingFile)
         case foreign(String)
     }
 
@@ -123,13 +123,13 @@ struct SignalRingFile: Sendable {
         }
         if let problem { return .foreign(problem) }
         return .ring(
-            SignalRingFile(
+            UpdateRingFile(
                 capacity: capacity, descriptor: descriptor, pending: word(64) - word(128)))
     }
 
     private static func create(
         _ descriptor: CInt, path: String, capacity: Int
-    ) throws(UpdateRingError) -> SignalRingFile {
+    ) throws(UpdateRingError) -> UpdateRingFile {
         let length = headerSize + capacity * SignalSlot.size
         // Reserves the space: on a full tmpfs a later store would end the program (SIGBUS).
         let reserved = posix_fallocate(descriptor, 0, off_t(length))
@@ -143,7 +143,7 @@ struct SignalRingFile: Sendable {
         guard pwrite(descriptor, header, 32, 8) == 32, pwrite(descriptor, [magic], 8, 0) == 8 else {
             throw failed("write", path, descriptor)
         }
-        return SignalRingFile(
+        return UpdateRingFile(
             capacity: UInt64(capacity), descriptor: descriptor, pending: 0)
     }
 

@@ -5,7 +5,7 @@ import Glibc
 
 /// The file of a ring in memory, for one of its two sides; unmapped at the end of its life.
 ///
-/// `SignalRingFile` and `SignalSlot` describe the layout. One thread at a time.
+/// `UpdateRingFile` and `SignalSlot` describe the layout. One thread at a time.
 struct SignalRingMapping: ~Copyable {
     let capacity: UInt64
     private let base: UnsafeMutableRawPointer
@@ -16,7 +16,7 @@ struct SignalRingMapping: ~Copyable {
 
     /// - Parameter isPresent: true to map every page at once, so that no store waits for a page.
     /// - Throws: the reason of the system.
-    init(_ file: SignalRingFile, isPresent: Bool) throws(UpdateRingError.Problem) {
+    init(_ file: UpdateRingFile, isPresent: Bool) throws(UpdateRingError.Problem) {
         capacity = file.capacity
         length = file.length
         let flags = MAP_SHARED | (isPresent ? CInt(MAP_POPULATE) : 0)
@@ -39,7 +39,7 @@ struct SignalRingMapping: ~Copyable {
 
     /// Gives this ring another identifier; no producer may use the ring meanwhile.
     func renew() {
-        let header = SignalRingFile.header(capacity: capacity, ringID: UInt64.random(in: 1...UInt64(Int64.max)))
+        let header = UpdateRingFile.header(capacity: capacity, ringID: UInt64.random(in: 1...UInt64(Int64.max)))
         for (index, word) in header.enumerated() {
             base.storeBytes(of: word, toByteOffset: 8 + index * 8, as: UInt64.self)
         }
@@ -87,7 +87,7 @@ struct SignalRingMapping: ~Copyable {
     /// The slot of a number, from 1.
     func slot(_ number: UInt64) -> SignalSlot {
         let place = Int((number &- 1) % capacity)
-        return SignalSlot(base: base + SignalRingFile.headerSize + place &* SignalSlot.size)
+        return SignalSlot(base: base + UpdateRingFile.headerSize + place &* SignalSlot.size)
     }
 
     private func number(at offset: Int) -> UnsafeAtomic<UInt64> {
