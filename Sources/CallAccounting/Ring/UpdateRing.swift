@@ -56,8 +56,8 @@ package final class UpdateRing: Sendable {
     package let capacity: Int
 
     private let file: UpdateRingFile
-    private let producing: Mutex<SignalRingMapping>
-    private let consuming: Mutex<SignalRingMapping>
+    private let producing: Mutex<UpdateRingMapping>
+    private let consuming: Mutex<UpdateRingMapping>
     /// Free slots below which updates of unbranded calls are shed.
     private let reserve: UInt64
     /// The last number claimed by an earlier process; unpublished slots up to here stay unpublished.
@@ -86,10 +86,10 @@ package final class UpdateRing: Sendable {
         reserve = file.capacity / 8
         do {
             // The producer maps every page before the first call. The consumer may wait for its pages.
-            let mapping = try SignalRingMapping(file, isPresent: true)
+            let mapping = try UpdateRingMapping(file, isPresent: true)
             dead = mapping.claimed.load(ordering: .acquiring)
             producing = Mutex(mapping)
-            consuming = Mutex(try SignalRingMapping(file, isPresent: false))
+            consuming = Mutex(try UpdateRingMapping(file, isPresent: false))
         } catch {
             file.close()
             throw UpdateRingError(path: path, problem: error)

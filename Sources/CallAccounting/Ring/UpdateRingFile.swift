@@ -3,7 +3,7 @@
 import Atomics
 import Glibc
 
-/// Opens, checks and sets aside the file of a ring; `SignalRingMapping` maps it.
+/// Opens, checks and sets aside the file of a ring; `UpdateRingMapping` maps it.
 ///
 /// The first 4,096 bytes are the header. The slots follow.
 ///

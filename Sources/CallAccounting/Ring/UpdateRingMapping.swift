@@ -6,7 +6,7 @@ import Glibc
 /// The file of a ring in memory, for one of its two sides; unmapped at the end of its life.
 ///
 /// `UpdateRingFile` and `SignalSlot` describe the layout. One thread at a time.
-struct SignalRingMapping: ~Copyable {
+struct UpdateRingMapping: ~Copyable {
     let capacity: UInt64
     private let base: UnsafeMutableRawPointer
     private let length: Int
