@@ -4,7 +4,7 @@ import Atomics
 
 /// One slot of the ring: 128 bytes of mapped memory, two cache lines.
 ///
-/// Bytes 0–7 are a sequence number, the other 120 bytes are part of an update. An update (`SignalBytes`) takes as many
+/// Bytes 0–7 are a sequence number, the other 120 bytes are part of an update. An update (`UpdateBytes`) takes as many
 /// slots in a row as it needs: mostly one, with the texts of an INVITE two or three. Only the number of its first slot
 /// is written, after all bytes. Any other number than the expected one means an unfinished update or the middle of one.
 struct SignalSlot {
@@ -13,7 +13,7 @@ struct SignalSlot {
     /// Bytes of an update in one slot.
     static let share = size - 8
     /// Slots of the longest update.
-    static let most = count(for: SignalBytes.most)
+    static let most = count(for: UpdateBytes.most)
 
     private let base: UnsafeMutableRawPointer
 

@@ -55,7 +55,7 @@ struct UpdateRingMapping: ~Copyable {
     /// Puts the bytes of an update together; returns how many slots they need.
     func prepare(_ signal: borrowing CallUpdate, texts: CallTexts?) -> UInt64 {
         guard let room = scratch.baseAddress else { return 0 }
-        return UInt64(SignalSlot.count(for: SignalBytes(base: room).store(signal, texts: texts)))
+        return UInt64(SignalSlot.count(for: UpdateBytes(base: room).store(signal, texts: texts)))
     }
 
     /// Copies the prepared bytes into slots from `first` on, and publishes them.
@@ -71,13 +71,13 @@ struct UpdateRingMapping: ~Copyable {
     /// A damaged update is nil. It takes as many slots as its length says if that is plausible, and one otherwise.
     func load(from first: UInt64, through last: UInt64) -> (signal: (CallUpdate, CallTexts?)?, slots: UInt64) {
         share(0).copyMemory(from: UnsafeRawBufferPointer(slot(first).bytes))
-        guard let length = SignalBytes.length(UnsafeRawBufferPointer(share(0))) else { return (nil, 1) }
+        guard let length = UpdateBytes.length(UnsafeRawBufferPointer(share(0))) else { return (nil, 1) }
         let slots = UInt64(SignalSlot.count(for: length))
         guard slots <= last - first + 1 else { return (nil, 1) }
         for place in 1..<max(slots, 1) {
             share(Int(place)).copyMemory(from: UnsafeRawBufferPointer(slot(first + place).bytes))
         }
-        return (SignalBytes.load(UnsafeRawBufferPointer(rebasing: scratch[..<length])), slots)
+        return (UpdateBytes.load(UnsafeRawBufferPointer(rebasing: scratch[..<length])), slots)
     }
 
     private func share(_ place: Int) -> UnsafeMutableRawBufferPointer {

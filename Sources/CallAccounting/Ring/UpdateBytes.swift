@@ -16,7 +16,7 @@ import Branding
 /// | from 73 | SIP Call-ID, brand name, brand id, subscriber, carrier's name, without gaps |
 ///
 /// Values are in the byte order of the machine, because the ring does not leave it.
-struct SignalBytes {
+struct UpdateBytes {
     /// Bytes of an update without texts, and of the longest one.
     static let least = 72
     static let most = 504

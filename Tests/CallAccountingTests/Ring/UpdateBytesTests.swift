@@ -6,23 +6,23 @@ import Testing
 @testable import CallAccounting
 
 @Suite("Signals as bytes for the ring")
-struct SignalBytesTests {
+struct UpdateBytesTests {
     private struct Entry: Hashable {
         var signal: CallUpdate
         var texts: CallTexts?
     }
 
     private static func stored(_ entry: Entry) -> [UInt8] {
-        withUnsafeTemporaryAllocation(byteCount: SignalBytes.most, alignment: 8) { room in
+        withUnsafeTemporaryAllocation(byteCount: UpdateBytes.most, alignment: 8) { room in
             guard let base = room.baseAddress else { return [] }
-            return [UInt8](room[..<SignalBytes(base: base).store(entry.signal, texts: entry.texts)])
+            return [UInt8](room[..<UpdateBytes(base: base).store(entry.signal, texts: entry.texts)])
         }
     }
 
     /// Nil where the bytes are no signal.
     private static func loaded(_ bytes: [UInt8]) -> Entry? {
         bytes.withUnsafeBytes { bytes in
-            SignalBytes.load(bytes).map { Entry(signal: $0.signal, texts: $0.texts) }
+            UpdateBytes.load(bytes).map { Entry(signal: $0.signal, texts: $0.texts) }
         }
     }
 
@@ -61,7 +61,7 @@ struct SignalBytesTests {
     }
 
     @Test func `the longest signal takes as many bytes as promised`() {
-        #expect(Self.entries.map { Self.stored($0).count }.max() == SignalBytes.most)
+        #expect(Self.entries.map { Self.stored($0).count }.max() == UpdateBytes.most)
     }
 
     @Test func `texts too long are cut to their limits`() {
