@@ -77,7 +77,7 @@ struct UpdateRingFile: Sendable {
     }
 
     /// Bytes of the whole file.
-    var length: Int { Self.headerSize + Int(capacity) * SignalSlot.size }
+    var length: Int { Self.headerSize + Int(capacity) * UpdateSlot.size }
 
     /// Closes the file; its mappings stay.
     func close() { _ = Glibc.close(descriptor) }
@@ -116,7 +116,7 @@ struct UpdateRingFile: Sendable {
         } else if version != Self.version {
             problem = "is of version \(version); this herald writes version \(Self.version)"
         } else if word(32) != mix(version, capacity, ringID)
-            || capacity > UInt64(length) || headerSize + Int(capacity) * SignalSlot.size != length
+            || capacity > UInt64(length) || headerSize + Int(capacity) * UpdateSlot.size != length
             || word(128) > word(64) || word(64) > Int64.max
         {
             problem = "has a damaged header"
@@ -130,7 +130,7 @@ struct UpdateRingFile: Sendable {
     private static func create(
         _ descriptor: CInt, path: String, capacity: Int
     ) throws(UpdateRingError) -> UpdateRingFile {
-        let length = headerSize + capacity * SignalSlot.size
+        let length = headerSize + capacity * UpdateSlot.size
         // Reserves the space: on a full tmpfs a later store would end the program (SIGBUS).
         let reserved = posix_fallocate(descriptor, 0, off_t(length))
         guard reserved == 0 else {

@@ -5,14 +5,14 @@ import Glibc
 
 /// The file of a ring in memory, for one of its two sides; unmapped at the end of its life.
 ///
-/// `UpdateRingFile` and `SignalSlot` describe the layout. One thread at a time.
+/// `UpdateRingFile` and `UpdateSlot` describe the layout. One thread at a time.
 struct UpdateRingMapping: ~Copyable {
     let capacity: UInt64
     private let base: UnsafeMutableRawPointer
     private let length: Int
     /// The bytes of one update before they go into slots, and after they come from slots.
     private let scratch = UnsafeMutableRawBufferPointer.allocate(
-        byteCount: SignalSlot.most * SignalSlot.share, alignment: 8)
+        byteCount: UpdateSlot.most * UpdateSlot.share, alignment: 8)
 
     /// - Parameter isPresent: true to map every page at once, so that no store waits for a page.
     /// - Throws: the reason of the system.
@@ -55,7 +55,7 @@ struct UpdateRingMapping: ~Copyable {
     /// Puts the bytes of an update together; returns how many slots they need.
     func prepare(_ signal: borrowing CallUpdate, texts: CallTexts?) -> UInt64 {
         guard let room = scratch.baseAddress else { return 0 }
-        return UInt64(SignalSlot.count(for: UpdateBytes(base: room).store(signal, texts: texts)))
+        return UInt64(UpdateSlot.count(for: UpdateBytes(base: room).store(signal, texts: texts)))
     }
 
     /// Copies the prepared bytes into slots from `first` on, and publishes them.
@@ -72,7 +72,7 @@ struct UpdateRingMapping: ~Copyable {
     func load(from first: UInt64, through last: UInt64) -> (signal: (CallUpdate, CallTexts?)?, slots: UInt64) {
         share(0).copyMemory(from: UnsafeRawBufferPointer(slot(first).bytes))
         guard let length = UpdateBytes.length(UnsafeRawBufferPointer(share(0))) else { return (nil, 1) }
-        let slots = UInt64(SignalSlot.count(for: length))
+        let slots = UInt64(UpdateSlot.count(for: length))
         guard slots <= last - first + 1 else { return (nil, 1) }
         for place in 1..<max(slots, 1) {
             share(Int(place)).copyMemory(from: UnsafeRawBufferPointer(slot(first + place).bytes))
@@ -81,13 +81,13 @@ struct UpdateRingMapping: ~Copyable {
     }
 
     private func share(_ place: Int) -> UnsafeMutableRawBufferPointer {
-        UnsafeMutableRawBufferPointer(rebasing: scratch[place * SignalSlot.share..<(place + 1) * SignalSlot.share])
+        UnsafeMutableRawBufferPointer(rebasing: scratch[place * UpdateSlot.share..<(place + 1) * UpdateSlot.share])
     }
 
     /// The slot of a number, from 1.
-    func slot(_ number: UInt64) -> SignalSlot {
+    func slot(_ number: UInt64) -> UpdateSlot {
         let place = Int((number &- 1) % capacity)
-        return SignalSlot(base: base + UpdateRingFile.headerSize + place &* SignalSlot.size)
+        return UpdateSlot(base: base + UpdateRingFile.headerSize + place &* UpdateSlot.size)
     }
 
     private func number(at offset: Int) -> UnsafeAtomic<UInt64> {

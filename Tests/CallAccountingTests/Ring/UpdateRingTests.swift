@@ -152,7 +152,7 @@ struct UpdateRingTests {
 
     /// A Call-ID that makes an INVITE take so many slots.
     private func texts(slots: Int) -> CallTexts {
-        let room = slots * SignalSlot.share - UpdateBytes.least - 1
+        let room = slots * UpdateSlot.share - UpdateBytes.least - 1
         let callID = min(room, 160)
         let name = min(room - callID, 100)
         return CallTexts(

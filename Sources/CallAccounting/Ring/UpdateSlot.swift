@@ -7,7 +7,7 @@ import Atomics
 /// Bytes 0–7 are a sequence number, the other 120 bytes are part of an update. An update (`UpdateBytes`) takes as many
 /// slots in a row as it needs: mostly one, with the texts of an INVITE two or three. Only the number of its first slot
 /// is written, after all bytes. Any other number than the expected one means an unfinished update or the middle of one.
-struct SignalSlot {
+struct UpdateSlot {
     /// Bytes of one slot.
     static let size = 128
     /// Bytes of an update in one slot.
