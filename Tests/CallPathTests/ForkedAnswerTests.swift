@@ -55,7 +55,7 @@ struct ForkedAnswerTests {
     /// What the outcome side makes of the signals, by the names it finds a call by.
     private func record(of signals: [CallUpdate]) throws -> CallRecord {
         let first = try #require(signals.first)
-        var machine = OutcomeMachine(CallRecord(first, texts: nil, trunk: nil))
+        var machine = CallStateMachine(CallRecord(first, texts: nil, trunk: nil))
         for signal in signals.dropFirst()
         where signal.call == first.call || signal.counterpart == .callIfSentByCallee(first.call) {
             _ = machine.receive(signal)

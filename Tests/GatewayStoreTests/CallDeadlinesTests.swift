@@ -9,8 +9,8 @@ import Testing
 
 @Suite("Ledger: calls whose end nobody tells")
 struct CallDeadlinesTests {
-    private static let limits: OutcomeMachine.Limits = {
-        var limits = OutcomeMachine.Limits(answered: 600)
+    private static let limits: CallStateMachine.Limits = {
+        var limits = CallStateMachine.Limits(answered: 600)
         limits.redial = 5_000_000
         return limits
     }()

@@ -27,7 +27,7 @@ extension HeraldConfiguration {
         settings.returns = ReturnPolicy(
             window: outcomes.returnedWindow.components.seconds,
             originals: outcomes.returnedOriginals == .any ? .any : .unanswered, groups: outcomes.subscribers)
-        settings.limits = OutcomeMachine.Limits(
+        settings.limits = CallStateMachine.Limits(
             answered: outcomes.maxCallDuration.components.seconds, timerC: timers.c.components.seconds)
         settings.limits.redial = Int64(outcomes.retryWindow / .microseconds(1))
         settings.trunks = try trunkNames()

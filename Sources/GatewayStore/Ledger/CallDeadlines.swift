@@ -17,7 +17,7 @@ struct CallDeadlines {
     ///
     /// Most updates move the deadline away, and most calls end before it. So an early timer stays, and is scheduled
     /// again when it fires.
-    mutating func follow(_ call: LedgerCall, limits: OutcomeMachine.Limits) {
+    mutating func follow(_ call: LedgerCall, limits: CallStateMachine.Limits) {
         let deadline = call.machine.deadline(limits)
         guard deadline != call.deadline else { return }
         call.deadline = deadline

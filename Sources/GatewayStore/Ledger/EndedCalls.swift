@@ -70,7 +70,7 @@ struct EndedCalls {
     mutating func forget(at now: Int64) {
         // A call that ended "in the future", before a step back of the clock, waits as long as one that ends now.
         for place in (now < lastLook ? 0 : seen)..<order.count { order[place].endedAt = min(order[place].endedAt, now) }
-        let old = order.prefix { now - $0.endedAt >= OutcomeMachine.Limits.repetition }
+        let old = order.prefix { now - $0.endedAt >= CallStateMachine.Limits.repetition }
         for call in old { forget(call) }
         order.removeFirst(old.count)
         (seen, lastLook) = (order.count, now)

@@ -10,7 +10,7 @@ final class LedgerCall {
     fileprivate(set) var row: Int64
     /// The call identifier as text, made once.
     let callID: String
-    var machine: OutcomeMachine
+    var machine: CallStateMachine
     var shownEvent: Int64?
     var endEvent: Int64?
     /// The clock of its end (`LedgerClock`); nil for the first clock and for an open call.
@@ -31,7 +31,7 @@ final class LedgerCall {
     init(row: Int64, callID: String, record: CallRecord, isStored: Bool, awaitsRedial: Bool = false) {
         self.row = row
         self.callID = callID
-        machine = OutcomeMachine(record, awaitsRedial: awaitsRedial)
+        machine = CallStateMachine(record, awaitsRedial: awaitsRedial)
         self.isStored = isStored
     }
 }
@@ -70,7 +70,7 @@ struct LedgerJournal {
     private(set) var unclaimed = 0
 
     private let minter: EventMinter
-    private let limits: OutcomeMachine.Limits
+    private let limits: CallStateMachine.Limits
     /// Names by the mark of the trunk.
     var trunks: [UInt16: String]
     private var nextCall: Int64
@@ -90,7 +90,7 @@ struct LedgerJournal {
 
     /// Continues with the calls and row numbers of the ledger.
     init(
-        _ state: LedgerState, position: UInt64, minter: EventMinter, limits: OutcomeMachine.Limits,
+        _ state: LedgerState, position: UInt64, minter: EventMinter, limits: CallStateMachine.Limits,
         trunks: [UInt16: String]
     ) {
         batch = LedgerBatch(position: position)
@@ -280,7 +280,7 @@ struct LedgerJournal {
         return true
     }
 
-    private mutating func note(_ step: OutcomeMachine.Step, of call: LedgerCall) {
+    private mutating func note(_ step: CallStateMachine.Step, of call: LedgerCall) {
         guard !step.isEmpty else { return }
         noteRedial(of: call)
         deadlines.follow(call, limits: limits)

@@ -38,7 +38,7 @@ struct LedgerState {
     /// A call from much later ends the walk too: the clock was set back after it.
     private mutating func readEnded(_ database: Database, around time: Int64) throws {
         let newest = try LedgerStatement(database, Self.callsBefore)
-        let repeated = (time - OutcomeMachine.Limits.repetition)...(time + OutcomeMachine.Limits.repetition)
+        let repeated = (time - CallStateMachine.Limits.repetition)...(time + CallStateMachine.Limits.repetition)
         var (before, isDone) = (nextCall, false)
         while !isDone {
             newest.bind(1, before)

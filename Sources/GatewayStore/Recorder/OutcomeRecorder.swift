@@ -25,7 +25,7 @@ package final class OutcomeRecorder: Sendable {
     package struct Settings: Sendable {
         package var vocabulary = EventVocabulary()
         package var returns = ReturnPolicy()
-        package var limits = OutcomeMachine.Limits()
+        package var limits = CallStateMachine.Limits()
         /// Configured names of the trunks, by the mark in updates.
         package var trunks: [UInt16: String] = [:]
         /// Time between two looks at the ring.

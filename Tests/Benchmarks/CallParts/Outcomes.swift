@@ -18,7 +18,7 @@ func outcomeBenchmarks() {
     let others = [signal(.provisional, 10, 180), signal(.answered, 110, 200), signal(.bye, 310)]
     Benchmark("outcome machine: an answered call, four signals") { benchmark in
         for _ in benchmark.scaledIterations {
-            var machine = OutcomeMachine(CallRecord(invited, texts: texts, trunk: "carrier"))
+            var machine = CallStateMachine(CallRecord(invited, texts: texts, trunk: "carrier"))
             for other in others { blackHole(machine.receive(other)) }
             blackHole(machine)
         }

@@ -95,7 +95,7 @@ struct CallOutcomeTests {
         if row.rang { signals.append(call.provisional(180, at: 2)) }
         if row.cancelled { signals.append(call.cancelled(q850: row.q850, sip: row.sip, at: 9)) }
         if row.status != 0 { signals.append(call.failed(row.status, q850: row.q850, sip: row.sip, at: 10)) }
-        var machine = OutcomeMachine(after: signals)
+        var machine = CallStateMachine(after: signals)
         // Redirections, a wish for more digits and silence end when nothing more comes.
         if row.status == 0 || row.status / 100 == 3 || row.status == 484 {
             _ = machine.expire(now: OutcomeSignals.start + 90_000_000, limits: .init())

@@ -11,7 +11,7 @@ struct EventMinterTests {
     private let call = OutcomeSignals()
     private let minter = EventMinter()
 
-    private func record(_ signals: [CallUpdate]) -> CallRecord { OutcomeMachine(after: signals).record }
+    private func record(_ signals: [CallUpdate]) -> CallRecord { CallStateMachine(after: signals).record }
 
     @Test func `displayed carries its evidence and the brand`() throws {
         let record = record([call.invite(), call.provisional(183, at: 2.7), call.provisional(180, at: 4)])
@@ -143,7 +143,7 @@ struct EventMinterTests {
 
     @Test func `what a machine answered says so, and what was forwarded and retried`() throws {
         let answer = call.answered(at: 13, by: [.voicemail, .forwarded])
-        var machine = OutcomeMachine(after: [call.invite(), call.failed(407, at: 0.5), call.invite(at: 1)])
+        var machine = CallStateMachine(after: [call.invite(), call.failed(407, at: 0.5), call.invite(at: 1)])
         for signal in [call.provisional(180, at: 2), answer, call.bye(at: 30)] { _ = machine.receive(signal) }
         let event = try #require(minter.ended(machine.record, callID: "id"))
         #expect(event.key == "missed:id")

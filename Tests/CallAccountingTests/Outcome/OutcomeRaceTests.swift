@@ -133,7 +133,7 @@ struct OutcomeRace: Sendable, CustomTestStringConvertible {
 struct OutcomeRaceTests {
     @Test(arguments: OutcomeRace.table)
     func `a race ends as it should`(race: OutcomeRace) {
-        var machine = OutcomeMachine(after: race.signals)
+        var machine = CallStateMachine(after: race.signals)
         if let seconds = race.waitUntil {
             _ = machine.expire(now: OutcomeSignals.start + seconds * 1_000_000, limits: .init())
         }
@@ -150,7 +150,7 @@ struct OutcomeRaceTests {
     private let second = CallIdentifier(high: 5, low: 6)
 
     @Test func `a call that failed before any phone rang waits for the carrier's next try`() {
-        var machine = OutcomeMachine(after: [call.invite(), call.failed(503, at: 1)], awaitsRedial: true)
+        var machine = CallStateMachine(after: [call.invite(), call.failed(503, at: 1)], awaitsRedial: true)
         #expect(machine.isOpenToRedial)
         #expect(machine.record.outcome == nil)
         #expect(machine.redialled(as: second, sipCallID: "b", at: OutcomeSignals.start + 2_000_000) == .changed)
@@ -165,7 +165,7 @@ struct OutcomeRaceTests {
     }
 
     @Test func `each try has the time of a call of its own`() {
-        var machine = OutcomeMachine(after: [call.invite()], awaitsRedial: true)
+        var machine = CallStateMachine(after: [call.invite()], awaitsRedial: true)
         for number in 1...3 {
             _ = machine.receive(call.failed(503, at: Double(number) * 600 - 1))
             let time = OutcomeSignals.start + Int64(number) * 600_000_000
@@ -176,9 +176,9 @@ struct OutcomeRaceTests {
     }
 
     @Test func `without a next try it fails where it stood`() {
-        var limits = OutcomeMachine.Limits()
+        var limits = CallStateMachine.Limits()
         limits.redial = 5_000_000
-        var machine = OutcomeMachine(after: [call.invite(), call.failed(503, q850: 34, at: 1)], awaitsRedial: true)
+        var machine = CallStateMachine(after: [call.invite(), call.failed(503, q850: 34, at: 1)], awaitsRedial: true)
         #expect(machine.expire(now: OutcomeSignals.start + 5_900_000, limits: limits) == [])
         #expect(machine.expire(now: OutcomeSignals.start + 6_000_000, limits: limits) == [.changed, .ended])
         #expect(machine.record.outcome == .failed)
@@ -203,12 +203,12 @@ struct OutcomeRaceTests {
             ),
         ] as [([CallUpdate], CallOutcome)])
     func `a person's word and a phone that rang end a call at once`(signals: [CallUpdate], outcome: CallOutcome) {
-        let machine = OutcomeMachine(after: [call.invite()] + signals, awaitsRedial: true)
+        let machine = CallStateMachine(after: [call.invite()] + signals, awaitsRedial: true)
         #expect(machine.record.outcome == outcome)
     }
 
     @Test func `given up by the caller before any phone rang may be tried again`() {
-        var machine = OutcomeMachine(
+        var machine = CallStateMachine(
             after: [call.invite(), call.cancelled(at: 2), call.failed(487, at: 2.1)], awaitsRedial: true)
         #expect(machine.redialled(as: second, sipCallID: "b", at: OutcomeSignals.start + 2_000_000) == .changed)
         _ = machine.receive(call.provisional(180, at: 3))

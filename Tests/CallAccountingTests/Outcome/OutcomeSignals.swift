@@ -48,7 +48,7 @@ struct OutcomeSignals {
     }
 }
 
-extension OutcomeMachine {
+extension CallStateMachine {
     /// A machine that has taken an INVITE and then the given signals.
     init(after signals: [CallUpdate], awaitsRedial: Bool = false) {
         let texts = CallTexts(

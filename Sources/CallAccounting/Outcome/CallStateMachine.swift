@@ -13,7 +13,7 @@
 /// ```
 ///
 /// Updates that do not fit (a repeated 2xx of a fork, a late 180, a second BYE) change nothing.
-package struct OutcomeMachine: Hashable, Sendable {
+package struct CallStateMachine: Hashable, Sendable {
     package private(set) var record: CallRecord
 
     /// The effect of an update; the owner mints the events and stores the record.

@@ -6,11 +6,11 @@ import Testing
 @testable import CallAccounting
 
 @Suite("Outcome machine: races, retries, durations")
-struct OutcomeMachineTests {
+struct CallStateMachineTests {
     private let call = OutcomeSignals()
 
     @Test func `an answered call has both durations in whole seconds`() {
-        let record = OutcomeMachine(after: [
+        let record = CallStateMachine(after: [
             call.invite(), call.provisional(180, at: 1), call.answered(at: 6.9), call.bye(at: 70.2),
         ]).record
         #expect(record.outcome == .answered)
@@ -20,7 +20,7 @@ struct OutcomeMachineTests {
     }
 
     @Test func `ringing counts from the first 180 even if early media came before`() {
-        let record = OutcomeMachine(after: [
+        let record = CallStateMachine(after: [
             call.invite(), call.provisional(183, at: 1), call.provisional(180, at: 4), call.provisional(180, at: 5),
             call.answered(at: 10), call.bye(at: 20),
         ]).record
@@ -30,7 +30,7 @@ struct OutcomeMachineTests {
 
     @Test(arguments: [182, 183] as [UInt16])
     func `without a 180 it counts from the first 182 or 183`(status: UInt16) {
-        let record = OutcomeMachine(after: [
+        let record = CallStateMachine(after: [
             call.invite(), call.provisional(status, at: 2), call.provisional(status, at: 5), call.answered(at: 10),
             call.bye(at: 11),
         ]).record
@@ -39,21 +39,21 @@ struct OutcomeMachineTests {
 
     @Test(arguments: [100, 181, 199] as [UInt16])
     func `answers that prove no phone are no alerting`(status: UInt16) {
-        var machine = OutcomeMachine(after: [call.invite()])
+        var machine = CallStateMachine(after: [call.invite()])
         #expect(machine.receive(call.provisional(status, at: 1)) == (status == 181 ? .changed : []))
         #expect(machine.record.alertedAt == nil)
         #expect(machine.record.displayEvidence == nil)
     }
 
     @Test func `reaching the phone is said once, by the first 18x`() {
-        var machine = OutcomeMachine(after: [call.invite()])
+        var machine = CallStateMachine(after: [call.invite()])
         #expect(machine.receive(call.provisional(183, at: 1)) == [.changed, .reached])
         #expect(machine.receive(call.provisional(180, at: 2)) == .changed)
         #expect(machine.receive(call.answered(at: 3)) == .changed)
     }
 
     @Test func `an answer without ringing is the evidence itself and has no ring duration`() {
-        var machine = OutcomeMachine(after: [call.invite()])
+        var machine = CallStateMachine(after: [call.invite()])
         #expect(machine.receive(call.answered(at: 3)) == [.changed, .reached])
         #expect(machine.receive(call.bye(at: 5)) == [.changed, .ended])
         #expect(machine.record.displayEvidence == .answered)
@@ -62,7 +62,7 @@ struct OutcomeMachineTests {
     }
 
     @Test func `an answer that crosses the CANCEL wins`() {
-        let record = OutcomeMachine(after: [
+        let record = CallStateMachine(after: [
             call.invite(), call.provisional(180, at: 1), call.cancelled(at: 5), call.answered(at: 5.1),
             call.failed(487, at: 5.2), call.bye(at: 5.3),
         ]).record
@@ -71,7 +71,7 @@ struct OutcomeMachineTests {
     }
 
     @Test func `a challenge and the INVITE that answers it are one call`() {
-        var machine = OutcomeMachine(after: [call.invite()])
+        var machine = CallStateMachine(after: [call.invite()])
         #expect(machine.receive(call.failed(401, at: 0.1)) == .changed)
         #expect(machine.record.outcome == nil)
         #expect(machine.receive(call.invite(at: 0.2)) == .changed)
@@ -84,7 +84,7 @@ struct OutcomeMachineTests {
     }
 
     @Test func `a challenge nobody answers fails the call where it stood`() {
-        var machine = OutcomeMachine(after: [call.invite(), call.failed(407, at: 1)])
+        var machine = CallStateMachine(after: [call.invite(), call.failed(407, at: 1)])
         #expect(machine.expire(now: OutcomeSignals.start + 32_900_000, limits: .init()) == [])
         #expect(machine.expire(now: OutcomeSignals.start + 33_000_000, limits: .init()) == [.changed, .ended])
         #expect(machine.record.outcome == .failed)
@@ -92,7 +92,7 @@ struct OutcomeMachineTests {
     }
 
     @Test func `repeated and late signals change nothing`() {
-        var machine = OutcomeMachine(after: [
+        var machine = CallStateMachine(after: [
             call.invite(), call.provisional(180, at: 1), call.answered(at: 2),
         ])
         let before = machine
@@ -110,7 +110,7 @@ struct OutcomeMachineTests {
     }
 
     @Test func `a BYE in an early dialog is the caller giving up`() {
-        let record = OutcomeMachine(after: [
+        let record = CallStateMachine(after: [
             call.invite(), call.provisional(180, at: 1), call.bye(at: 4), call.failed(487, at: 4.1),
         ]).record
         #expect(record.outcome == .missed)
@@ -118,8 +118,8 @@ struct OutcomeMachineTests {
     }
 
     @Test func `a BYE that never comes ends the call as answered without a duration`() {
-        var machine = OutcomeMachine(after: [call.invite(), call.provisional(180, at: 1), call.answered(at: 5)])
-        let limits = OutcomeMachine.Limits(answered: 600)
+        var machine = CallStateMachine(after: [call.invite(), call.provisional(180, at: 1), call.answered(at: 5)])
+        let limits = CallStateMachine.Limits(answered: 600)
         #expect(machine.expire(now: OutcomeSignals.start + 604_000_000, limits: limits) == [])
         #expect(machine.expire(now: OutcomeSignals.start + 605_000_000, limits: limits) == [.changed, .ended])
         #expect(machine.record.outcome == .answered)
@@ -129,7 +129,7 @@ struct OutcomeMachineTests {
 
     @Test(arguments: [(true, CallOutcome.missed), (false, .failed)])
     func `a call whose every further word was lost ends in the end`(rings: Bool, outcome: CallOutcome) {
-        var machine = OutcomeMachine(after: rings ? [call.invite(), call.provisional(180, at: 1)] : [call.invite()])
+        var machine = CallStateMachine(after: rings ? [call.invite(), call.provisional(180, at: 1)] : [call.invite()])
         #expect(machine.expire(now: OutcomeSignals.start + 901_000_000, limits: .init()) == [.changed, .ended])
         #expect(machine.record.outcome == outcome)
         #expect(machine.record.ringSeconds == nil)
@@ -137,7 +137,7 @@ struct OutcomeMachineTests {
 
     @Test(arguments: [180, 182, 183] as [UInt16])
     func `a phone that says again that it rings is waited for`(status: UInt16) {
-        var machine = OutcomeMachine(after: [call.invite(), call.provisional(status, at: 1)])
+        var machine = CallStateMachine(after: [call.invite(), call.provisional(status, at: 1)])
         for minute in 1...30 { _ = machine.receive(call.provisional(status, at: Double(minute) * 60)) }
         #expect(machine.expire(now: OutcomeSignals.start + 2_699_000_000, limits: .init()) == [])
         #expect(machine.expire(now: OutcomeSignals.start + 2_700_000_000, limits: .init()) == [.changed, .ended])
@@ -145,7 +145,7 @@ struct OutcomeMachineTests {
     }
 
     @Test func `a phone that rings after another branch failed waits for no other try`() {
-        var machine = OutcomeMachine(after: [call.invite(), call.failed(480, at: 1)], awaitsRedial: true)
+        var machine = CallStateMachine(after: [call.invite(), call.failed(480, at: 1)], awaitsRedial: true)
         #expect(machine.isOpenToRedial)
         _ = machine.receive(call.provisional(180, at: 2))
         #expect(!machine.isOpenToRedial)
@@ -153,7 +153,7 @@ struct OutcomeMachineTests {
     }
 
     @Test func `a wall clock set back gives no duration rather than a wrong one`() {
-        let record = OutcomeMachine(after: [
+        let record = CallStateMachine(after: [
             call.invite(), call.provisional(180, at: 10), call.answered(at: 5), call.bye(at: 8),
         ]).record
         #expect(record.ringSeconds == nil)
@@ -178,8 +178,8 @@ struct OutcomeMachineTests {
 
     @Test(arguments: [(181, 900), (450, 900), (3600, 7200)])
     func `a phone that rings for all of Timer C is not taken for a call nobody ends`(timerC: Int64, seconds: Int64) {
-        let limits = OutcomeMachine.Limits(timerC: timerC)
-        var machine = OutcomeMachine(after: [call.invite(), call.provisional(180, at: 1)])
+        let limits = CallStateMachine.Limits(timerC: timerC)
+        var machine = CallStateMachine(after: [call.invite(), call.provisional(180, at: 1)])
         #expect(machine.expire(now: OutcomeSignals.start + (seconds + 1) * 1_000_000 - 1, limits: limits) == [])
         #expect(machine.expire(now: OutcomeSignals.start + (seconds + 1) * 1_000_000, limits: limits).contains(.ended))
     }
