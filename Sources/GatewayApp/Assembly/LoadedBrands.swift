@@ -18,7 +18,7 @@ struct LoadedBrands {
     /// - Throws: `BrandFileError`, or a database error where the stored records are needed and cannot be read.
     init(
         _ configuration: HeraldConfiguration, _ database: HeraldDatabase,
-        _ savedIndex: Task<SavedBrandIndex, any Error>?, logos: LogoHouse?, logger: Logger
+        _ savedIndex: Task<SavedBrandIndex, any Error>?, logos: LogoServices?, logger: Logger
     ) async throws {
         store = BrandCacheStore(database)
         let profile = configuration.renderingProfile

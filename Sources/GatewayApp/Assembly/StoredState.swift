@@ -12,7 +12,7 @@ import Logging
 struct StoredState {
     let database: HeraldDatabase
     /// Nil where logos are neither fetched nor served.
-    let logos: LogoHouse?
+    let logos: LogoServices?
     let brands: LoadedBrands
     let ring: UpdateRing
     let recorder: OutcomeRecorder
@@ -57,7 +57,7 @@ private struct BrandLoading {
     }
 
     /// Returns the database with logos and brands; the directory still has records that cannot be read here.
-    func run() async throws -> (HeraldDatabase, LogoHouse?, LoadedBrands) {
+    func run() async throws -> (HeraldDatabase, LogoServices?, LoadedBrands) {
         let database = HeraldDatabase(ofGateway: configuration.state, spare: configuration.runtime)
         do {
             return try await load(database)
@@ -67,9 +67,9 @@ private struct BrandLoading {
         }
     }
 
-    private func load(_ database: HeraldDatabase) async throws -> (HeraldDatabase, LogoHouse?, LoadedBrands) {
+    private func load(_ database: HeraldDatabase) async throws -> (HeraldDatabase, LogoServices?, LoadedBrands) {
         for notice in database.notices { resources.troubles.add(notice) }
-        let logos = configuration.logos.map { LogoHouse($0, database, stateFolder: configuration.state) }
+        let logos = configuration.logos.map { LogoServices($0, database, stateFolder: configuration.state) }
         let brands = try await LoadedBrands(
             configuration, database, resources.savedIndex, logos: logos, logger: start.logger)
         return (database, logos, brands)

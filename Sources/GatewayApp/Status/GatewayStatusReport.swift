@@ -26,7 +26,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let troubles: StateTroubles
     let link: DirectoryLink?
     /// Nil where logos are neither fetched nor served.
-    let logos: LogoHouse?
+    let logos: LogoServices?
     /// True where no sync is awaited: brands come from a file, or branding is off.
     let isSettledWithoutSync: Bool
     let rejections: RejectionService

@@ -11,7 +11,7 @@ import Logging
 import ServiceLifecycle
 
 /// The parts that fetch, keep and serve the gateway's own copies of logos.
-struct LogoHouse: Sendable {
+struct LogoServices: Sendable {
     let store: LogoStore
     let traffic = LogoTraffic()
     private let configuration: HeraldConfiguration.Logos
