@@ -11,7 +11,7 @@ import ServiceLifecycle
 /// Calls of stale brands pass unbranded with the reason `stale`.
 package final class CacheLifetime: Service, Sendable {
     private let publisher: BrandingPublisher
-    private let word: DirectoryWord
+    private let word: DirectoryState
     private let own: Duration?
     private let lastSuccess: @Sendable () async -> Int64?
     private let time: Timekeeper
@@ -20,7 +20,7 @@ package final class CacheLifetime: Service, Sendable {
     ///   - own: the operator's lifetime; zero for no limit, nil if not configured.
     ///   - lastSuccess: seconds since 1970 of the last successful sync, also of an earlier run; nil before the first.
     package init(
-        publisher: BrandingPublisher, word: DirectoryWord, own: Duration?, time: Timekeeper = .system,
+        publisher: BrandingPublisher, word: DirectoryState, own: Duration?, time: Timekeeper = .system,
         lastSuccess: @escaping @Sendable () async -> Int64?
     ) {
         self.publisher = publisher

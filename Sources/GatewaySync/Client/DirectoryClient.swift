@@ -20,7 +20,7 @@ package final class DirectoryClient: Sendable, Service {
     let logger: Logger
     let pace = RequestPace()
     /// The last `config` and remote configuration of the directory.
-    package let word = DirectoryWord()
+    package let word = DirectoryState()
     /// Nil if requests carry the API key.
     let session: BearerSession?
     private let http: HTTPClient

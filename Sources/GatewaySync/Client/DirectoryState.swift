@@ -6,7 +6,7 @@ import Synchronization
 /// Holds the last `config` and remote configuration of the directory, for all its clients.
 ///
 /// `config` arrives with syncs, lookups and events, the remote configuration with its own request. Any thread.
-package final class DirectoryWord: Sendable {
+package final class DirectoryState: Sendable {
     private struct State {
         var config = DirectoryConfig()
         var remote: RemoteConfiguration?
