@@ -34,7 +34,7 @@ package final class LogoService: Service, Sendable {
         /// By the steady clock.
         var lastPublish: Int64?
         /// Of this round.
-        var silent = SilentLogoHosts()
+        var silent = HostCircuitBreaker()
     }
 
     /// Limit of log lines about single logos in one round.
@@ -85,7 +85,7 @@ package final class LogoService: Service, Sendable {
         let now = time.steady()
         state.withLock { state in
             state.lines = 0
-            state.silent = SilentLogoHosts()
+            state.silent = HostCircuitBreaker()
             state.lastPublish = state.lastPublish ?? now
         }
         await noting {

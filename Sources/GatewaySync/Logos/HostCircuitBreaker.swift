@@ -3,7 +3,7 @@
 /// Skips hosts after several consecutive timeouts, so that a dead host does not delay the logos of others.
 ///
 /// Otherwise each logo of such a host takes a whole timeout: hours for some thousands.
-struct SilentLogoHosts {
+struct HostCircuitBreaker {
     /// Consecutive failures before a host is skipped.
     static let patience = 3
 
