@@ -18,7 +18,7 @@ package final class DirectoryClient: Sendable, Service {
     let settings: DirectorySettings
     let time: Timekeeper
     let logger: Logger
-    let pace = RequestPace()
+    let pace = RequestRateLimiter()
     /// The last `config` and remote configuration of the directory.
     package let word = DirectoryState()
     /// Nil if requests carry the API key.

@@ -51,7 +51,7 @@ struct DirectoryExchange {
 
     let client: HTTPClient
     let settings: DirectorySettings
-    let pace: RequestPace
+    let pace: RequestRateLimiter
     let time: Timekeeper
     /// An access token that replaces the API key.
     var token: String?

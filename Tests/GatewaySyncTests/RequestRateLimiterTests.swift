@@ -9,7 +9,7 @@ import Testing
 @testable import GatewaySync
 
 @Suite("Rate limits of the directory, mobile-api Rate Limits", .timeLimit(.minutes(8)))
-struct RequestPaceTests {
+struct RequestRateLimiterTests {
     private static let now = ManualTime.start
     private static let sync = #"{"success":true,"branding":[],"synced_at":"2026-01-01T00:00:00Z"}"#
 
@@ -23,7 +23,7 @@ struct RequestPaceTests {
         ("0", "99999999999", 3600), ("-1", "45", 45), ("x", "45", 0), ("0", "soon", 0), ("0", "-9", 0),
     ])
     func `nothing is asked when nothing remains, until the window ends`(remaining: String, reset: String, wait: Int) {
-        let pace = RequestPace()
+        let pace = RequestRateLimiter()
         pace.note(Self.headers(remaining, reset), asked: nil, now: Self.now, wall: Self.now)
         #expect(pace.pause(now: Self.now) == .seconds(wait))
         #expect((pace.admit(now: Self.now) == nil) == (wait == 0))
@@ -32,7 +32,7 @@ struct RequestPaceTests {
 
     @Test(arguments: [-86_400, -3_600, -30, 30, 3_600, 86_400] as [Int64])
     func `a wall clock that is set changes no wait`(step: Int64) {
-        let pace = RequestPace()
+        let pace = RequestRateLimiter()
         let steady: Int64 = 500
         // The window's end is told as a time of day, and that clock is set while it is waited for.
         pace.note(Self.headers("0", "\(Self.now + 45)"), asked: .seconds(60), now: steady, wall: Self.now)
@@ -45,7 +45,7 @@ struct RequestPaceTests {
     }
 
     @Test func `requests in flight are counted before their answers say so`() {
-        let pace = RequestPace()
+        let pace = RequestRateLimiter()
         pace.note(Self.headers("2", "60"), asked: nil, now: Self.now, wall: Self.now)
         #expect(pace.admit(now: Self.now) == nil)
         #expect(pace.admit(now: Self.now) == nil)

@@ -8,7 +8,7 @@ import Synchronization
 /// Reads `X-RateLimit-Remaining` and `X-RateLimit-Reset` of every response and `Retry-After` of a refusal. Each
 /// admitted request lowers the remaining count, because responses in flight do not count each other. Any thread.
 /// Source: mobile-api, "Rate Limits".
-final class RequestPace: Sendable {
+final class RequestRateLimiter: Sendable {
     private struct State {
         var remaining: Int?
         /// End of the window, in seconds of the steady clock.
