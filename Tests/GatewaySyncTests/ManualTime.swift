@@ -30,8 +30,8 @@ final class ManualTime: Sendable {
     }
 
     /// Without chance: nothing is spread.
-    var keeper: Timekeeper {
-        Timekeeper(now: { self.now }, sleep: { try await self.sleep($0) }, chance: { 0.5 })
+    var keeper: ServiceClock {
+        ServiceClock(now: { self.now }, sleep: { try await self.sleep($0) }, chance: { 0.5 })
     }
 
     var now: Int64 { Self.start + state.withLock { $0.elapsed.components.seconds } }

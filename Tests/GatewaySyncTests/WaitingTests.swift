@@ -16,7 +16,7 @@ struct WaitingTests {
 
     @Test(arguments: [(0.0, 90), (0.5, 100), (1.0, 110)])
     func `chance spreads a wait by its share`(chance: Double, seconds: Int) {
-        var time = Timekeeper.system
+        var time = ServiceClock.system
         time.chance = { chance }
         let spread = time.spread(.seconds(100), by: 0.1)
         #expect(abs((spread - .seconds(seconds)) / .seconds(1)) < 0.001)

@@ -66,7 +66,7 @@ struct DirectoryConnection {
     func lifetime(_ access: HeraldConfiguration.DirectoryAccess, _ sync: SyncService) -> CacheLifetime {
         CacheLifetime(publisher: publisher, word: client.word, own: access.cacheLifetime) { [store] in
             // Before the first sync of this run the stored time counts.
-            if let age = sync.successAge { return Timekeeper.system.now() - age }
+            if let age = sync.successAge { return ServiceClock.system.now() - age }
             return try? await store.syncState().lastSync
         }
     }

@@ -13,7 +13,7 @@ import ServiceLifecycle
 struct CallOutputService: Service {
     let outputs: [any CallRecordOutput]
     let logger: Logger
-    let time: Timekeeper
+    let time: ServiceClock
 
     /// Nil where the configuration names no output.
     init?(_ outcomes: HeraldConfiguration.Outcomes, _ database: HeraldDatabase, logger: Logger) {
@@ -30,7 +30,7 @@ struct CallOutputService: Service {
         self.init(outputs, logger: logger)
     }
 
-    init(_ outputs: [any CallRecordOutput], logger: Logger, time: Timekeeper = .system) {
+    init(_ outputs: [any CallRecordOutput], logger: Logger, time: ServiceClock = .system) {
         self.outputs = outputs
         self.logger = logger
         self.time = time

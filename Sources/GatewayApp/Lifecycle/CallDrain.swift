@@ -10,7 +10,7 @@ struct CallDrain: Sendable {
     private let shared: GatewayShared
     private let patience: Duration
     private let logger: Logger
-    private let time: Timekeeper
+    private let time: ServiceClock
     private let secondSignal: @Sendable () async -> Void
 
     /// Time between two looks at the number of calls.
@@ -22,7 +22,7 @@ struct CallDrain: Sendable {
     ///   - patience: the longest wait; zero for none.
     ///   - secondSignal: returns at a SIGTERM or SIGINT that arrives during the drain.
     init(
-        _ shared: GatewayShared, patience: Duration, logger: Logger, time: Timekeeper = .system,
+        _ shared: GatewayShared, patience: Duration, logger: Logger, time: ServiceClock = .system,
         secondSignal: @escaping @Sendable () async -> Void = CallDrain.nextSignal
     ) {
         self.shared = shared

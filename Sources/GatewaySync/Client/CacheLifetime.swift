@@ -14,13 +14,13 @@ package final class CacheLifetime: Service, Sendable {
     private let word: DirectoryState
     private let own: Duration?
     private let lastSuccess: @Sendable () async -> Int64?
-    private let time: Timekeeper
+    private let time: ServiceClock
 
     /// - Parameters:
     ///   - own: the operator's lifetime; zero for no limit, nil if not configured.
     ///   - lastSuccess: seconds since 1970 of the last successful sync, also of an earlier run; nil before the first.
     package init(
-        publisher: BrandingPublisher, word: DirectoryState, own: Duration?, time: Timekeeper = .system,
+        publisher: BrandingPublisher, word: DirectoryState, own: Duration?, time: ServiceClock = .system,
         lastSuccess: @escaping @Sendable () async -> Int64?
     ) {
         self.publisher = publisher

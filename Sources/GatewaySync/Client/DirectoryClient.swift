@@ -16,7 +16,7 @@ import Synchronization
 /// securenode-endpoint-contract §2 and §11, api-client-networking "Retry / Backoff".
 package final class DirectoryClient: Sendable, Service {
     let settings: DirectorySettings
-    let time: Timekeeper
+    let time: ServiceClock
     let logger: Logger
     let pace = RequestRateLimiter()
     /// The last `config` and remote configuration of the directory.
@@ -27,7 +27,7 @@ package final class DirectoryClient: Sendable, Service {
     private let mount = Mutex<DirectoryAddress.Mount?>(nil)
     private let isShutDown = Mutex(false)
 
-    package init(_ settings: DirectorySettings, time: Timekeeper = .system, logger: Logger) {
+    package init(_ settings: DirectorySettings, time: ServiceClock = .system, logger: Logger) {
         self.settings = settings
         self.time = time
         self.logger = logger

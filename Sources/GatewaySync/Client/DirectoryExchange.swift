@@ -52,7 +52,7 @@ struct DirectoryExchange {
     let client: HTTPClient
     let settings: DirectorySettings
     let pace: RequestRateLimiter
-    let time: Timekeeper
+    let time: ServiceClock
     /// An access token that replaces the API key.
     var token: String?
 

@@ -31,7 +31,7 @@ final class WakeSignal: Sendable {
     /// Returns at once when the task is cancelled.
     ///
     /// Only one task may wait at a time.
-    func wait(_ duration: Duration, time: Timekeeper) async {
+    func wait(_ duration: Duration, time: ServiceClock) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await time.sleep(duration) }
             group.addTask { await self.wait() }

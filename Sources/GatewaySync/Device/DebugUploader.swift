@@ -39,13 +39,13 @@ package final class DebugUploader: Service, Sendable {
     private let current: CurrentBranding
     private let content: Content
     private let file: PrivateFile
-    private let time: Timekeeper
+    private let time: ServiceClock
     private let logger: Logger
     private let due = WakeSignal()
 
     package init(
         client: DirectoryClient, device: DeviceIdentity, current: CurrentBranding, stateFolder: String,
-        content: Content, time: Timekeeper = .system, logger: Logger
+        content: Content, time: ServiceClock = .system, logger: Logger
     ) {
         self.client = client
         self.device = device

@@ -17,7 +17,7 @@ final class DeviceLife: Sendable {
     ///
     /// Registration happens once per id.
     private let registeredPath: String
-    private let time: Timekeeper
+    private let time: ServiceClock
     private let logger: Logger
     /// The last failure of each request.
     ///
@@ -25,7 +25,7 @@ final class DeviceLife: Sendable {
     private let failures = Mutex<[String: String]>([:])
 
     init(
-        client: DirectoryClient, device: DeviceIdentity, stateFolder: String, time: Timekeeper, logger: Logger
+        client: DirectoryClient, device: DeviceIdentity, stateFolder: String, time: ServiceClock, logger: Logger
     ) {
         self.client = client
         self.device = device

@@ -23,13 +23,13 @@ package final class RemoteConfigurationService: Service, Sendable {
     private let client: DirectoryClient
     private let device: DeviceIdentity
     private let interval: Duration
-    private let time: Timekeeper
+    private let time: ServiceClock
     private let logger: Logger
     private let state = Mutex((standing: Standing(), failure: String?.none))
 
     package init(
         client: DirectoryClient, device: DeviceIdentity, interval: Duration = .seconds(86_400),
-        time: Timekeeper = .system, logger: Logger
+        time: ServiceClock = .system, logger: Logger
     ) {
         self.client = client
         self.device = device

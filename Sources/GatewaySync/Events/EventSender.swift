@@ -18,7 +18,7 @@ package final class EventSender: Service, Sendable {
     let publisher: BrandingPublisher
     let body: EventBody
     private let schedule: EventSchedule
-    private let time: Timekeeper
+    private let time: ServiceClock
     let logger: Logger
     private let due = WakeSignal()
     private let stop = WakeSignal()
@@ -39,7 +39,7 @@ package final class EventSender: Service, Sendable {
 
     package init(
         client: DirectoryClient, outbox: any EventOutbox, publisher: BrandingPublisher, device: DeviceIdentity,
-        schedule: EventSchedule = EventSchedule(), time: Timekeeper = .system, logger: Logger
+        schedule: EventSchedule = EventSchedule(), time: ServiceClock = .system, logger: Logger
     ) {
         self.client = client
         self.outbox = outbox

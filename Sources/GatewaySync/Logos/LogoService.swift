@@ -19,7 +19,7 @@ package final class LogoService: Service, Sendable {
     private let fetch: LogoFetch
     private let shape: LogoShaper
     private let publish: @Sendable () async throws -> Void
-    private let time: Timekeeper
+    private let time: ServiceClock
     private let logger: Logger
     private let due = WakeSignal()
     private let state = Mutex(State())
@@ -47,7 +47,7 @@ package final class LogoService: Service, Sendable {
     package init(
         _ settings: LogoSettings, cache: any LogoCache, traffic: LogoTraffic, current: CurrentBranding,
         resolve: @escaping LogoResolver = LogoAddress.resolve, shape: @escaping LogoShaper,
-        publish: @escaping @Sendable () async throws -> Void, time: Timekeeper = .system, logger: Logger
+        publish: @escaping @Sendable () async throws -> Void, time: ServiceClock = .system, logger: Logger
     ) {
         self.settings = settings
         self.cache = cache

@@ -42,7 +42,7 @@ package final class NumberLookup: Service, Sendable {
     private let schedule: LookupSchedule
     private let store: @Sendable (BrandRecord) async throws -> Bool
     private let index: @Sendable () async throws -> BrandIndex
-    private let time: Timekeeper
+    private let time: ServiceClock
     private let logger: Logger
     private let state = Mutex(State())
     private let due = WakeSignal()
@@ -52,7 +52,7 @@ package final class NumberLookup: Service, Sendable {
     ///   - index: builds the index from the stored records.
     package init(
         client: DirectoryClient, device: DeviceIdentity, publisher: BrandingPublisher, schedule: LookupSchedule,
-        time: Timekeeper = .system, logger: Logger, store: @escaping @Sendable (BrandRecord) async throws -> Bool,
+        time: ServiceClock = .system, logger: Logger, store: @escaping @Sendable (BrandRecord) async throws -> Bool,
         index: @escaping @Sendable () async throws -> BrandIndex
     ) {
         self.client = client

@@ -22,13 +22,13 @@ package actor BrandingPublisher {
     private var storedGates: BrandingGates
     private var isStoring = false
     private var remarks: ConfigRemarks
-    private let time: Timekeeper
+    private let time: ServiceClock
     /// Time of each gate's last change; missing if it has not changed since the start.
     private(set) package var changedAt: [String: Int64] = [:]
 
     /// Continues from the snapshot of the program's start, with the stored gates.
     package init(
-        current: CurrentBranding, cache: any BrandCache, time: Timekeeper = .system, logger: Logger
+        current: CurrentBranding, cache: any BrandCache, time: ServiceClock = .system, logger: Logger
     ) {
         self.time = time
         self.current = current

@@ -20,7 +20,7 @@ package final class SyncService: Service, Sendable {
     private let device: DeviceIdentity
     private let life: DeviceLife
     private let schedule: SyncSchedule
-    private let time: Timekeeper
+    private let time: ServiceClock
     private let logger: Logger
     private let state = Mutex(State())
     private var due: WakeSignal { publisher.wantsSync }
@@ -69,7 +69,7 @@ package final class SyncService: Service, Sendable {
     ///   - whileSyncing: called with `true` before a sync and `false` after it, so that calls can have priority.
     package init(
         client: DirectoryClient, cache: any BrandCache, publisher: BrandingPublisher, device: DeviceIdentity,
-        stateFolder: String, schedule: SyncSchedule = SyncSchedule(), time: Timekeeper = .system, logger: Logger,
+        stateFolder: String, schedule: SyncSchedule = SyncSchedule(), time: ServiceClock = .system, logger: Logger,
         whileSyncing: @escaping @Sendable (Bool) -> Void = { _ in },
         index: @escaping @Sendable () async throws -> BrandIndex
     ) {

@@ -32,8 +32,8 @@ final class ManualTime: Sendable {
     private let state = Mutex(State())
 
     /// The clock for the code under test; it starts at second 1,000.
-    var clock: Timekeeper {
-        Timekeeper(
+    var clock: ServiceClock {
+        ServiceClock(
             now: { 1_000 + self.state.withLock { $0.elapsed.components.seconds } },
             sleep: { try await self.sleep($0) }, chance: { 0.5 })
     }

@@ -6,7 +6,7 @@ import HostSystem
 /// Time, waits and random numbers of the sync services.
 ///
 /// Tests inject their own.
-package struct Timekeeper: Sendable {
+package struct ServiceClock: Sendable {
     /// Wall clock, seconds since 1970.
     package var now: @Sendable () -> Int64
     /// Steady clock in seconds, unaffected by clock steps: for ages and waits of this process.
@@ -32,7 +32,7 @@ package struct Timekeeper: Sendable {
     }
 
     /// The machine's clocks.
-    package static let system = Timekeeper(
+    package static let system = ServiceClock(
         now: { Int64(Date().timeIntervalSince1970) },
         steady: { WallClockSteps.sinceBoot() / 1_000_000 },
         sleep: { try await Task.sleep(for: $0) },
