@@ -37,7 +37,7 @@ struct WaitingTests {
 
     @Test func `a ring while nobody waits ends the next wait`() async {
         // Asserts that both waits return: the first at once, since no time passes, the second only after 60 s.
-        let signal = WakeSignal()
+        let signal = AsyncEvent()
         let time = ManualTime()
         signal.ring()
         signal.ring()
@@ -49,7 +49,7 @@ struct WaitingTests {
     }
 
     @Test func `a ring, the end of the time and cancellation each end a wait`() async {
-        let signal = WakeSignal()
+        let signal = AsyncEvent()
         let time = ManualTime()
         async let rung: Void = signal.wait(.seconds(60), time: time.keeper)
         await until { !time.sleeping.isEmpty }

@@ -41,7 +41,7 @@ package final class DebugUploader: Service, Sendable {
     private let file: PrivateFile
     private let time: ServiceClock
     private let logger: Logger
-    private let due = WakeSignal()
+    private let due = AsyncEvent()
 
     package init(
         client: DirectoryClient, device: DeviceIdentity, current: CurrentBranding, stateFolder: String,

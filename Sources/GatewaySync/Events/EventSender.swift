@@ -20,8 +20,8 @@ package final class EventSender: Service, Sendable {
     private let schedule: EventSchedule
     private let time: ServiceClock
     let logger: Logger
-    private let due = WakeSignal()
-    private let stop = WakeSignal()
+    private let due = AsyncEvent()
+    private let stop = AsyncEvent()
     private let state = Mutex(State())
 
     private struct State {

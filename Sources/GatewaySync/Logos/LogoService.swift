@@ -21,7 +21,7 @@ package final class LogoService: Service, Sendable {
     private let publish: @Sendable () async throws -> Void
     private let time: ServiceClock
     private let logger: Logger
-    private let due = WakeSignal()
+    private let due = AsyncEvent()
     private let state = Mutex(State())
 
     private struct State {

@@ -45,7 +45,7 @@ package final class NumberLookup: Service, Sendable {
     private let time: ServiceClock
     private let logger: Logger
     private let state = Mutex(State())
-    private let due = WakeSignal()
+    private let due = AsyncEvent()
 
     /// - Parameters:
     ///   - store: stores a record unless the number has one. Returns true if it stored the record.

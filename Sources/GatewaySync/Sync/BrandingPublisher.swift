@@ -66,7 +66,7 @@ package actor BrandingPublisher {
     /// Requests an early sync.
     ///
     /// Only a sync shows whether the key is refused and the records are fresh.
-    nonisolated let wantsSync = WakeSignal()
+    nonisolated let wantsSync = AsyncEvent()
 
     /// Closes the gate after a request other than a sync had its key refused, and requests a sync to decide.
     func doubtKey() async {

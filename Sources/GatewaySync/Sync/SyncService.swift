@@ -23,8 +23,8 @@ package final class SyncService: Service, Sendable {
     private let time: ServiceClock
     private let logger: Logger
     private let state = Mutex(State())
-    private var due: WakeSignal { publisher.wantsSync }
-    private let synced = WakeSignal()
+    private var due: AsyncEvent { publisher.wantsSync }
+    private let synced = AsyncEvent()
     private let orders = SyncOrders()
 
     private struct State {

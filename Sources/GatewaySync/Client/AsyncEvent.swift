@@ -5,7 +5,7 @@ import Synchronization
 /// Wakes one waiting task.
 ///
 /// A ring without a waiting task is kept; several rings count as one.
-final class WakeSignal: Sendable {
+final class AsyncEvent: Sendable {
     private struct State {
         var rung = false
         var waiter: CheckedContinuation<Void, Never>?
