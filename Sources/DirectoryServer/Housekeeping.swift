@@ -15,7 +15,7 @@ final class Housekeeping: Service {
     private let database: DirectoryDatabase
     private let retention: Retention
     private let now: @Sendable () -> Int64
-    private let clockSteps: Mutex<WallClockSteps>
+    private let clockSteps: Mutex<ClockStepDetector>
     private let logger: Logger
     /// The accounts of the day that were logged already.
     private let loggedQuotas = Mutex<(day: String, accounts: Set<String>)>(("", []))
@@ -23,7 +23,7 @@ final class Housekeeping: Service {
     /// - Parameter now: seconds since 1970.
     init(
         database: DirectoryDatabase, retention: Retention, now: @escaping @Sendable () -> Int64,
-        clockSteps: WallClockSteps = .init(), logger: Logger
+        clockSteps: ClockStepDetector = .init(), logger: Logger
     ) {
         self.database = database
         self.retention = retention

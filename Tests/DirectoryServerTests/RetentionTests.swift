@@ -19,14 +19,14 @@ struct RetentionTests {
     /// One round of the server's housekeeping at its present time, an hour after it has first looked at the clock.
     private static func round(_ directory: RunningDirectory, keepDays: Int = 400) async {
         let steady = Mutex<Int64>(0)
-        var steps = WallClockSteps { steady.withLock { $0 } }
+        var steps = ClockStepDetector { steady.withLock { $0 } }
         #expect(steps.step(of: { (directory.time.seconds - 3_600) * 1_000_000 }) == nil)
         steady.withLock { $0 = 3_600_000_000 }
         await housekeeping(directory, keepDays, steps).round()
     }
 
     private static func housekeeping(
-        _ directory: RunningDirectory, _ keepDays: Int, _ steps: WallClockSteps
+        _ directory: RunningDirectory, _ keepDays: Int, _ steps: ClockStepDetector
     ) -> Housekeeping {
         Housekeeping(
             database: directory.database, retention: Retention(database: directory.database, keepDays: keepDays),
@@ -79,7 +79,7 @@ struct RetentionTests {
     @Test func `nothing goes while the clock may be in the wrong year`() async throws {
         try await RunningDirectory.run { directory in
             let steady = Mutex<Int64>(0)
-            let housekeeping = Self.housekeeping(directory, 10, WallClockSteps { steady.withLock { $0 } })
+            let housekeeping = Self.housekeeping(directory, 10, ClockStepDetector { steady.withLock { $0 } })
             func pass(seconds: Int64, clockIsSetBy step: Int64 = 0) async {
                 steady.withLock { $0 += seconds * 1_000_000 }
                 directory.time.seconds += seconds + step

@@ -37,7 +37,7 @@ final class LedgerFixture {
             defer { after.withLock { $0.take() }?() }
             return time.withLock { $0.wall }
         }
-        var steps: WallClockSteps { WallClockSteps { self.time.withLock { $0.steady } } }
+        var steps: ClockStepDetector { ClockStepDetector { self.time.withLock { $0.steady } } }
         func advance(seconds: Int64) {
             time.withLock { time in
                 time.wall += seconds * 1_000_000

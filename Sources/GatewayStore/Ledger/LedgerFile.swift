@@ -123,7 +123,7 @@ package final class LedgerFile: Sendable {
 
     /// `20261127T143000Z`.
     private static func stamp() -> String {
-        var (time, parts) = (time_t(WallClockSteps.wall() / 1_000_000), tm())
+        var (time, parts) = (time_t(ClockStepDetector.wall() / 1_000_000), tm())
         gmtime_r(&time, &parts)
         func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
         return "\(parts.tm_year + 1900)\(two(parts.tm_mon + 1))\(two(parts.tm_mday))T"

@@ -7,11 +7,11 @@ import Synchronization
 ///
 /// A step forward makes rows due early, which costs an attempt. Any thread.
 package final class QueueClock: Sendable {
-    private let state: Mutex<(steps: WallClockSteps, behind: Int64)>
+    private let state: Mutex<(steps: ClockStepDetector, behind: Int64)>
 
     /// - Parameter steady: microseconds of the monotonic clock.
-    package init(steady: @escaping @Sendable () -> Int64 = WallClockSteps.sinceBoot) {
-        state = Mutex((WallClockSteps(steady: steady), 0))
+    package init(steady: @escaping @Sendable () -> Int64 = ClockStepDetector.sinceBoot) {
+        state = Mutex((ClockStepDetector(steady: steady), 0))
     }
 
     /// Runs `shift` with the seconds of a step back since the last call, if there was one.

@@ -87,7 +87,7 @@ package final class OutcomeRecorder: Sendable {
     let journal = Mutex<LedgerJournal?>(nil)
     /// Names by the mark of the trunk.
     let trunks: Mutex<[UInt16: String]>
-    let clockSteps: Mutex<WallClockSteps>
+    let clockSteps: Mutex<ClockStepDetector>
     /// End of the last round, by the monotonic clock.
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
@@ -102,7 +102,7 @@ package final class OutcomeRecorder: Sendable {
     package init(
         database: HeraldDatabase, ring: UpdateRing, settings: Settings = .init(),
         log: Logger = Logger(label: "herald.outcome"),
-        now: @escaping @Sendable () -> Int64 = WallClockSteps.wall, clockSteps: WallClockSteps = .init()
+        now: @escaping @Sendable () -> Int64 = ClockStepDetector.wall, clockSteps: ClockStepDetector = .init()
     ) {
         self.clockSteps = Mutex(clockSteps)
         self.database = database

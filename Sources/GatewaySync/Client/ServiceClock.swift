@@ -34,7 +34,7 @@ package struct ServiceClock: Sendable {
     /// The machine's clocks.
     package static let system = ServiceClock(
         now: { Int64(Date().timeIntervalSince1970) },
-        steady: { WallClockSteps.sinceBoot() / 1_000_000 },
+        steady: { ClockStepDetector.sinceBoot() / 1_000_000 },
         sleep: { try await Task.sleep(for: $0) },
         chance: { Double.random(in: 0..<1) })
 

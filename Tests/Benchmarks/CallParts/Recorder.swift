@@ -47,7 +47,7 @@ private final class RecorderLoad {
         let clock = clock
         recorder = OutcomeRecorder(
             database: database, ring: ring, settings: settings, now: { clock.microseconds },
-            clockSteps: WallClockSteps(steady: { clock.microseconds }))
+            clockSteps: ClockStepDetector(steady: { clock.microseconds }))
         try recorder.drain()
     }
 

@@ -6,11 +6,11 @@ import Testing
 @testable import HostSystem
 
 @Suite("A wall clock that was set")
-struct WallClockStepsTests {
+struct ClockStepDetectorTests {
     @Test func `it has stood since it was read first or was set last`() {
         let wall = Mutex<Int64>(7)
         let steady = Mutex<Int64>(0)
-        var steps = WallClockSteps { steady.withLock { $0 } }
+        var steps = ClockStepDetector { steady.withLock { $0 } }
         func pass(seconds: Int64, setBy step: Int64 = 0) -> Int64? {
             steady.withLock { $0 += seconds * 1_000_000 }
             wall.withLock { $0 += (seconds + step) * 1_000_000 }
@@ -31,7 +31,7 @@ struct WallClockStepsTests {
     @Test func `a clock that is slewed was not set, however far it goes`() {
         let wall = Mutex<Int64>(0)
         let steady = Mutex<Int64>(0)
-        var steps = WallClockSteps { steady.withLock { $0 } }
+        var steps = ClockStepDetector { steady.withLock { $0 } }
         for _ in 0..<400 {
             #expect(steps.step(of: { wall.withLock { $0 } }) == nil)
             steady.withLock { $0 += 10_000_000 }
@@ -43,7 +43,7 @@ struct WallClockStepsTests {
     @Test func `two readings with a pause between them say nothing`() {
         let time = Mutex<Int64>(0)
         // Each look at the steady clock finds three seconds gone, as on a machine that is overloaded.
-        var steps = WallClockSteps {
+        var steps = ClockStepDetector {
             time.withLock { time in
                 time += 3_000_000
                 return time
@@ -54,14 +54,14 @@ struct WallClockStepsTests {
 
     @Test func `a reading is one look at the wall clock, and none where it took long`() {
         let steady = Mutex<Int64>(0)
-        var steps = WallClockSteps { steady.withLock { $0 } }
-        #expect(steps.read { 100 } == WallClockSteps.Reading(time: 100, step: nil))
-        #expect(steps.read { 7_000_100 } == WallClockSteps.Reading(time: 7_000_100, step: 7_000_000))
+        var steps = ClockStepDetector { steady.withLock { $0 } }
+        #expect(steps.read { 100 } == ClockStepDetector.Reading(time: 100, step: nil))
+        #expect(steps.read { 7_000_100 } == ClockStepDetector.Reading(time: 7_000_100, step: 7_000_000))
         let late = steps.read {
             steady.withLock { $0 += 300_000 }
             return 7_300_100
         }
         #expect(late == nil)
-        #expect(steps.read { 7_300_100 } == WallClockSteps.Reading(time: 7_300_100, step: nil))
+        #expect(steps.read { 7_300_100 } == ClockStepDetector.Reading(time: 7_300_100, step: nil))
     }
 }

@@ -7,7 +7,7 @@ import Glibc
 /// A machine may start with a clock that is hours wrong and is set while calls ring. Durations would be wrong by the
 /// same amount, and calls in progress would count as overdue. A slewed clock (time servers do that below half a second)
 /// has no step. One thread.
-package struct WallClockSteps: Sendable {
+package struct ClockStepDetector: Sendable {
     /// Smallest step in microseconds.
     ///
     /// Smaller differences are slews, or pauses between two readings.
