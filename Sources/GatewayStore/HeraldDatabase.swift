@@ -164,7 +164,7 @@ package final class HeraldDatabase: Sendable {
         guard access(path, R_OK) == 0 else {
             let code = errno
             throw HeraldDatabaseError(
-                path: path, problem: code == ENOENT ? .missing : .forbidden(SystemReason.text(code)))
+                path: path, problem: code == ENOENT ? .missing : .forbidden(SystemError.text(code)))
         }
         do {
             var configuration = Self.configuration(label: path)
@@ -184,7 +184,7 @@ package final class HeraldDatabase: Sendable {
 
     /// The error without the failed statement, which does not help an operator.
     private static func reason(_ error: any Error) -> String {
-        (error as? DatabaseError)?.message ?? SystemReason.text(error) ?? "\(error)"
+        (error as? DatabaseError)?.message ?? SystemError.text(error) ?? "\(error)"
     }
 
     private static func configuration(label: String) -> Configuration {

@@ -34,7 +34,7 @@ package struct ListenRefusal: Error, Hashable, Sendable, CustomStringConvertible
     }
 
     package var description: String {
-        "cannot listen on \(wire.rawValue) \(address): \(SystemReason.text(code)); \(advice)change \(key)"
+        "cannot listen on \(wire.rawValue) \(address): \(SystemError.text(code)); \(advice)change \(key)"
     }
 
     private var advice: String {

@@ -29,13 +29,13 @@ struct SystemReasonsTests {
             try FileManager.default.createDirectory(
                 atPath: "/dev/null/state", withIntermediateDirectories: true, attributes: nil)
         }
-        #expect(error.flatMap { SystemReason.text($0) } == "Not a directory")
-        #expect(SystemReason.text(CancellationError()) == nil)
+        #expect(error.flatMap { SystemError.text($0) } == "Not a directory")
+        #expect(SystemError.text(CancellationError()) == nil)
     }
 
     @Test(arguments: [
         ("/nowhere/file", "No such file or directory"), ("/", "Is a directory"), ("/dev/null/file", "Not a directory"),
     ]) func `a file that cannot be read says why`(path: String, text: String) {
-        #expect(SystemReason.ofReading(path) == text)
+        #expect(SystemError.ofReading(path) == text)
     }
 }

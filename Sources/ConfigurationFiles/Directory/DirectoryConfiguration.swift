@@ -121,7 +121,7 @@ package struct DirectoryConfiguration: Sendable {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder),
             FileManager.default.isReadableFile(atPath: path)
-        else { return "\(path) cannot be read: \(SystemReason.ofReading(path))" }
+        else { return "\(path) cannot be read: \(SystemError.ofReading(path))" }
         return isFolder.boolValue ? nil : "\(path) is not a folder"
     }
 

@@ -45,7 +45,7 @@ struct SecretSchema {
         let shown = path.hasPrefix("/") || path.hasPrefix(".") ? file.resolved(path) : "the file"
         let found = file.resolved(path)
         guard let data = FileManager.default.contents(atPath: found) else {
-            section.problem(key, "\(shown) cannot be read: \(SystemReason.ofReading(found))")
+            section.problem(key, "\(shown) cannot be read: \(SystemError.ofReading(found))")
             return nil
         }
         guard let secret = checked(String(decoding: data, as: UTF8.self), shown, section, key) else { return nil }

@@ -15,7 +15,7 @@ struct ConfigurationFile {
         self.path = path
         self.environment = environment
         guard let data = FileManager.default.contents(atPath: path) else {
-            throw Self.refusal(path, "cannot be read: \(SystemReason.ofReading(path))")
+            throw Self.refusal(path, "cannot be read: \(SystemError.ofReading(path))")
         }
         guard let text = String(data: data, encoding: .utf8) else { throw Self.refusal(path, "is not UTF-8 text") }
         self.text = text

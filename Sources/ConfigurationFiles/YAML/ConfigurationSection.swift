@@ -284,6 +284,6 @@ extension ConfigurationSection {
     /// Reports a file that this user cannot read.
     func noteUnreadable(_ key: String, _ path: String) {
         guard access(path, R_OK) != 0 else { return }
-        problem(key, "\(path) cannot be read: \(SystemReason.ofReading(path))")
+        problem(key, "\(path) cannot be read: \(SystemError.ofReading(path))")
     }
 }

@@ -96,7 +96,7 @@ private final class FileHandleOwner {
 
     init(path: String) throws(ByteSource.Unreadable) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .refused(SystemReason.text(errno)) }
+        guard descriptor >= 0 else { throw .refused(SystemError.text(errno)) }
         var status = stat()
         if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { throw .folder }
     }

@@ -26,7 +26,7 @@ extension DirectoryDatabase {
             throw error
         }
         guard fsync(file) == 0 else {
-            throw DatabaseBackupError(path: path, reason: SystemReason.text(errno))
+            throw DatabaseBackupError(path: path, reason: SystemError.text(errno))
         }
     }
 }

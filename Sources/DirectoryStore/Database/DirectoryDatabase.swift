@@ -55,7 +55,7 @@ package final class DirectoryDatabase: Sendable {
             if let owner = StateOwner.problem(in: folder, [path, path + "-wal", path + "-shm"]) {
                 throw DirectoryDatabaseError(path: path, problem: .owner(owner))
             }
-            let reason = (error as? DatabaseError)?.message ?? SystemReason.text(error) ?? "\(error)"
+            let reason = (error as? DatabaseError)?.message ?? SystemError.text(error) ?? "\(error)"
             throw DirectoryDatabaseError(path: path, reason: reason)
         }
     }
@@ -69,7 +69,7 @@ package final class DirectoryDatabase: Sendable {
         guard !isForbidden else {
             throw DirectoryDatabaseError(
                 path: path,
-                problem: StateOwner.problem(in: folder).map { .owner($0) } ?? .open(SystemReason.text(EACCES)))
+                problem: StateOwner.problem(in: folder).map { .owner($0) } ?? .open(SystemError.text(EACCES)))
         }
         let files = FileManager.default
         try files.createDirectory(

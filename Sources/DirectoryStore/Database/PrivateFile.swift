@@ -13,7 +13,7 @@ package enum PrivateFile {
         package var description: String { "\(path) cannot be written: \(reason)" }
 
         /// The last error of the system (`errno`).
-        init(_ path: String) { (self.path, reason) = (path, SystemReason.text(errno)) }
+        init(_ path: String) { (self.path, reason) = (path, SystemError.text(errno)) }
     }
 
     /// Creates a file that does not exist yet and opens it for writing; the caller closes the descriptor.

@@ -55,7 +55,7 @@ package struct LogoFolder: Sendable {
         guard access(file, F_OK) == 0 else { return .failure(.missing) }
         guard let handle = FileHandle(forReadingAtPath: file),
             let data = try? handle.read(upToCount: LogoStore.limit + 1)
-        else { return .failure(.unreadable(SystemReason.ofReading(file))) }
+        else { return .failure(.unreadable(SystemError.ofReading(file))) }
         guard data.count <= LogoStore.limit else { return .failure(.tooLarge) }
         return LogoFile.contentType(data) == nil ? .failure(.badType) : .success(data)
     }

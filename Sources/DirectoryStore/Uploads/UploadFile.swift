@@ -76,6 +76,6 @@ struct UploadFile: Sendable {
 
     /// The last error of the system (`errno`).
     func failure(_ operation: Operation) -> Failure {
-        Failure(path: path, operation: operation, reason: SystemReason.text(errno))
+        Failure(path: path, operation: operation, reason: SystemError.text(errno))
     }
 }

@@ -40,7 +40,7 @@ package struct ControlClient: Sendable {
         let request = Array(
             "POST \(target) HTTP/1.1\r\nHost: herald\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
         guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
-            throw ControlFailure("the command could not be sent to \(path): \(SystemReason.text(errno))")
+            throw ControlFailure("the command could not be sent to \(path): \(SystemError.text(errno))")
         }
         var response = Data()
         var buffer = [UInt8](repeating: 0, count: 16_384)
@@ -68,7 +68,7 @@ package struct ControlClient: Sendable {
         }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw ControlFailure("no socket can be made: \(SystemReason.text(errno))") }
+        guard descriptor >= 0 else { throw ControlFailure("no socket can be made: \(SystemError.text(errno))") }
         let isConnected = withUnsafeBytes(of: &address) { raw in
             raw.withMemoryRebound(to: sockaddr.self) {
                 connect(descriptor, $0.baseAddress, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
@@ -92,7 +92,7 @@ package struct ControlClient: Sendable {
             ControlFailure(
                 "\(path) is not open to this user; run the command as \(owner ?? "the user of the gateway"), such as with sudo -u"
             )
-        default: ControlFailure("the gateway at \(path) cannot be reached: \(SystemReason.text(code))")
+        default: ControlFailure("the gateway at \(path) cannot be reached: \(SystemError.text(code))")
         }
     }
 

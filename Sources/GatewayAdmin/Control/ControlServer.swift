@@ -66,7 +66,7 @@ package struct ControlServer: Service {
                 the control socket cannot be opened, calls are not affected: commands such as herald sync do not reach \
                 this gateway; see gateway.runtime
                 """,
-                metadata: ["path": "\(path)", "reason": "\(SystemReason.text(error) ?? "\(error)")"])
+                metadata: ["path": "\(path)", "reason": "\(SystemError.text(error) ?? "\(error)")"])
             try? await gracefulShutdown()
         }
     }

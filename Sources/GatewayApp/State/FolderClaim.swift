@@ -24,7 +24,7 @@ final class FolderClaim: Sendable {
         let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o640)
         self.descriptor = descriptor
         guard descriptor >= 0 else {
-            problem = "\(path) cannot be written: \(SystemReason.text(errno)); see \(key), its owner and its space"
+            problem = "\(path) cannot be written: \(SystemError.text(errno)); see \(key), its owner and its space"
             return
         }
         problem = nil

@@ -70,7 +70,7 @@ struct GatewaySecret {
             try FileReplacement.write(bytes, to: path, mode: 0o600)
             return nil
         } catch {
-            return SystemReason.text(error.code)
+            return SystemError.text(error.code)
         }
     }
 

@@ -40,8 +40,8 @@ struct StateCheck {
     private static func reason(againstWriting folder: String) -> String? {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) else { return nil }
-        guard isFolder.boolValue else { return SystemReason.text(ENOTDIR) }
-        return access(folder, W_OK | X_OK) == 0 ? nil : SystemReason.text(errno)
+        guard isFolder.boolValue else { return SystemError.text(ENOTDIR) }
+        return access(folder, W_OK | X_OK) == 0 ? nil : SystemError.text(errno)
     }
 
     private static func problem(ofDatabase path: String, in folder: String) -> String? {

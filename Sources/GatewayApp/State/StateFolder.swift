@@ -38,7 +38,7 @@ enum StateFolder {
                 atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o750])
             return nil
         } catch {
-            let reason = SystemReason.text(error) ?? error.localizedDescription
+            let reason = SystemError.text(error) ?? error.localizedDescription
             return "the folder \(path) cannot be made: \(reason); see \(key)"
         }
     }

@@ -15,7 +15,7 @@ enum ConnectionReason {
         switch error {
         case is CancellationError: "stopped"
         case let error as HTTPClientError: error.shortDescription
-        case let error as IOError: SystemReason.text(error.errnoCode)
+        case let error as IOError: SystemError.text(error.errnoCode)
         case let error as NIOConnectionError: text(error)
         case let error as ChannelError: text(error)
         case let error as DirectoryIdentityError: error.description

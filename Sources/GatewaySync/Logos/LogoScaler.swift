@@ -62,7 +62,7 @@ package struct LogoScaler: Sendable {
     }
 
     private func problem(_ program: String) -> String? {
-        access(program, X_OK) == 0 ? nil : "\(program) cannot be run: \(SystemReason.text(errno))"
+        access(program, X_OK) == 0 ? nil : "\(program) cannot be run: \(SystemError.text(errno))"
     }
 
     /// Waits for the child without a thread.
@@ -115,7 +115,7 @@ private final class MemoryFile: Sendable {
     init(_ bytes: [UInt8]) throws(LogoProblem) {
         descriptor = herald_memory_file("herald-logo")
         guard descriptor >= 0, write(bytes), lseek(descriptor, 0, SEEK_SET) == 0 else {
-            throw .scaling("no memory file: \(SystemReason.text(errno))")
+            throw .scaling("no memory file: \(SystemError.text(errno))")
         }
     }
 

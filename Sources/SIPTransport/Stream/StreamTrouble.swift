@@ -39,7 +39,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
 
     private static func reason(_ error: any Error, isMade: Bool, _ limits: StreamLimits) -> String {
         if let reason = TLSReason(error) { return text(reason, isMade: isMade) }
-        if let error = error as? IOError { return SystemReason.text(error.errnoCode) }
+        if let error = error as? IOError { return SystemError.text(error.errnoCode) }
         if case .connectTimeout? = error as? ChannelError { return "no response within \(limits.connect)" }
         return "it ended at once"
     }

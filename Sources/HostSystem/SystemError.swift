@@ -3,7 +3,7 @@
 import Foundation
 
 /// Texts of the operating system's errors: `Permission denied`, not the parts of an error value.
-package enum SystemReason {
+package enum SystemError {
     /// Returns the text of an error number.
     package static func text(_ code: Int32) -> String { String(cString: strerror(code)) }
 
