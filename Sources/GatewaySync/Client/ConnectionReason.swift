@@ -20,7 +20,7 @@ enum ConnectionReason {
         case let error as ChannelError: text(error)
         case let error as DirectoryIdentityError: error.description
         case is HTTPParserError: "the server does not speak HTTP"
-        default: TLSReason(error).map(text)
+        default: TLSFailure(error).map(text)
         }
     }
 
@@ -34,7 +34,7 @@ enum ConnectionReason {
         return "the connection ended"
     }
 
-    private static func text(_ reason: TLSReason) -> String {
+    private static func text(_ reason: TLSFailure) -> String {
         switch reason {
         case .untrusted: "no trusted root vouches for its certificate, or it has expired; see directory.tls.roots"
         case .otherName: "its certificate is for another name than the one in directory.url"

@@ -38,7 +38,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     }
 
     private static func reason(_ error: any Error, isMade: Bool, _ limits: StreamLimits) -> String {
-        if let reason = TLSReason(error) { return text(reason, isMade: isMade) }
+        if let reason = TLSFailure(error) { return text(reason, isMade: isMade) }
         if let error = error as? IOError { return SystemError.text(error.errnoCode) }
         if case .connectTimeout? = error as? ChannelError { return "no response within \(limits.connect)" }
         return "it ended at once"
@@ -51,7 +51,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
             + (isWildcard ? ", and a wildcard stands for no SIP domain (RFC 5922 §7.2)" : "") + "; see certificate_name"
     }
 
-    private static func text(_ reason: TLSReason, isMade: Bool) -> String {
+    private static func text(_ reason: TLSFailure, isMade: Bool) -> String {
         switch reason {
         case .untrusted:
             "none of the roots vouches for its certificate, or it has expired; see listen.roots"

@@ -5,7 +5,7 @@ import NIOSSL
 /// Why a TLS handshake failed, read from the library's errors.
 ///
 /// Each user writes its own text.
-package enum TLSReason: Hashable, Sendable {
+package enum TLSFailure: Hashable, Sendable {
     /// The certificate is not under a trusted root, or has expired.
     case untrusted
     /// The certificate is for another name than the requested one.
