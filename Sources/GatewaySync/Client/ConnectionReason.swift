@@ -6,7 +6,7 @@ import HostSystem
 import NIOCore
 import NIOHTTP1
 import NIOPosix
-import TLSReasons
+import TLSFailures
 
 /// Describes a failed connection to the directory for an operator, without the libraries' own error texts.
 enum ConnectionReason {

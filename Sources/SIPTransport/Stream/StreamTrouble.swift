@@ -3,7 +3,7 @@
 import HostSystem
 import NIOCore
 package import SIPCore
-import TLSReasons
+import TLSFailures
 
 /// A connection that could not be established, with a text for the operator.
 package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
