@@ -211,7 +211,7 @@ struct DirectoryExchange {
     }
 
     private func describe(_ error: any Error) -> String {
-        ConnectionReason.text(error) ?? clean("\(error)")
+        ConnectionFailure.text(error) ?? clean("\(error)")
     }
 
     /// Returns the server's text without secrets, in case it has echoed them.

@@ -9,7 +9,7 @@ import Testing
 @testable import GatewaySync
 
 @Suite("Why a connection failed, in an operator's words")
-struct ConnectionReasonTests {
+struct ConnectionFailureTests {
     @Test(
         arguments: [
             (IOError(errnoCode: 111, reason: "connect(descriptor:)"), "Connection refused"),
@@ -27,11 +27,11 @@ struct ConnectionReasonTests {
             error: any Error, text: String
         )
     {
-        #expect(ConnectionReason.text(error) == text)
+        #expect(ConnectionFailure.text(error) == text)
     }
 
     @Test func `what is no failure of a connection has no such reason`() {
         struct Other: Error {}
-        #expect(ConnectionReason.text(Other()) == nil)
+        #expect(ConnectionFailure.text(Other()) == nil)
     }
 }

@@ -9,7 +9,7 @@ import NIOPosix
 import TLSFailures
 
 /// Describes a failed connection to the directory for an operator, without the libraries' own error texts.
-enum ConnectionReason {
+enum ConnectionFailure {
     /// Returns nil if the error is no failure of a connection.
     static func text(_ error: any Error) -> String? {
         switch error {
