@@ -164,7 +164,7 @@ package final class DirectoryServer: Service {
         let gate = KeyGate(database: database, errors: errors, limits: options.rateLimits, now: options.now)
         let contract = ContractRoutes(
             database: database, logos: { [logos] in logos.urls }, clients: options.clients, now: options.now,
-            lost: LostWrites(logger: logger, now: options.now))
+            lost: BestEffortWrites(logger: logger, now: options.now))
         for mount in ["", "api"] {
             let group = router.group(RouterPath(mount))
             contract.addRefresh(to: group, countingWrongAt: gate)

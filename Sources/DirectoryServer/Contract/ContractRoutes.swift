@@ -11,7 +11,7 @@ struct ContractRoutes: Sendable {
     let logos: @Sendable () -> LogoURLs
     let clients: ClientSettings
     let now: @Sendable () -> Int64
-    let lost: LostWrites
+    let lost: BestEffortWrites
 
     /// Adds the routes behind the key.
     func add(to group: RouterGroup<AccountContext>) {

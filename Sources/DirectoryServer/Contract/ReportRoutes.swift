@@ -9,7 +9,7 @@ import Hummingbird
 struct ReportRoutes: Sendable {
     let database: DirectoryDatabase
     let now: @Sendable () -> Int64
-    let lost: LostWrites
+    let lost: BestEffortWrites
 
     private struct Done: Encodable {
         var success = true

@@ -13,7 +13,7 @@ struct SyncRoutes: Sendable {
     let database: DirectoryDatabase
     let logos: @Sendable () -> LogoURLs
     let now: @Sendable () -> Int64
-    let lost: LostWrites
+    let lost: BestEffortWrites
 
     /// Streams all active entries, or with `since` the changes after it.
     ///

@@ -8,7 +8,7 @@ import Testing
 @testable import DirectoryServer
 
 @Suite("Best-effort writes")
-struct LostWritesTests {
+struct BestEffortWritesTests {
     private struct Full: Error {}
 
     /// What the log was told.
@@ -19,7 +19,7 @@ struct LostWritesTests {
     @Test func `the log has lost writes at most once a minute, and every response is sent`() async {
         let (lines, time) = (Lines(), ManualTime())
         let logger = Logger(label: "test") { _ in LineLog { line, _ in lines.all.withLock { $0.append(line) } } }
-        let lost = LostWrites(logger: logger, now: { time.seconds })
+        let lost = BestEffortWrites(logger: logger, now: { time.seconds })
         var told: [Int] = []
         for wait in [0, 0, 59, 1, 30, -3600, 60] as [Int64] {
             time.seconds += wait
@@ -34,7 +34,7 @@ struct LostWritesTests {
     @Test func `what could be written is given back, and nothing is told`() async {
         let lines = Lines()
         let logger = Logger(label: "test") { _ in LineLog { line, _ in lines.all.withLock { $0.append(line) } } }
-        let made = await LostWrites(logger: logger, now: { 1 }).attempt("a count") { 5 }
+        let made = await BestEffortWrites(logger: logger, now: { 1 }).attempt("a count") { 5 }
         #expect(made == 5)
         #expect(lines.all.withLock { $0.isEmpty })
     }

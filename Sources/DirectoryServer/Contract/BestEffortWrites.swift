@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// The log gets at most one line a minute, because clients poll often and a full disk refuses each of their writes.
 /// Thread-safe.
-final class LostWrites: Sendable {
+final class BestEffortWrites: Sendable {
     /// Seconds between two log lines.
     static let pause: Int64 = 60
 
