@@ -190,9 +190,9 @@ struct ChangeFeedTests {
         let database = try DirectoryDatabase(folder: folder.path)
         let entries = BrandEntries(database)
         _ = try entries.put([try entry("+61491570156")], now: 10)
-        let cursor = SyncCursor(seconds: 20, change: try database.pool.read { try FeedTouch.last(.first, $0) }).text
+        let cursor = SyncCursor(seconds: 20, change: try database.pool.read { try ChangeCounter.last(.first, $0) }).text
         _ = try entries.put([try entry("+61491570157")], now: 30)
-        try database.pool.write { try FeedTouch.advance(.first, by: 1_000_000_000, $0) }
+        try database.pool.write { try ChangeCounter.advance(.first, by: 1_000_000_000, $0) }
         let page = try database.pool.read {
             try Self.start(since: SyncCursor(cursor), now: 40, $0).page
         }

@@ -124,7 +124,7 @@ struct ServedLogosTests {
 
         /// Numbers that have a new place after what `body` did.
         func moved(_ body: () throws -> Void) async throws -> [String] {
-            let start = try await database.pool.read { try FeedTouch.last(.first, $0) }
+            let start = try await database.pool.read { try ChangeCounter.last(.first, $0) }
             try body()
             await logos.round()
             return try await database.pool.read { database in

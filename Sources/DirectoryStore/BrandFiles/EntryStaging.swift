@@ -69,12 +69,12 @@ struct EntryStaging {
         try mergeBrands(account, now: now)
         try database.execute(
             sql: Self.mergeNumbers,
-            arguments: ["account": account.row, "now": now, "base": try FeedTouch.last(account, database)])
+            arguments: ["account": account.row, "now": now, "base": try ChangeCounter.last(account, database)])
         merged.changed = database.changesCount
         merged.unchanged = try count() - merged.changed
-        try FeedTouch.advance(account, by: merged.changed, database)
+        try ChangeCounter.advance(account, by: merged.changed, database)
         if replaces {
-            merged.deactivated = try FeedTouch.apply(
+            merged.deactivated = try ChangeCounter.apply(
                 "active = 0, held = 0",
                 where: "(active = 1 OR held = 1) AND number NOT IN (SELECT number FROM incoming)", [:], account,
                 now: now, database)

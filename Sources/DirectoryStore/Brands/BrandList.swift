@@ -118,7 +118,7 @@ package struct BrandList: Sendable {
             try ids.reduce(0) { count, id in
                 guard try Self.find(id, account, database) != nil else { throw BrandListError.unknown(id) }
                 return try count
-                    + FeedTouch.apply(
+                    + ChangeCounter.apply(
                         "active = 0, held = 0", where: "brand_id = :brand AND (active = 1 OR held = 1)",
                         ["brand": id], account, now: now, database)
             }
@@ -184,7 +184,7 @@ package struct BrandList: Sendable {
         var old = before
         (old.numbers, old.updated) = (after.numbers, after.updated)
         if old == after, !givesLogoAgain { return }
-        _ = try FeedTouch.apply(
+        _ = try ChangeCounter.apply(
             """
             name = :name, logo_url = :logo, call_reason = iif(call_reason IS :old, :reason, call_reason),
             active = :isActive, held = NOT :isActive

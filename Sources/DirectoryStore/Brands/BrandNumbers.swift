@@ -99,7 +99,7 @@ package struct BrandNumbers: Sendable {
         try database.pool.write { [account] database in
             try numbers.reduce(0) { count, number in
                 try count
-                    + FeedTouch.apply(
+                    + ChangeCounter.apply(
                         "active = 0, held = 0", where: "number = :number AND (active = 1 OR held = 1)",
                         ["number": Int64(number.digits)], account, now: now, database)
             }

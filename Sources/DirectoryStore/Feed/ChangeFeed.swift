@@ -53,7 +53,7 @@ package struct ChangeFeed: Sendable {
 
     /// Reads the start; every page must be read from the same state of the database.
     init(_ parameters: Parameters, _ database: Database) throws {
-        let last = try FeedTouch.last(parameters.account, database)
+        let last = try ChangeCounter.last(parameters.account, database)
         (account, includesInactive) = (parameters.account, parameters.includesInactive)
         config = try AccountStore.config(of: account, device: parameters.device, now: parameters.now, database)
             .forClients
@@ -69,7 +69,7 @@ package struct ChangeFeed: Sendable {
         guard let change = asked.change(upTo: last) else { return (-1, asked.seconds) }
         // If the client's last change is newer than its cursor's time, the cursor is from before a restored backup.
         // Only its time is valid then.
-        let seen = try FeedTouch.time(ofChange: change, parameters.account, database)
+        let seen = try ChangeCounter.time(ofChange: change, parameters.account, database)
         // A change with a future time was made with a wrong clock and proves nothing.
         let isOther = seen.map { $0 > asked.seconds && $0 <= parameters.now } ?? false
         return isOther ? (-1, asked.seconds) : (change, nil)

@@ -51,14 +51,14 @@ package struct SyncState: Sendable {
     private static func digest(
         of account: AccountID, logoBase: String?, now: Int64, _ database: Database
     ) throws -> Data {
-        let last = try FeedTouch.last(account, database)
+        let last = try ChangeCounter.last(account, database)
         var config = try AccountStore.config(of: account, now: now, database)
         let isCapReached = config.isCapReached
         config.usedThisMonth = nil
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         var hash = SHA256()
-        let changed = try FeedTouch.time(ofChange: last, account, database) ?? 0
+        let changed = try ChangeCounter.time(ofChange: last, account, database) ?? 0
         hash.update(data: Data("\(account.row) \(last) \(changed) \(isCapReached) \(logoBase ?? "")\n".utf8))
         hash.update(data: try encoder.encode(config))
         hash.update(data: try encoder.encode(try DebugRequests.open(account, now: now, database)))

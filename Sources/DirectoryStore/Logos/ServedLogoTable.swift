@@ -105,7 +105,7 @@ package enum ServedLogoTable {
             isMoved ? LogoURLs.isPlainName("logo_url") : "logo_url IN (SELECT value FROM json_each(:names))"
         return try Int64.fetchAll(database, sql: "SELECT id FROM account ORDER BY id").reduce(0) { count, account in
             try count
-                + FeedTouch.apply(
+                + ChangeCounter.apply(
                     "active = active", where: "active = 1 AND \(condition)", isMoved ? [:] : ["names": names],
                     AccountID(row: account), now: now, database)
         }

@@ -5,7 +5,7 @@ import GRDB
 /// Changes many numbers of an account at once; each takes the next change number of the account.
 ///
 /// It runs inside the caller's transaction, so a reader of the feed sees the whole change or nothing.
-enum FeedTouch {
+enum ChangeCounter {
     /// Applies `set` to every number that satisfies `condition`, both SQL over `brand_number`.
     ///
     /// - Parameters:
