@@ -30,7 +30,7 @@ struct AccountOptions: ParsableArguments {
 func reportingRefusals<Value>(_ body: () throws -> Value) throws -> Value {
     do {
         return try body()
-    } catch let error as any OperatorMistake {
+    } catch let error as any OperatorError {
         throw CommandFailure(TerminalText.visible("\(error)"))
     }
 }

@@ -14,7 +14,7 @@ extension Refusal {
         case let error as TokenError: self = .token(error)
         case let error as UploadError: self = .upload(error)
         case let error as DebugUploadError: self = .debugUpload(error)
-        case let mistake as any OperatorMistake: self = .mistake(mistake)
+        case let mistake as any OperatorError: self = .mistake(mistake)
         default: return nil
         }
     }
@@ -88,7 +88,7 @@ extension Refusal {
         }
     }
 
-    private static func mistake(_ mistake: any OperatorMistake) -> Refusal {
+    private static func mistake(_ mistake: any OperatorError) -> Refusal {
         switch mistake.kind {
         case .invalid: .badRequest("\(mistake)")
         case .missing: .notFound("\(mistake)")

@@ -101,7 +101,7 @@ package struct AccountStore: Sendable {
 }
 
 /// Refusals of a change to an account or its keys.
-package enum AccountStoreError: OperatorMistake, Hashable {
+package enum AccountStoreError: OperatorError, Hashable {
     case badName
     case nameTaken(String)
     case noKey(String)

@@ -204,7 +204,7 @@ package struct BrandImport: Sendable {
 }
 
 /// Refusals of a whole file.
-package enum BrandImportError: OperatorMistake, Hashable {
+package enum BrandImportError: OperatorError, Hashable {
     case folder(String)
     case unreadable(String, String)
     case brokenOff

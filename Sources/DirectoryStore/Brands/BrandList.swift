@@ -197,7 +197,7 @@ package struct BrandList: Sendable {
 }
 
 /// Refusals of a change to a brand.
-package enum BrandListError: OperatorMistake, Hashable {
+package enum BrandListError: OperatorError, Hashable {
     case badField(String)
     case taken(String)
     case unknown(String)

@@ -32,7 +32,7 @@ extension DirectoryDatabase {
 }
 
 /// A backup cannot be written.
-package struct DatabaseBackupError: OperatorMistake, Hashable {
+package struct DatabaseBackupError: OperatorError, Hashable {
     package let path: String
     let reason: String
 

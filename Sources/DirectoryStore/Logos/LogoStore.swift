@@ -143,7 +143,7 @@ package struct LogoStore: Sendable {
 }
 
 /// Refusals of a logo, or of its removal.
-package enum LogoStoreError: OperatorMistake, Hashable {
+package enum LogoStoreError: OperatorError, Hashable {
     case badName
     case badType
     case tooLarge

@@ -136,7 +136,7 @@ package struct MonthReports: Sendable {
 }
 
 /// Refusals of a report.
-package enum MonthReportError: OperatorMistake, Hashable {
+package enum MonthReportError: OperatorError, Hashable {
     case badMonth(String)
 
     package var kind: OperatorMistakeKind { .invalid }

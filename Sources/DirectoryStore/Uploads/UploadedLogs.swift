@@ -54,7 +54,7 @@ package final class UploadedLogs: Sendable {
 }
 
 /// The log file of a debug upload was removed.
-package struct UploadedLogsGone: OperatorMistake, Hashable {
+package struct UploadedLogsGone: OperatorError, Hashable {
     package var kind: OperatorMistakeKind { .missing }
 
     package var description: String {

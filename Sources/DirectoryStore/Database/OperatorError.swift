@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A request of the operator that is refused; its description has the cause and the remedy.
-package protocol OperatorMistake: Error, CustomStringConvertible {
+package protocol OperatorError: Error, CustomStringConvertible {
     var kind: OperatorMistakeKind { get }
 }
 
