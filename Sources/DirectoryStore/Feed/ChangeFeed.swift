@@ -80,7 +80,7 @@ package struct ChangeFeed: Sendable {
     /// With two, SQLite may choose the wrong one for the index and read a million rows.
     static func pageQuery(_ condition: String) -> String {
         """
-        SELECT \(EntryText.columns), change FROM brand_number WHERE account = ? AND change > ? \(condition)
+        SELECT \(EntryJSONWriter.columns), change FROM brand_number WHERE account = ? AND change > ? \(condition)
         ORDER BY change LIMIT \(pageSize)
         """
     }
@@ -92,11 +92,11 @@ package struct ChangeFeed: Sendable {
             sql: Self.pageQuery(activity + (since == nil ? "" : " AND updated >= ?")))
         let rows = try Row.fetchCursor(
             statement, arguments: [account.row, previous?.last ?? start] + (since.map { [$0] } ?? []))
-        var (page, last, text) = (Page(), Int64(0), EntryText(logos: logos))
+        var (page, last, text) = (Page(), Int64(0), EntryJSONWriter(logos: logos))
         while let row = try rows.next() {
             if page.entries > 0 { page.text.append(UInt8(ascii: ",")) }
             text.write(row, to: &page.text)
-            last = row[EntryText.columnCount]
+            last = row[EntryJSONWriter.columnCount]
             page.entries += 1
         }
         page.last = page.entries == Self.pageSize ? last : nil

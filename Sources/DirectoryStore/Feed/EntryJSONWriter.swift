@@ -6,7 +6,7 @@ import GRDB
 /// Writes entries of the feed as JSON directly from their rows.
 ///
 /// The text equals the encoding of `BrandingItem`, at a tenth of the cost.
-struct EntryText {
+struct EntryJSONWriter {
     /// The first columns of every row.
     static let columns = "number, name, brand_id, logo_url, call_reason, updated, active"
     static let columnCount = 7
