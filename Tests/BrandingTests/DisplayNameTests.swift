@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import RepeatableChance
+import SeededRandom
 import Testing
 
 @testable import Branding

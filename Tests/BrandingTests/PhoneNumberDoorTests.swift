@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CPhoneNumber
-import RepeatableChance
+import SeededRandom
 import Testing
 
 @testable import Branding

@@ -3,7 +3,7 @@
 import Branding
 import CallAccounting
 import CallPath
-import RepeatableChance
+import SeededRandom
 import SIPCore
 import Testing
 

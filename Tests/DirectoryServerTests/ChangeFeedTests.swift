@@ -5,7 +5,7 @@ import BrandingAPI
 import DirectoryFixtures
 import Foundation
 import GRDB
-import RepeatableChance
+import SeededRandom
 import Synchronization
 import Testing
 

@@ -2,7 +2,7 @@
 
 import Branding
 import CallAccounting
-import RepeatableChance
+import SeededRandom
 import Testing
 
 @testable import GatewayStore

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallPath
-import RepeatableChance
+import SeededRandom
 import Testing
 
 @Suite("Overload: new calls are shed before calls in progress suffer")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Hashing
-import RepeatableChance
+import SeededRandom
 import SIPCore
 import Testing
 
