@@ -11,8 +11,8 @@ import Testing
 struct CallOutputTests {
     @Test func `an ended call waits for each sink, over a restart, until it has gone out`() throws {
         let ledger = try LedgerFixture { $0.outputs = [.file, .webhook] }
-        LedgerPlay(ledger.ring, 1).missed()
-        LedgerPlay(ledger.ring, 2).invite(at: 1)
+        ScriptedCall(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 2).invite(at: 1)
         try ledger.recorder.drain()
         try ledger.restart()
         try ledger.recorder.drain()
@@ -38,7 +38,7 @@ struct CallOutputTests {
 
     @Test func `a call that waits is kept beyond the retention, until its sink is configured no more`() throws {
         let ledger = try LedgerFixture { $0.outputs = [.webhook] }
-        for number in 1...3 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        for number in 1...3 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
         try ledger.recorder.drain()
         let queue = CallOutputStore(ledger.database, clock: QueueClock { 0 })
         try queue.done([try #require(try queue.due(.webhook, limit: 1, now: 0).first).id])
@@ -54,7 +54,7 @@ struct CallOutputTests {
 
     @Test func `without a sink nothing waits`() throws {
         let ledger = try LedgerFixture()
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         #expect(try CallOutputStore(ledger.database, clock: QueueClock { 0 }).due(.file, limit: 10, now: .max).isEmpty)
     }

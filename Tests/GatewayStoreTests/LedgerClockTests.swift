@@ -17,7 +17,7 @@ struct LedgerClockTests {
 
     @Test(arguments: steps)
     func `a call rings and lasts as long as it did, whatever the clock was set by`(step: Int64) throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         try ledger.recorder.drain()
@@ -40,7 +40,7 @@ struct LedgerClockTests {
     @Test(arguments: steps.filter { abs($0) > 20 })
     func `what was told before the clock was set and is read after it is of before`(step: Int64) throws {
         try ledger.recorder.drain()
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         ledger.clock.advance(seconds: 2)
@@ -57,7 +57,7 @@ struct LedgerClockTests {
     }
 
     @Test func `calls in progress have their new times in the ledger, for a start after a kill`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         try ledger.recorder.drain()
@@ -73,7 +73,7 @@ struct LedgerClockTests {
     }
 
     @Test func `a call the right clock told before a start with a wrong one waits no longer for its end`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         try ledger.recorder.drain()
@@ -91,13 +91,13 @@ struct LedgerClockTests {
 
     @Test func `what is told long after the clock was set, while the ledger refuses, keeps its time`() throws {
         try ledger.recorder.drain()
-        LedgerPlay(ledger.ring, 1).invite()
+        ScriptedCall(ledger.ring, 1).invite()
         try ledger.database.ledger.write { try $0.execute(sql: "ALTER TABLE call RENAME TO away") }
         #expect(throws: (any Error).self) { try ledger.recorder.drain() }
         ledger.clock.set(by: -3_600)
         #expect(throws: (any Error).self) { try ledger.recorder.drain() }
         ledger.clock.advance(seconds: 2_000)
-        LedgerPlay(ledger.ring, 2).invite(at: 2_000 - 3_600)
+        ScriptedCall(ledger.ring, 2).invite(at: 2_000 - 3_600)
         try ledger.database.ledger.write { try $0.execute(sql: "ALTER TABLE away RENAME TO call") }
         for _ in 0..<3 { try ledger.recorder.drain() }
         #expect(try ledger.calls().last?.outcome == nil)
@@ -108,7 +108,7 @@ struct LedgerClockTests {
 
     @Test func `a signal that waited in the ring is of before, however little the clock was set by`() throws {
         try ledger.recorder.drain()
-        LedgerPlay(ledger.ring, 1).invite()
+        ScriptedCall(ledger.ring, 1).invite()
         ledger.clock.advance(seconds: 2)
         ledger.recorder.lookAtClock()
         ledger.clock.set(by: -2)
@@ -118,7 +118,7 @@ struct LedgerClockTests {
 
     @Test func `each signal moves with every step of the clock after it`() throws {
         try ledger.recorder.drain()
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         ledger.recorder.lookAtClock()
         ledger.clock.set(by: 3_600)
@@ -137,13 +137,13 @@ struct LedgerClockTests {
 
     @Test(arguments: steps)
     func `a call back is a return of the call that ended before the clock was set`(step: Int64) throws {
-        let missed = LedgerPlay(ledger.ring, 1)
+        let missed = ScriptedCall(ledger.ring, 1)
         missed.missed()
         try ledger.recorder.drain()
         ledger.clock.advance(seconds: 40)
         ledger.clock.set(by: step)
         try ledger.recorder.drain()
-        let back = LedgerPlay.outbound(ledger.ring, 2)
+        let back = ScriptedCall.outbound(ledger.ring, 2)
         back.invite(at: 51 + step)
         back.rings(at: 52 + step)
         ledger.clock.advance(seconds: 12)
@@ -156,12 +156,12 @@ struct LedgerClockTests {
     @Test func `a call back is no return once the window is over, whatever the clock was set by`() throws {
         ledger.settings.returns.window = 3_600
         try ledger.restart()
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         ledger.clock.advance(seconds: 4_000)
         ledger.clock.set(by: -3_600)
         try ledger.recorder.drain()
-        let back = LedgerPlay.outbound(ledger.ring, 2)
+        let back = ScriptedCall.outbound(ledger.ring, 2)
         back.invite(at: 400)
         back.rings(at: 401)
         ledger.clock.advance(seconds: 2)
@@ -170,35 +170,35 @@ struct LedgerClockTests {
     }
 
     @Test func `after a return the older calls of the pair are settled across the step`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         ledger.clock.advance(seconds: 40)
         ledger.clock.set(by: -3_600)
         try ledger.recorder.drain()
-        LedgerPlay(ledger.ring, 2).missed(from: 50 - 3_600)
+        ScriptedCall(ledger.ring, 2).missed(from: 50 - 3_600)
         ledger.clock.advance(seconds: 60)
         try ledger.recorder.drain()
         for (number, second) in [(3, Int64(100)), (4, 200)] {
-            let back = LedgerPlay.outbound(ledger.ring, UInt64(number))
+            let back = ScriptedCall.outbound(ledger.ring, UInt64(number))
             back.invite(at: second - 3_600)
             back.rings(at: second + 1 - 3_600)
             back.bye(at: second + 2 - 3_600)
             ledger.clock.advance(seconds: 100)
             try ledger.recorder.drain()
         }
-        #expect(try returns().map(\.callID) == [LedgerPlay(ledger.ring, 2).id.description])
+        #expect(try returns().map(\.callID) == [ScriptedCall(ledger.ring, 2).id.description])
     }
 
     @Test func `a signal told right after the clock was looked at waits for the next look`() throws {
         // The clock is set while the ring is read: what comes then is told by another clock than the look was at.
         try ledger.recorder.drain()
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         ledger.clock.advance(seconds: 2)
         ledger.clock.afterNextRead = { [clock = ledger.clock, ring = ledger.ring] in
             clock.set(by: 3_600)
-            LedgerPlay(ring, 1).answered(at: 2 + 3_600)
+            ScriptedCall(ring, 1).answered(at: 2 + 3_600)
         }
         try ledger.recorder.drain()
         try ledger.recorder.drain()
@@ -211,7 +211,7 @@ struct LedgerClockTests {
 
     @Test(arguments: [3_600, -3_600] as [Int64])
     func `a ringing call is not overdue where the clock is set right after it was looked at`(step: Int64) throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         try ledger.recorder.drain()

@@ -14,7 +14,7 @@ struct LedgerCrashTests {
     init() throws { ledger = try LedgerFixture() }
 
     @Test func `killed before the first round, nothing is lost`() throws {
-        LedgerPlay.three(ledger.ring)
+        ScriptedCall.three(ledger.ring)
         try ledger.restart()
         #expect(ledger.ring.opening == .resumed(pending: 8, capacity: 256))
         try ledger.recorder.drain()
@@ -25,10 +25,10 @@ struct LedgerCrashTests {
     @Test(arguments: 0...8)
     func `killed after any signal, the story is the same as without`(stored: Int) throws {
         let whole = try LedgerFixture()
-        LedgerPlay.three(whole.ring)
+        ScriptedCall.three(whole.ring)
         try whole.recorder.drain()
 
-        LedgerPlay.three(ledger.ring)
+        ScriptedCall.three(ledger.ring)
         if stored > 0 { try ledger.recorder.drain(limit: stored) }
         try ledger.restart()
         try ledger.recorder.drain()
@@ -41,7 +41,7 @@ struct LedgerCrashTests {
     }
 
     @Test func `killed between commit and freeing the slots, nothing is doubled`() throws {
-        LedgerPlay.three(ledger.ring)
+        ScriptedCall.three(ledger.ring)
         try ledger.recorder.drain()
         let before = try ledger.rows()
         // The database has it all, the ring knows nothing of that.
@@ -54,7 +54,7 @@ struct LedgerCrashTests {
     }
 
     @Test func `killed inside the transaction, nothing of it is there and all of it comes again`() throws {
-        LedgerPlay.three(ledger.ring)
+        ScriptedCall.three(ledger.ring)
         // A trigger that refuses the third call stands for a kill in the middle of a transaction.
         try ledger.database.ledger.write { database in
             try database.execute(
@@ -74,18 +74,18 @@ struct LedgerCrashTests {
     }
 
     @Test func `a restart finishes the story of an open call`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         try ledger.recorder.drain()
         try ledger.restart()
         #expect(try ledger.calls().map(\.outcome) == [nil])
-        let later = LedgerPlay(ledger.ring, 1)
+        let later = ScriptedCall(ledger.ring, 1)
         later.invite(at: 3)  // its sender repeats it: the call is known
         later.answered(at: 10)
         try ledger.recorder.drain()
         try ledger.restart()
-        LedgerPlay(ledger.ring, 1).bye(at: 25)
+        ScriptedCall(ledger.ring, 1).bye(at: 25)
         try ledger.recorder.drain()
         let row = try #require(try ledger.calls().first)
         #expect(row.outcome == "ANSWERED")
@@ -97,13 +97,13 @@ struct LedgerCrashTests {
     }
 
     @Test func `after a restart an INVITE that is repeated late begins no second call`() throws {
-        let busy = LedgerPlay(ledger.ring, 1)
+        let busy = ScriptedCall(ledger.ring, 1)
         busy.invite()
         busy.failed(486, at: 0)
         try ledger.recorder.drain()
         try ledger.restart()
         ledger.clock.advance(seconds: 2)
-        let repeated = LedgerPlay(ledger.ring, 1)
+        let repeated = ScriptedCall(ledger.ring, 1)
         repeated.invite(at: 2)
         repeated.failed(486, at: 2)
         try ledger.recorder.drain()
@@ -112,13 +112,13 @@ struct LedgerCrashTests {
     }
 
     @Test func `a new ring after a power cut does not confuse the old position`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         let ring = try UpdateRing(path: ledger.folder + "/fresh.ring", capacity: 256)
         let clock = ledger.clock
         let recorder = OutcomeRecorder(
             database: ledger.database, ring: ring, now: { clock.now }, clockSteps: clock.steps)
-        LedgerPlay(ring, 2).missed(from: 60)
+        ScriptedCall(ring, 2).missed(from: 60)
         try recorder.drain()
         #expect(try ledger.calls().count == 2)
         #expect(try ledger.keys().count == 4)
@@ -131,16 +131,16 @@ struct LedgerCrashTests {
             OutcomeRecorder(
                 database: database, ring: ring, now: { clock.now }, clockSteps: clock.steps)
         }
-        LedgerPlay(ring, 1).missed()
+        ScriptedCall(ring, 1).missed()
         try recorder(ledger.database).drain()
-        LedgerPlay(ring, 2).missed()
+        ScriptedCall(ring, 2).missed()
         let newer = try HeraldDatabase(folder: ledger.folder + "/newer")
         try recorder(newer).drain()
         #expect(ring.released == 6)
 
         let back = try recorder(ledger.database)
         // More than there is room for: what waits to be read again must not give way to it.
-        for number in 3...5 { LedgerPlay(ring, UInt64(number)).missed() }
+        for number in 3...5 { ScriptedCall(ring, UInt64(number)).missed() }
         while try back.drain().signals > 0 {}
         #expect(try ledger.calls().prefix(3).map(\.outcome) == ["MISSED", "MISSED", "MISSED"])
     }
@@ -152,7 +152,7 @@ struct LedgerCrashTests {
         try limit(pages + 2)
         var failures = 0
         for number in 1...40 {
-            LedgerPlay(ledger.ring, UInt64(number)).missed()
+            ScriptedCall(ledger.ring, UInt64(number)).missed()
             do { try ledger.recorder.drain() } catch let error as DatabaseError {
                 #expect(error.resultCode == .SQLITE_FULL)
                 failures += 1
@@ -174,7 +174,7 @@ struct LedgerCrashTests {
     @Test func `killed with a full disk, the next start tells the whole story`() throws {
         let pages = try ledger.database.ledger.write { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
         try limit(pages)
-        for number in 1...40 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        for number in 1...40 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
         #expect(throws: DatabaseError.self) { try ledger.recorder.drain() }
         try ledger.restart()
         try ledger.recorder.drain()

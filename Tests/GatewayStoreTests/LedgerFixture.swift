@@ -109,7 +109,7 @@ final class LedgerFixture {
 }
 
 /// A call as a test plays it: each word goes into the ring at its second.
-struct LedgerPlay {
+struct ScriptedCall {
     let ring: UpdateRing
     var id: CallIdentifier
     var direction = CallUpdate.Direction.inbound
@@ -127,14 +127,14 @@ struct LedgerPlay {
     }
 
     /// Another call with the same people.
-    init(_ ring: UpdateRing, _ number: UInt64, like other: LedgerPlay) {
+    init(_ ring: UpdateRing, _ number: UInt64, like other: ScriptedCall) {
         self = other
         id = CallIdentifier(high: 0xabcd, low: number)
     }
 
     /// The call the subscriber makes to the brand.
-    static func outbound(_ ring: UpdateRing, _ number: UInt64) -> LedgerPlay {
-        var play = LedgerPlay(ring, number)
+    static func outbound(_ ring: UpdateRing, _ number: UInt64) -> ScriptedCall {
+        var play = ScriptedCall(ring, number)
         play.direction = .outbound
         play.reason = .outbound
         (play.caller, play.destination) = (play.destination, play.caller)
@@ -143,12 +143,12 @@ struct LedgerPlay {
 
     /// Eight signals of three calls: one is answered and ends, one is missed, one is in progress.
     static func three(_ ring: UpdateRing, from number: UInt64 = 1) {
-        let answered = LedgerPlay(ring, number)
+        let answered = ScriptedCall(ring, number)
         answered.invite()
         answered.rings(at: 1)
         answered.answered(at: 5)
-        LedgerPlay(ring, number + 1).missed()
-        LedgerPlay(ring, number + 2).invite()
+        ScriptedCall(ring, number + 1).missed()
+        ScriptedCall(ring, number + 2).invite()
         answered.bye(at: 50)
     }
 

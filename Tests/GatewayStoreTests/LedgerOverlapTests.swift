@@ -15,9 +15,9 @@ struct LedgerOverlapTests {
 
     /// The INVITE with the digits dialled so far; a number only where they are one.
     private func dialled(_ digits: String, _ number: UInt64 = 0, direction: CallUpdate.Direction = .inbound)
-        -> LedgerPlay
+        -> ScriptedCall
     {
-        var play = direction == .inbound ? LedgerPlay(ledger.ring, 1) : LedgerPlay.outbound(ledger.ring, 1)
+        var play = direction == .inbound ? ScriptedCall(ledger.ring, 1) : ScriptedCall.outbound(ledger.ring, 1)
         play.destination = number
         if direction == .inbound { play.subscriber = digits }
         return play

@@ -15,8 +15,8 @@ struct LedgerPowerCutTests {
     /// What the ledger has to be in the end, by a recorder nothing happened to.
     private static func wholeStory() throws -> [String] {
         let whole = try LedgerFixture()
-        LedgerPlay(whole.ring, 1).missed()
-        LedgerPlay.three(whole.ring, from: 11)
+        ScriptedCall(whole.ring, 1).missed()
+        ScriptedCall.three(whole.ring, from: 11)
         try whole.recorder.drain()
         return try whole.rows().map(toldOnly).sorted()
     }
@@ -30,15 +30,15 @@ struct LedgerPowerCutTests {
 
     /// The first call is stored.
     private func begin() throws {
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
     }
 
     @Test func `killed between two rounds, nothing is lost and nothing is doubled`() throws {
         var rounds = OutcomeRounds(ledger.recorder)
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         rounds.round()
-        LedgerPlay.three(ledger.ring, from: 11)
+        ScriptedCall.three(ledger.ring, from: 11)
         // Within the second: the signals are in the ring alone.
         rounds.round()
         #expect(try ledger.calls().count == 1)
@@ -57,7 +57,7 @@ struct LedgerPowerCutTests {
 
     @Test func `started again and again, nothing is told twice`() throws {
         try begin()
-        LedgerPlay.three(ledger.ring, from: 11)
+        ScriptedCall.three(ledger.ring, from: 11)
         for _ in 1...3 {
             // So late that no INVITE is taken for a repetition of one that has just ended.
             ledger.clock.advance(seconds: 200)
@@ -70,16 +70,16 @@ struct LedgerPowerCutTests {
 
     @Test func `a power cut loses the signals of the ring, and nothing of the ledger`() throws {
         try begin()
-        let call = LedgerPlay(ledger.ring, 2)
+        let call = ScriptedCall(ledger.ring, 2)
         call.invite()
         call.rings(at: 1)
         try ledger.recorder.drain()
         let rows = try ledger.rows()
-        LedgerPlay(ledger.ring, 3).invite(at: 2)
+        ScriptedCall(ledger.ring, 3).invite(at: 2)
         try ledger.restart(losingRing: true)
         try ledger.recorder.drain()
         #expect(try ledger.rows() == rows)
-        let same = LedgerPlay(ledger.ring, 2)
+        let same = ScriptedCall(ledger.ring, 2)
         same.answered(at: 4)
         same.bye(at: 9)
         try ledger.recorder.drain()
@@ -90,7 +90,7 @@ struct LedgerPowerCutTests {
 
     @Test func `a repeated INVITE in the ring is no second call, however late the start is`() throws {
         try begin()
-        LedgerPlay(ledger.ring, 1).invite(at: 32)
+        ScriptedCall(ledger.ring, 1).invite(at: 32)
         ledger.clock.advance(seconds: 300)
         try ledger.restart()
         try ledger.recorder.drain()
@@ -101,7 +101,7 @@ struct LedgerPowerCutTests {
         let disk = ledger.folder + "/older.ring"
         try FileManager.default.copyItem(atPath: ledger.folder + "/0.ring", toPath: disk)
         try begin()
-        LedgerPlay(ledger.ring, 2).missed()
+        ScriptedCall(ledger.ring, 2).missed()
         try ledger.recorder.drain()
         let ringID = ledger.ring.ringID
         // The ring's file as the disk had it before the first call.
@@ -111,7 +111,7 @@ struct LedgerPowerCutTests {
         }
         #expect(ledger.ring.ringID != ringID)
         // Three signals as before: the position would fit again if the numbers meant the same.
-        LedgerPlay(ledger.ring, 3).missed(from: 60)
+        ScriptedCall(ledger.ring, 3).missed(from: 60)
         try ledger.recorder.drain()
         ledger.clock.advance(seconds: 200)
         for _ in 1...2 {
@@ -124,7 +124,7 @@ struct LedgerPowerCutTests {
 
     @Test func `the first start after an earlier version reads what that kept outside of the ledger`() throws {
         try begin()
-        LedgerPlay.three(ledger.ring, from: 11)
+        ScriptedCall.three(ledger.ring, from: 11)
         // Such a version freed the slots once the signals were in a file beside the ledger, and was killed.
         ledger.ring.release(through: ledger.ring.claimed)
         let log = ledger.folder + "/herald.signals"

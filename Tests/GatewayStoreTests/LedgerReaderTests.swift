@@ -16,8 +16,8 @@ struct LedgerReaderTests {
     init() throws { ledger = try LedgerFixture() }
 
     @Test func `calls are found by number, trunk, outcome, time, id and brand`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
-        var other = LedgerPlay(ledger.ring, 2)
+        ScriptedCall(ledger.ring, 1).missed()
+        var other = ScriptedCall(ledger.ring, 2)
         other.caller = 14_155_550_100
         other.reason = .noMatch
         other.sipCallID = "c2@carrier"
@@ -49,7 +49,7 @@ struct LedgerReaderTests {
     }
 
     @Test func `the timeline tells what happened, in its order`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         call.answered(at: 9, marks: .voicemail)
@@ -64,18 +64,18 @@ struct LedgerReaderTests {
     }
 
     @Test func `following gives each call once, when it has ended`() throws {
-        let first = LedgerPlay(ledger.ring, 1)
+        let first = ScriptedCall(ledger.ring, 1)
         first.invite()
-        LedgerPlay(ledger.ring, 2).missed()
+        ScriptedCall(ledger.ring, 2).missed()
         try ledger.recorder.drain()
         var follower = try CallFollower(LedgerReader(ledger.database.ledger), .init())
         #expect(try follower.next().isEmpty)
-        let third = LedgerPlay(ledger.ring, 3)
+        let third = ScriptedCall(ledger.ring, 3)
         third.missed()
         try ledger.recorder.drain()
         #expect(try follower.next().map(\.callID) == [third.id.description])
         first.failed(480, at: 40)
-        let fourth = LedgerPlay(ledger.ring, 4)
+        let fourth = ScriptedCall(ledger.ring, 4)
         fourth.invite(at: 50)
         try ledger.recorder.drain()
         #expect(try follower.next().map(\.callID) == [first.id.description])
@@ -85,11 +85,11 @@ struct LedgerReaderTests {
     @Test func `a command reads the ledger while the gateway writes it`() throws {
         let reader = LedgerReader(try HeraldDatabase.ledgerReader(folder: ledger.folder))
         #expect(try reader.calls(limit: 10).isEmpty)
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         #expect(try reader.calls(limit: 10).count == 1)
         #expect(try reader.events(limit: 10).count == 2)
-        LedgerPlay(ledger.ring, 2).invite(at: 100)
+        ScriptedCall(ledger.ring, 2).invite(at: 100)
         try ledger.recorder.drain()
         #expect(
             try reader.counts() == LedgerCounts(calls: ["MISSED": 1, "OPEN": 1], waiting: 2, delivered: 0, refused: 0))
@@ -101,7 +101,7 @@ struct LedgerReaderTests {
     }
 
     @Test func `a ledger closed and opened again is the same`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         let rows = try ledger.rows()
         try ledger.database.close()
@@ -156,8 +156,8 @@ struct LedgerReaderTests {
 
     @Test func `retention takes ended calls and delivered events, never waiting or refused ones`() async throws {
         let outbox = EventOutboxStore(ledger.database)
-        for number in 1...4 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
-        LedgerPlay(ledger.ring, 5).invite()
+        for number in 1...4 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
+        ScriptedCall(ledger.ring, 5).invite()
         try ledger.recorder.drain()
         let start = LedgerFixture.Clock.start / 1_000_000
         let keys = try ledger.keys()
@@ -165,7 +165,7 @@ struct LedgerReaderTests {
         try await outbox.markDelivered(key: keys[1], receipt: EventReceipt(counted: true), now: start + 86_400 * 60)
         try await outbox.markRefused(key: keys[2], status: 400, reason: "no", now: start)
         ledger.clock.advance(seconds: 86_400 * 90)
-        LedgerPlay(ledger.ring, 6).missed(from: 86_400 * 90)
+        ScriptedCall(ledger.ring, 6).missed(from: 86_400 * 90)
         #expect(try ledger.recorder.prune() == 0)
         ledger.clock.advance(seconds: 86_400)
         try ledger.recorder.drain()
@@ -177,12 +177,12 @@ struct LedgerReaderTests {
     }
 
     @Test func `row numbers are not used again after retention`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         ledger.clock.advance(seconds: 86_400 * 91)
         #expect(try ledger.recorder.prune() == 0)
         try ledger.restart()
-        LedgerPlay(ledger.ring, 2).missed(from: 86_400 * 91)
+        ScriptedCall(ledger.ring, 2).missed(from: 86_400 * 91)
         try ledger.recorder.drain()
         #expect(try ledger.recorder.prune() == 1)
         let ids = try ledger.database.ledger.read { try Int.fetchAll($0, sql: "SELECT id FROM call") }

@@ -15,7 +15,7 @@ struct LedgerRecorderTests {
     init() throws { ledger = try LedgerFixture() }
 
     @Test func `a branded answered call is one row and two events`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         call.answered(at: 9)
@@ -45,12 +45,12 @@ struct LedgerRecorderTests {
         ledger.recorder.onUnknownCaller { number in told.withLock { $0.append(number.description) } }
         let reasons: [PassThroughReason?] = [.noMatch, .privacy, .untrusted, .numberUnclear, nil, .gatedCapReached]
         var calls = reasons.enumerated().map { position, reason in
-            var call = LedgerPlay(ledger.ring, UInt64(position))
+            var call = ScriptedCall(ledger.ring, UInt64(position))
             call.reason = reason
             call.caller = 61_491_570_150 + UInt64(position)
             return call
         }
-        var outbound = LedgerPlay.outbound(ledger.ring, 99)
+        var outbound = ScriptedCall.outbound(ledger.ring, 99)
         outbound.caller = 61_491_570_199
         calls.append(outbound)
         for call in calls { call.invite() }
@@ -65,7 +65,7 @@ struct LedgerRecorderTests {
     @Test func `a call told in pieces ends as the same row and events`() throws {
         let other = try LedgerFixture()
         for (fixture, stops) in [(ledger, true), (other, false)] {
-            let call = LedgerPlay(fixture.ring, 1)
+            let call = ScriptedCall(fixture.ring, 1)
             for step in [{ call.invite() }, { call.rings(at: 2) }, { call.answered(at: 9) }, { call.bye(at: 69) }] {
                 step()
                 if stops { try fixture.recorder.drain() }
@@ -76,7 +76,7 @@ struct LedgerRecorderTests {
     }
 
     @Test func `a call in progress is a row of its own kind`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         try ledger.recorder.drain()
@@ -88,7 +88,7 @@ struct LedgerRecorderTests {
     }
 
     @Test func `an unbranded call is recorded and says nothing`() throws {
-        var call = LedgerPlay(ledger.ring, 1)
+        var call = ScriptedCall(ledger.ring, 1)
         call.reason = .noMatch
         call.missed()
         try ledger.recorder.drain()
@@ -98,7 +98,7 @@ struct LedgerRecorderTests {
     }
 
     @Test func `a gated call says so once, at its INVITE`() throws {
-        var call = LedgerPlay(ledger.ring, 1)
+        var call = ScriptedCall(ledger.ring, 1)
         call.reason = .gatedCapReached
         call.missed()
         try ledger.recorder.drain()
@@ -106,7 +106,7 @@ struct LedgerRecorderTests {
     }
 
     @Test func `a withheld caller appears in no column of any table`() throws {
-        var call = LedgerPlay(ledger.ring, 1)
+        var call = ScriptedCall(ledger.ring, 1)
         call.reason = .privacy
         call.missed()
         try ledger.recorder.drain()
@@ -116,7 +116,7 @@ struct LedgerRecorderTests {
     }
 
     @Test func `a BYE from the called side finds its call`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.answered(at: 3)
         ledger.ring.append(
@@ -130,7 +130,7 @@ struct LedgerRecorderTests {
     }
 
     @Test func `repetitions of a call that ended begin no new one`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.missed()
         call.invite(at: 32)
         call.bye(at: 32)
@@ -140,40 +140,40 @@ struct LedgerRecorderTests {
     }
 
     @Test func `a repetition after a restart with the clock set back begins no call either`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         ledger.clock.advance(seconds: -86_400)
         try ledger.restart()
-        LedgerPlay(ledger.ring, 1).invite(at: 1 - 86_400)
+        ScriptedCall(ledger.ring, 1).invite(at: 1 - 86_400)
         try ledger.recorder.drain()
         #expect(try ledger.calls().count == 1)
     }
 
     @Test func `a repetition while running, after the clock was set back, begins no call for its 32 s`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         ledger.clock.advance(seconds: -86_400)
         try ledger.recorder.drain()
-        LedgerPlay(ledger.ring, 1).invite(at: 1 - 86_400)
+        ScriptedCall(ledger.ring, 1).invite(at: 1 - 86_400)
         try ledger.recorder.drain()
         #expect(try ledger.calls().count == 1)
         ledger.clock.advance(seconds: 60)
         try ledger.recorder.drain()
-        LedgerPlay(ledger.ring, 1).invite(at: 61 - 86_400)
+        ScriptedCall(ledger.ring, 1).invite(at: 61 - 86_400)
         try ledger.recorder.drain()
         #expect(try ledger.calls().count == 2)
     }
 
     @Test func `signals of a call whose INVITE was shed are counted and make nothing`() throws {
-        LedgerPlay(ledger.ring, 1).answered(at: 1)
-        LedgerPlay(ledger.ring, 1).bye(at: 2)
+        ScriptedCall(ledger.ring, 1).answered(at: 1)
+        ScriptedCall(ledger.ring, 1).bye(at: 2)
         try ledger.recorder.drain()
         #expect(try ledger.rows() == [])
         #expect(ledger.recorder.totals.unclaimed == 2)
     }
 
     @Test func `an answered call whose BYE never comes is closed by the clock`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
         call.answered(at: 5)
@@ -192,7 +192,7 @@ struct LedgerRecorderTests {
     }
 
     @Test func `more signals than one transaction takes are drained in several`() throws {
-        for number in 1...20 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        for number in 1...20 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
         #expect(try ledger.recorder.drain(limit: 50).signals == 50)
         #expect(try ledger.recorder.drain(limit: 50).signals == 10)
         #expect(try ledger.recorder.drain(limit: 50).signals == 0)
@@ -202,7 +202,7 @@ struct LedgerRecorderTests {
 
     @Test func `the running recorder stores what comes and what is left when it stops`() async throws {
         let recorder = ledger.recorder
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         let task = Task { await recorder.run() }
         call.rings(at: 1)

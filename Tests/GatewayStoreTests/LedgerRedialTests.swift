@@ -12,8 +12,8 @@ struct LedgerRedialTests {
 
     init() throws { ledger = try LedgerFixture { $0.limits.redial = 5_000_000 } }
 
-    private func second(_ change: (inout LedgerPlay) -> Void = { _ in }) -> LedgerPlay {
-        var play = LedgerPlay(ledger.ring, 2)
+    private func second(_ change: (inout ScriptedCall) -> Void = { _ in }) -> ScriptedCall {
+        var play = ScriptedCall(ledger.ring, 2)
         play.sipCallID = "c2@carrier"
         change(&play)
         return play
@@ -21,18 +21,18 @@ struct LedgerRedialTests {
 
     @Test(arguments: [false, true])
     func `two attempts are one call and one set of events, over a restart too`(restarts: Bool) throws {
-        let first = LedgerPlay(ledger.ring, 1)
+        let first = ScriptedCall(ledger.ring, 1)
         first.invite()
         first.failed(503, at: 1)
         try ledger.recorder.drain()
         #expect(try ledger.keys() == [])
         if restarts { try ledger.restart() }
-        LedgerPlay(ledger.ring, 2, sipCallID: "c2@carrier").invite(at: 3)
+        ScriptedCall(ledger.ring, 2, sipCallID: "c2@carrier").invite(at: 3)
         try ledger.recorder.drain()
         if restarts { try ledger.restart() }
         // The first attempt's answer, repeated, is not about the second.
-        LedgerPlay(ledger.ring, 1).failed(503, at: 3)
-        let again = LedgerPlay(ledger.ring, 2)
+        ScriptedCall(ledger.ring, 1).failed(503, at: 3)
+        let again = ScriptedCall(ledger.ring, 2)
         again.rings(at: 4)
         again.answered(at: 8)
         again.bye(at: 20)
@@ -53,7 +53,7 @@ struct LedgerRedialTests {
 
     @Test func `a third attempt is the same call still`() throws {
         for number in 1...3 {
-            let play = LedgerPlay(ledger.ring, UInt64(number))
+            let play = ScriptedCall(ledger.ring, UInt64(number))
             play.invite(at: Int64(number) * 3)
             play.failed(500, at: Int64(number) * 3 + 1)
         }
@@ -62,7 +62,7 @@ struct LedgerRedialTests {
         try ledger.recorder.drain()
         #expect(try ledger.calls().map(\.attempts) == [3])
         #expect(try ledger.calls().map(\.outcome) == ["FAILED"])
-        #expect(try ledger.keys() == ["error:\(LedgerPlay(ledger.ring, 1).id)"])
+        #expect(try ledger.keys() == ["error:\(ScriptedCall(ledger.ring, 1).id)"])
     }
 
     @Test(arguments: [
@@ -70,7 +70,7 @@ struct LedgerRedialTests {
         "busy",
     ])
     func `anything else is a call of its own`(what: String) throws {
-        let first = LedgerPlay(ledger.ring, 1)
+        let first = ScriptedCall(ledger.ring, 1)
         first.invite()
         if what == "a phone rang" { first.rings(at: 1) }
         first.failed(what == "busy" ? 486 : 503, at: 1)
@@ -87,7 +87,7 @@ struct LedgerRedialTests {
 
     @Test func `withheld callers may be two people`() throws {
         for number in 1...2 {
-            var play = LedgerPlay(ledger.ring, UInt64(number))
+            var play = ScriptedCall(ledger.ring, UInt64(number))
             play.reason = .privacy
             play.invite(at: Int64(number))
             play.failed(503, at: Int64(number))
@@ -98,7 +98,7 @@ struct LedgerRedialTests {
     }
 
     @Test func `marks and session of an open call survive a restart`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite(marks: .forwarded)
         call.rings(at: 1)
         call.answered(at: 5, marks: .voicemail, session: 600)

@@ -15,7 +15,7 @@ struct LedgerRetentionTests {
         let ledger = try LedgerFixture(capacity: 8_192) { $0.maxBytes = 400_000 }
         let outbox = EventOutboxStore(ledger.database)
         for number in 1...1_200 {
-            let call = LedgerPlay(ledger.ring, UInt64(number))
+            let call = ScriptedCall(ledger.ring, UInt64(number))
             call.missed(from: Int64(number))
         }
         try ledger.recorder.drain()
@@ -41,7 +41,7 @@ struct LedgerRetentionTests {
 
     @Test func `without a directory nobody waits for events, and they go with their calls`() throws {
         let ledger = try LedgerFixture(capacity: 8_192) { $0.hasDirectory = false }
-        for number in 1...20 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        for number in 1...20 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
         try ledger.recorder.drain()
         #expect(try ledger.keys().count == 40)
         ledger.clock.advance(seconds: 91 * 86_400)
@@ -53,14 +53,14 @@ struct LedgerRetentionTests {
 
     @Test func `without a directory waiting events go above the size`() throws {
         let ledger = try LedgerFixture(capacity: 8_192) { ($0.hasDirectory, $0.maxBytes) = (false, 400_000) }
-        for number in 1...1_200 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        for number in 1...1_200 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
         try ledger.recorder.drain()
         #expect(try ledger.recorder.shrink().deleted > 0)
     }
 
     @Test func `however many rows may not go, each step is short and signals are taken in between`() throws {
         let ledger = try LedgerFixture(capacity: 8_192) { $0.maxBytes = 400_000 }
-        for number in 1...1_700 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        for number in 1...1_700 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
         try ledger.recorder.drain(limit: 8_192)
         var steps = 0
         #expect(
@@ -73,7 +73,7 @@ struct LedgerRetentionTests {
 
     @Test func `a stop does not wait until all old rows are gone, and the next start goes on`() throws {
         let ledger = try LedgerFixture(capacity: 8_192)
-        for number in 1...1_700 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        for number in 1...1_700 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
         try ledger.recorder.drain(limit: 8_192)
         try ledger.database.ledger.write { try $0.execute(sql: "UPDATE event SET state = 1, settled_at = 1") }
         ledger.clock.advance(seconds: 200 * 86_400)
@@ -83,8 +83,8 @@ struct LedgerRetentionTests {
 
     @Test func `rows of a time when the clock was ahead do not keep what stands behind them`() throws {
         let ledger = try LedgerFixture(capacity: 8_192)
-        for number in 1...1_000 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: 500 * 86_400) }
-        for number in 1_001...1_010 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        for number in 1...1_000 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: 500 * 86_400) }
+        for number in 1_001...1_010 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
         try ledger.recorder.drain(limit: 8_192)
         try ledger.database.ledger.write { try $0.execute(sql: "UPDATE event SET state = 1, settled_at = 1") }
         ledger.clock.advance(seconds: 200 * 86_400)
@@ -96,7 +96,7 @@ struct LedgerRetentionTests {
 
     @Test func `what waits for an output that is gone goes in short steps, the rest stays`() throws {
         let ledger = try LedgerFixture(capacity: 8_192) { $0.outputs = [.webhook] }
-        for number in 1...1_200 { LedgerPlay(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
+        for number in 1...1_200 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
         try ledger.recorder.drain(limit: 8_192)
         try ledger.database.ledger.write {
             try $0.execute(
@@ -117,7 +117,7 @@ struct LedgerRetentionTests {
 
     @Test func `below its size nothing goes`() throws {
         let ledger = try LedgerFixture()
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         #expect(try ledger.recorder.shrink() == (0, isStuck: false))
         #expect(try ledger.keys().count == 2)

@@ -14,7 +14,7 @@ struct LedgerReturnTests {
     private func returns() throws -> [LedgerEventRow] { try ledger.events().filter { $0.outcome == "returned" } }
 
     @Test func `a missed branded call that is called back is returned when the call back rings`() async throws {
-        let missed = LedgerPlay(ledger.ring, 1)
+        let missed = ScriptedCall(ledger.ring, 1)
         missed.missed()
         try ledger.recorder.drain()
         let outbox = EventOutboxStore(ledger.database)
@@ -22,7 +22,7 @@ struct LedgerReturnTests {
             key: "missed:\(missed.id)", receipt: EventReceipt(eventID: "evt-9", counted: true),
             now: LedgerFixture.Clock.start / 1_000_000)
 
-        let back = LedgerPlay.outbound(ledger.ring, 2)
+        let back = ScriptedCall.outbound(ledger.ring, 2)
         back.invite(at: 631)
         try ledger.recorder.drain()
         #expect(try returns().isEmpty)
@@ -50,14 +50,14 @@ struct LedgerReturnTests {
         let ledger = try LedgerFixture {
             $0.returns.groups = ["1001": "sales", "+61291234567": "sales", "+61290000000": "sales"]
         }
-        let missed = LedgerPlay(ledger.ring, 1)
+        let missed = ScriptedCall(ledger.ring, 1)
         missed.missed()
-        var back = LedgerPlay.outbound(ledger.ring, 2)
+        var back = ScriptedCall.outbound(ledger.ring, 2)
         back.subscriber = "trunk-user"
         back.caller = 61_290_000_000
         back.invite(at: 40)
         back.rings(at: 41)
-        var stranger = LedgerPlay.outbound(ledger.ring, 3)
+        var stranger = ScriptedCall.outbound(ledger.ring, 3)
         stranger.subscriber = "2002"
         stranger.caller = 61_290_000_009
         stranger.invite(at: 50)
@@ -67,8 +67,8 @@ struct LedgerReturnTests {
     }
 
     @Test func `original and return in one round are matched`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
-        let back = LedgerPlay.outbound(ledger.ring, 2)
+        ScriptedCall(ledger.ring, 1).missed()
+        let back = ScriptedCall.outbound(ledger.ring, 2)
         back.invite(at: 40)
         back.answered(at: 41)
         try ledger.recorder.drain()
@@ -76,11 +76,11 @@ struct LedgerReturnTests {
     }
 
     @Test func `only the newest original is returned, and once`() throws {
-        LedgerPlay(ledger.ring, 1).missed(from: 0)
-        let newest = LedgerPlay(ledger.ring, 2)
+        ScriptedCall(ledger.ring, 1).missed(from: 0)
+        let newest = ScriptedCall(ledger.ring, 2)
         newest.missed(from: 100)
         for (number, second) in [(3, 200), (4, 300)] as [(UInt64, Int64)] {
-            let back = LedgerPlay.outbound(ledger.ring, number)
+            let back = ScriptedCall.outbound(ledger.ring, number)
             back.invite(at: second)
             back.rings(at: second + 1)
             back.answered(at: second + 2)
@@ -93,8 +93,8 @@ struct LedgerReturnTests {
     @Test func `a new miss after a return can be returned again`() throws {
         for round in [0, 1] as [UInt64] {
             let second = Int64(round) * 1000
-            LedgerPlay(ledger.ring, 10 + round).missed(from: second)
-            let back = LedgerPlay.outbound(ledger.ring, 20 + round)
+            ScriptedCall(ledger.ring, 10 + round).missed(from: second)
+            let back = ScriptedCall.outbound(ledger.ring, 20 + round)
             back.invite(at: second + 100)
             back.rings(at: second + 101)
             try ledger.recorder.drain()
@@ -104,8 +104,8 @@ struct LedgerReturnTests {
 
     @Test(arguments: [(259_200, 1), (259_201, 0)] as [(Int64, Int)])
     func `the window is 72 hours from the end of the original`(after: Int64, count: Int) throws {
-        LedgerPlay(ledger.ring, 1).missed()
-        let back = LedgerPlay.outbound(ledger.ring, 2)
+        ScriptedCall(ledger.ring, 1).missed()
+        let back = ScriptedCall.outbound(ledger.ring, 2)
         back.invite(at: 31 + after)
         back.rings(at: 31 + after)
         try ledger.recorder.drain()
@@ -113,12 +113,12 @@ struct LedgerReturnTests {
     }
 
     @Test func `another subscriber's call to the brand is no return`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
-        var back = LedgerPlay.outbound(ledger.ring, 2)
+        ScriptedCall(ledger.ring, 1).missed()
+        var back = ScriptedCall.outbound(ledger.ring, 2)
         back.caller = 61_299_999_999
         back.invite(at: 60)
         back.rings(at: 61)
-        var unknown = LedgerPlay.outbound(ledger.ring, 3)
+        var unknown = ScriptedCall.outbound(ledger.ring, 3)
         unknown.caller = 0
         unknown.subscriber = ""
         unknown.invite(at: 60)
@@ -128,8 +128,8 @@ struct LedgerReturnTests {
     }
 
     @Test func `a call back that reaches nobody is no return`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
-        let back = LedgerPlay.outbound(ledger.ring, 2)
+        ScriptedCall(ledger.ring, 1).missed()
+        let back = ScriptedCall.outbound(ledger.ring, 2)
         back.invite(at: 60)
         back.failed(486, at: 61)
         try ledger.recorder.drain()
@@ -139,11 +139,11 @@ struct LedgerReturnTests {
     @Test(arguments: [(ReturnPolicy.Originals.unanswered, 0), (.any, 1)])
     func `answered originals count only by option`(originals: ReturnPolicy.Originals, count: Int) throws {
         let ledger = try LedgerFixture { $0.returns.originals = originals }
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.answered(at: 5)
         call.bye(at: 10)
-        let back = LedgerPlay.outbound(ledger.ring, 2)
+        let back = ScriptedCall.outbound(ledger.ring, 2)
         back.invite(at: 60)
         back.rings(at: 61)
         try ledger.recorder.drain()
@@ -152,8 +152,8 @@ struct LedgerReturnTests {
 
     @Test func `an extension that was called by its number returns through its group`() throws {
         let ledger = try LedgerFixture { $0.returns.groups = ["+61291234567": "sales", "1001": "sales"] }
-        LedgerPlay(ledger.ring, 1).missed()
-        var back = LedgerPlay.outbound(ledger.ring, 2)
+        ScriptedCall(ledger.ring, 1).missed()
+        var back = ScriptedCall.outbound(ledger.ring, 2)
         back.caller = 0
         back.invite(at: 60)
         back.rings(at: 61)
@@ -162,14 +162,14 @@ struct LedgerReturnTests {
     }
 
     @Test func `a return after a restart finds its original in the ledger`() throws {
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
         try ledger.restart()
-        let back = LedgerPlay.outbound(ledger.ring, 2)
+        let back = ScriptedCall.outbound(ledger.ring, 2)
         back.invite(at: 100)
         try ledger.recorder.drain()
         try ledger.restart()
-        LedgerPlay.outbound(ledger.ring, 2).rings(at: 103)
+        ScriptedCall.outbound(ledger.ring, 2).rings(at: 103)
         try ledger.recorder.drain()
         #expect(try returns().count == 1)
     }

@@ -11,16 +11,16 @@ import Testing
 @Suite("Recorder: one destination is asked after another")
 struct LedgerSerialForkTests {
     private let ledger: LedgerFixture
-    private let first: LedgerPlay
+    private let first: ScriptedCall
 
     init() throws {
         ledger = try LedgerFixture()
-        first = LedgerPlay(ledger.ring, 1)
+        first = ScriptedCall(ledger.ring, 1)
     }
 
     /// The same name, so many numbers further.
-    private func leg(_ further: UInt64) -> LedgerPlay {
-        var leg = LedgerPlay(ledger.ring, 1)
+    private func leg(_ further: UInt64) -> ScriptedCall {
+        var leg = ScriptedCall(ledger.ring, 1)
         leg.destination += further
         return leg
     }
@@ -83,14 +83,14 @@ struct LedgerSerialForkTests {
 
     @Test func `a call that waits for the carrier's next try ends where another destination is asked`() throws {
         let ledger = try LedgerFixture { $0.limits.redial = 5_000_000 }
-        LedgerPlay(ledger.ring, 1).invite()
-        LedgerPlay(ledger.ring, 1).failed(503, at: 1)
-        var next = LedgerPlay(ledger.ring, 1)
+        ScriptedCall(ledger.ring, 1).invite()
+        ScriptedCall(ledger.ring, 1).failed(503, at: 1)
+        var next = ScriptedCall(ledger.ring, 1)
         next.destination += 1
         next.invite(at: 2)
         next.failed(503, at: 3)
         // And this one by the carrier again, under a name of its own.
-        var again = LedgerPlay(ledger.ring, 2, like: next)
+        var again = ScriptedCall(ledger.ring, 2, like: next)
         again.sipCallID = "c2@carrier"
         again.invite(at: 4)
         again.answered(at: 6)

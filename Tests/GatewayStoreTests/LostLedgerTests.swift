@@ -61,7 +61,7 @@ struct LostLedgerTests {
         try makeState()
         try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: ledgerPath))
         let recorder = recorder()
-        LedgerPlay.three(ring)
+        ScriptedCall.three(ring)
         var rounds = rounds(recorder)
         rounds.round()
         #expect(try calls(recorder) == ["ANSWERED", "MISSED", nil])
@@ -89,13 +89,13 @@ struct LostLedgerTests {
 
     @Test func `pages damaged inside are found when the open calls are read`() throws {
         var recorder: OutcomeRecorder? = recorder()
-        LedgerPlay.three(ring)
+        ScriptedCall.three(ring)
         try recorder?.drain()
         try recorder?.database.close()
         recorder = nil
         try damageInside()
         let next = self.recorder()
-        LedgerPlay(ring, 9).missed(from: 60)
+        ScriptedCall(ring, 9).missed(from: 60)
         try next.drain()
         #expect(try calls(next) == ["MISSED"])
         #expect(try setAside().count == 1)
@@ -109,7 +109,7 @@ struct LostLedgerTests {
         try queue.close()
         let recorder = recorder()
         var rounds = rounds(recorder)
-        LedgerPlay.three(ring)
+        ScriptedCall.three(ring)
         rounds.round()
         #expect(throws: HeraldDatabaseError.self) { try recorder.drain() }
         #expect(recorder.totals.problem?.contains("newer herald") == true)
@@ -128,8 +128,8 @@ struct LostLedgerTests {
         try Data().write(to: URL(fileURLWithPath: folder + "/state"))
         let recorder = recorder()
         var rounds = rounds(recorder)
-        LedgerPlay.three(ring)
-        for number: UInt64 in 10...200 { LedgerPlay(ring, number).missed(from: 60) }
+        ScriptedCall.three(ring)
+        for number: UInt64 in 10...200 { ScriptedCall(ring, number).missed(from: 60) }
         rounds.round()
         #expect(recorder.totals.problem?.contains(folder + "/state") == true)
         #expect(ring.shed.branded > 0, "what the ring cannot take is counted")
@@ -142,9 +142,9 @@ struct LostLedgerTests {
 
     @Test func `signals that wait in the ring are not lost with a damaged ledger`() throws {
         var recorder: OutcomeRecorder? = recorder()
-        LedgerPlay(ring, 1).missed()
+        ScriptedCall(ring, 1).missed()
         try recorder?.drain()
-        let call = LedgerPlay(ring, 2)
+        let call = ScriptedCall(ring, 2)
         call.invite(at: 40)
         call.rings(at: 41)
         try recorder?.database.close()
@@ -162,10 +162,10 @@ struct LostLedgerTests {
     @Test func `a ledger removed under calls is noticed; calls in progress go on in a new one`() throws {
         let recorder = recorder()
         var rounds = rounds(recorder)
-        let call = LedgerPlay(ring, 1)
+        let call = ScriptedCall(ring, 1)
         call.invite()
         call.rings(at: 2)
-        LedgerPlay(ring, 2).missed(from: 1)
+        ScriptedCall(ring, 2).missed(from: 1)
         rounds.round()
         try FileManager.default.removeItem(atPath: folder + "/state")
         rounds.round()
@@ -183,7 +183,7 @@ struct LostLedgerTests {
 
     @Test func `what was not stored when the ledger was found damaged goes into the new one, once`() throws {
         let recorder = recorder()
-        let call = LedgerPlay(ring, 1)
+        let call = ScriptedCall(ring, 1)
         call.invite()
         try recorder.drain()
         call.rings(at: 2)
@@ -193,7 +193,7 @@ struct LostLedgerTests {
         #expect(throws: DatabaseError.self) { try recorder.drain() }
         try recorder.replaceLedger(
             because: HeraldDatabaseError(path: ledgerPath, problem: .damaged("database disk image is malformed")))
-        LedgerPlay(ring, 2).missed(from: 20)
+        ScriptedCall(ring, 2).missed(from: 20)
         // The batch first: nothing more is taken until it is stored.
         for _ in 0..<2 { try recorder.drain() }
         #expect(try calls(recorder) == ["ANSWERED", "MISSED"])
@@ -215,7 +215,7 @@ struct LostLedgerTests {
     @Test func `a copy put back under the running gateway knows its calls in progress`() throws {
         let recorder = recorder()
         var rounds = rounds(recorder)
-        let call = LedgerPlay(ring, 1)
+        let call = ScriptedCall(ring, 1)
         call.invite()
         rounds.round()
         try recorder.database.ledger.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }

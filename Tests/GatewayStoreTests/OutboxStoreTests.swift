@@ -15,11 +15,11 @@ struct OutboxStoreTests {
     init() throws {
         ledger = try LedgerFixture()
         outbox = EventOutboxStore(ledger.database, clock: QueueClock { 0 })
-        LedgerPlay(ledger.ring, 1).missed()
+        ScriptedCall(ledger.ring, 1).missed()
         try ledger.recorder.drain()
     }
 
-    private var id: String { LedgerPlay(ledger.ring, 1).id.description }
+    private var id: String { ScriptedCall(ledger.ring, 1).id.description }
 
     @Test func `waiting events are offered oldest first with everything they carry`() async throws {
         let due = try await outbox.dueEvents(limit: 10, now: now)
@@ -87,11 +87,11 @@ struct OutboxStoreTests {
     }
 
     @Test func `many events that fail each time leave half of the room to new ones`() async throws {
-        for number in 2...20 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        for number in 2...20 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
         try ledger.recorder.drain()
         for key in try ledger.keys() { try await outbox.postpone(key: key, until: now + 1, reason: "timeout") }
         ledger.clock.advance(seconds: 60)
-        for number in 21...23 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        for number in 21...23 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
         try ledger.recorder.drain()
         let due = try await outbox.dueEvents(limit: 10, now: now + 100)
         #expect(due.count { $0.attempts == 0 } == 5, "40 that failed wait longer than the 6 new ones")
@@ -125,7 +125,7 @@ struct OutboxStoreTests {
     }
 
     @Test func `answers that arrive together are all stored`() async throws {
-        for number in 2...60 { LedgerPlay(ledger.ring, UInt64(number)).missed() }
+        for number in 2...60 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
         try ledger.recorder.drain()
         let due = try await outbox.dueEvents(limit: 1_000, now: now)
         #expect(due.count == 120)

@@ -15,7 +15,7 @@ struct OutcomeRoundsTests {
 
     init() throws { ledger = try LedgerFixture() }
 
-    private func play(_ number: UInt64) { LedgerPlay(ledger.ring, number).missed() }
+    private func play(_ number: UInt64) { ScriptedCall(ledger.ring, number).missed() }
 
     /// Rounds of a recorder that has just stored its first call.
     private func begun() throws -> OutcomeRounds {
@@ -80,7 +80,7 @@ struct OutcomeRoundsTests {
     }
 
     @Test func `no call is closed for its age while the ring has more to tell of it`() throws {
-        let call = LedgerPlay(ledger.ring, 1)
+        let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 1)
         call.answered(at: 3)
@@ -94,7 +94,7 @@ struct OutcomeRoundsTests {
 
     @Test func `a call that changes in several rounds of a second is one row`() throws {
         var rounds = try begun()
-        let call = LedgerPlay(ledger.ring, 2)
+        let call = ScriptedCall(ledger.ring, 2)
         call.invite()
         rounds.round()
         call.rings(at: 1)
@@ -114,7 +114,7 @@ struct OutcomeRoundsTests {
         var rounds = try begun()
         for number in 2...2_000 {
             // 256 slots: signals that no round stores are not there for the next.
-            LedgerPlay(ledger.ring, UInt64(number)).invite()
+            ScriptedCall(ledger.ring, UInt64(number)).invite()
             if number.isMultiple(of: 20) { rounds.round() }
         }
         #expect(try ledger.calls().count > 1)

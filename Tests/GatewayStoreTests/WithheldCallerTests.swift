@@ -39,14 +39,14 @@ struct WithheldCallerTests {
             log: Logger(label: "test") { _ in LineHandler(lines: lines) }, now: { clock.now },
             clockSteps: clock.steps)
         // A signal that carries what the call path leaves out, so that the second line of defence is what is tested.
-        var call = LedgerPlay(ledger.ring, 1)
+        var call = ScriptedCall(ledger.ring, 1)
         call.reason = .privacy
         call.carrierName = "Frau Geheim"
         call.missed()
         // More than the ring holds, and a half-written slot: what goes wrong is logged.
         for number in 2...9 {
             call.reason = .privacy
-            LedgerPlay(ledger.ring, UInt64(number), like: call).invite(at: Int64(number))
+            ScriptedCall(ledger.ring, UInt64(number), like: call).invite(at: Int64(number))
         }
         try recorder.drain()
         call.id = CallIdentifier(high: 0xabcd, low: 10)
