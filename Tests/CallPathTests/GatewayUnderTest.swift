@@ -14,7 +14,7 @@ final class GatewayUnderTest {
     static let local = PeerAddress(ipv4: 0xC000_020A, port: 5060)  // 192.0.2.10
     static let stranger = PeerAddress(ipv4: 0xC633_6409, port: 5060)  // 198.51.100.9
 
-    let gateway: GatewayWorker
+    let gateway: GatewayElement
     let shared: GatewayShared
     private let shards: GatewayShards
     let counters = GatewayCounters()
@@ -86,7 +86,7 @@ final class GatewayUnderTest {
             settings: CurrentSettings(Self.settings(options)), branding: branding, counters: counters, signals: ring,
             probes: TargetProber(seed: 1), calls: CallsInProgress())
         shards = GatewayShards(shared: shared, count: options.shards, now: now)
-        gateway = GatewayWorker(shards: shards)
+        gateway = GatewayElement(shards: shards)
     }
 
     /// Hands a datagram in and gives what the gateway sends for it.

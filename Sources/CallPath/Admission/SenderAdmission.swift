@@ -4,7 +4,7 @@ import SIPCore
 
 // Admission by sender: which peer sent a message, and rejections that need no transaction (RFC 3261 §16.3, §18.3, §21.4).
 
-extension GatewayWorker {
+extension GatewayElement {
     /// The peer of a message, or of former settings if the message belongs to a call that came through here.
     func peer(of arrival: Arrival, _ settings: GatewaySettings) -> GatewayTopology.Peer? {
         settings.topology.peer(of: arrival.flow) ?? formerPeer(of: arrival, settings)

@@ -14,7 +14,7 @@ package import SIPCore
 
 // MARK: - Receive, admit, index: the worker
 
-extension GatewayWorker {
+extension GatewayElement {
     package func receive(_ bytes: Span<UInt8>, by flow: Flow, at now: Moment) {
         shared.counters.add(.datagramsReceived)
         shared.settings.renew(&held)

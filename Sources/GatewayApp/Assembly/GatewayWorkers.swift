@@ -21,7 +21,7 @@ struct GatewayWorkers: Sendable {
         let shards = shards
         let count = workers.count
         for (number, worker) in workers.enumerated() {
-            worker.start { GatewayWorker(shards: shards, worker: number, of: count) }
+            worker.start { GatewayElement(shards: shards, worker: number, of: count) }
         }
     }
 

@@ -6,7 +6,7 @@ package import SIPCore
 ///
 /// Owned by one worker thread. A call waits for nothing but a shard that another worker holds for one message.
 /// `RequestWalk.swift` shows what happens to a request, `ResponseWalk.swift` what happens to a response.
-package final class GatewayWorker: SIPElement {
+package final class GatewayElement: SIPElement {
     package var outgoing: [OutgoingMessage] = []
     let shards: GatewayShards
     let shared: GatewayShared
