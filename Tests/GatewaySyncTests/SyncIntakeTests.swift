@@ -16,7 +16,7 @@ struct SyncIntakeTests {
     /// Feeds a body in pieces of a size and ends it.
     private func read(
         _ body: String, into intake: MemoryIntake = MemoryIntake(), pieces: Int = .max, limit: Int = 1 << 30
-    ) async throws -> (answer: SyncAnswer, tally: SyncTally) {
+    ) async throws -> (answer: ReceivedSync, tally: SyncTally) {
         var records = SyncIntake(into: intake, limit: limit)
         var rest = Array(body.utf8)[...]
         while !rest.isEmpty {

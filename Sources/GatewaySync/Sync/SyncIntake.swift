@@ -56,11 +56,11 @@ struct SyncIntake {
     /// Handles the end of the body.
     ///
     /// - Throws: `DirectoryError.badAnswer` if the response is incomplete or outside the contract.
-    mutating func finish() async throws -> SyncAnswer {
+    mutating func finish() async throws -> ReceivedSync {
         guard splitter.isComplete else { throw DirectoryError.badAnswer(reason: SyncBodyError.cut.description) }
         guard splitter.hasRecords else { throw DirectoryError.badAnswer(reason: "branding is missing or no array") }
         try await store()
-        return try SyncAnswer(splitter.values)
+        return try ReceivedSync(splitter.values)
     }
 
     private mutating func store() async throws {

@@ -237,7 +237,7 @@ package final class SyncService: Service, Sendable {
     }
 
     private func apply(
-        _ answer: SyncAnswer, _ tally: SyncTally, _ validator: SyncValidator?, from intake: any BrandIntake,
+        _ answer: ReceivedSync, _ tally: SyncTally, _ validator: SyncValidator?, from intake: any BrandIntake,
         isFull: Bool, now: Int64
     ) async throws {
         if isFull, tally.usable == 0, tally.inactive == 0, tally.rejectedCount > 0 {

@@ -8,7 +8,7 @@ import Foundation
 ///
 /// `synced_at` is required: each published description names it. `success` is optional; only `false` makes the response
 /// unusable. Other members never do: the end of the JSON shows that the response is complete.
-package struct SyncAnswer: Hashable, Sendable {
+package struct ReceivedSync: Hashable, Sendable {
     /// The cursor of the next sync.
     package let syncedAt: String
     package let config: DirectoryConfig?
@@ -48,5 +48,5 @@ package enum SyncDelivery: Sendable {
     /// 304: nothing has changed since the last delivery.
     case unchanged
     /// The records are in the intake.
-    case delivered(SyncAnswer, tally: SyncTally, validator: SyncValidator?)
+    case delivered(ReceivedSync, tally: SyncTally, validator: SyncValidator?)
 }
