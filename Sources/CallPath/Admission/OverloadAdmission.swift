@@ -57,12 +57,12 @@ struct OverloadAdmission {
         guard sheds(invite.flow, at: now) || wasShed(message, branch, settings, at: now), !message.isInDialog,
             RequestValidity.canBeAnswered(message), !peer.protects(message, in: settings.topology), !isKnown(branch)
         else { return .pass }
-        let tag = OwnAnswer.tag(for: message, secret: settings.secret)
+        let tag = OwnResponse.tag(for: message, secret: settings.secret)
         shared.counters.add(.callsShed)
         shared.noteShed(by: invite.flow, settings, at: now)
         shedUntil = now.milliseconds + Self.retransmissionTime
         tags.note(tag, of: branch)
-        return .shed(OwnAnswer.message(to: invite, status: 503, phrase: "Service Unavailable", tag: tag))
+        return .shed(OwnResponse.message(to: invite, status: 503, phrase: "Service Unavailable", tag: tag))
     }
 
     /// Whether the queue of a local address asks for its next call to be shed; asked once an INVITE.
@@ -78,6 +78,6 @@ struct OverloadAdmission {
         _ invite: SIPMessage, _ branch: Branch, _ settings: GatewaySettings, at now: Moment
     ) -> Bool {
         guard now.milliseconds < shedUntil else { return false }
-        return tags.refused(with: OwnAnswer.tag(for: invite, secret: settings.secret)) == branch
+        return tags.refused(with: OwnResponse.tag(for: invite, secret: settings.secret)) == branch
     }
 }

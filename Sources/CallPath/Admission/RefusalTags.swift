@@ -4,7 +4,7 @@ import SIPCore
 
 /// The To tags of the latest shed calls, by which a worker knows their ACKs before it indexes them.
 ///
-/// Indexing its ACK is a third of the cost of a shed call. `OwnAnswer.isAcknowledged` recognises the ACK of a tag that
+/// Indexing its ACK is a third of the cost of a shed call. `OwnResponse.isAcknowledged` recognises the ACK of a tag that
 /// was overwritten. One worker owns it.
 struct RefusalTags {
     /// Tags kept: a quarter of a second of 60,000 shed calls a second, the most a core has sent.

@@ -56,7 +56,7 @@ extension GatewayElement {
         }
         shared.counters.add(.strangersRefused)
         noteUnknownPeer(arrival, 403, from: .unknown, settings)
-        outgoing.append(OwnAnswer.message(to: arrival, Refusal(403, "Forbidden"), secret: settings.secret))
+        outgoing.append(OwnResponse.message(to: arrival, Refusal(403, "Forbidden"), secret: settings.secret))
     }
 
     private func isScanner(_ message: SIPMessage) -> Bool {
@@ -102,6 +102,6 @@ extension GatewayElement {
         shared.noteRejection(
             of: arrival.message, by: arrival.flow, refusal.status, for: .brokenRule, phrase: refusal.phrase, settings,
             at: arrival.now)
-        outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
+        outgoing.append(OwnResponse.message(to: arrival, refusal, secret: settings.secret))
     }
 }

@@ -61,7 +61,7 @@ extension ProxyCore {
         if let refusal = RequestValidity.formRefusal(of: request) { return refuse(arrival, refusal) }
         guard let branch else { return }
         if let known = transactions[branch] { return handleRetransmission(known, arrival, from: peer) }
-        if request.method == .ack, OwnAnswer.isAcknowledged(by: request, secret: settings.secret) { return }
+        if request.method == .ack, OwnResponse.isAcknowledged(by: request, secret: settings.secret) { return }
         if request.method == .options, isForGateway(request) { return answerOptions(arrival, from: peer) }
         if let refusal = RequestValidity.forwardingRefusal(of: request) { return refuse(arrival, refusal) }
         let marks = HopMarks(branch: branch, of: request, secret: settings.secret)
@@ -210,11 +210,11 @@ extension ProxyCore {
 
     /// Sends a rejection without keeping any state of it (RFC 3261 §16.11).
     func answer(_ arrival: Arrival, _ refusal: Refusal) {
-        transactions.outgoing.append(OwnAnswer.message(to: arrival, refusal, secret: settings.secret))
+        transactions.outgoing.append(OwnResponse.message(to: arrival, refusal, secret: settings.secret))
     }
 
     private func answer(_ arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil) {
         transactions.outgoing.append(
-            OwnAnswer.message(to: arrival, status: status, phrase: phrase, field: field, secret: settings.secret))
+            OwnResponse.message(to: arrival, status: status, phrase: phrase, field: field, secret: settings.secret))
     }
 }

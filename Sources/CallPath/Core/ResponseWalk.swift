@@ -187,7 +187,7 @@ extension ProxyCore: TransactionUser {
     private func answer(_ transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
-            to: request, status: status, phrase: phrase, toTag: OwnAnswer.tag(for: request, secret: settings.secret),
+            to: request, status: status, phrase: phrase, toTag: OwnResponse.tag(for: request, secret: settings.secret),
             source: transaction.flow.source)
         transactions.respond(status, bytes, in: transaction, at: now)
     }

@@ -85,7 +85,7 @@ extension ProxyCore {
         noteNoTarget(for: request, of: transaction, at: now)
         let bytes = LocalMessages.response(
             to: request, status: 503, phrase: "Service Unavailable",
-            toTag: OwnAnswer.tag(for: request, secret: settings.secret), field: .retryAfter(seconds: 10),
+            toTag: OwnResponse.tag(for: request, secret: settings.secret), field: .retryAfter(seconds: 10),
             source: transaction.flow.source)
         transactions.respond(503, bytes, in: transaction, at: now)
     }
