@@ -116,7 +116,7 @@ package final class DirectoryServer: Service {
             return nil
         }
         let router = Router(context: KeyedContext.self)
-        router.add(middleware: ErrorEnvelopes(errors: ErrorAnswers(logger: logger)))
+        router.add(middleware: ErrorEnvelopes(errors: ErrorResponses(logger: logger)))
         router.add(middleware: deadline)
         AdminRoutes(database: database, options: options, logos: logos, logger: logger).add(to: router)
         let application = Application(
@@ -141,7 +141,7 @@ package final class DirectoryServer: Service {
 
     private func router() -> Router<KeyedContext> {
         let router = Router(context: KeyedContext.self)
-        let errors = ErrorAnswers(logger: logger)
+        let errors = ErrorResponses(logger: logger)
         router.add(middleware: ErrorEnvelopes(errors: errors))
         router.add(middleware: deadline)
         let open = router.group()

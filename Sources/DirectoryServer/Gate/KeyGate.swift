@@ -48,7 +48,7 @@ struct KeyGate: RouterMiddleware {
     typealias Context = KeyedContext
 
     let database: DirectoryDatabase
-    let errors: ErrorAnswers
+    let errors: ErrorResponses
     let limits: RateLimits
     let now: @Sendable () -> Int64
     private let keys = RequestWindows<Data>()
@@ -64,7 +64,7 @@ struct KeyGate: RouterMiddleware {
     }
 
     init(
-        database: DirectoryDatabase, errors: ErrorAnswers, limits: RateLimits, now: @escaping @Sendable () -> Int64
+        database: DirectoryDatabase, errors: ErrorResponses, limits: RateLimits, now: @escaping @Sendable () -> Int64
     ) {
         self.database = database
         self.errors = errors

@@ -7,7 +7,7 @@ import Logging
 import NIOHTTP1
 
 /// Turns every error into the contract's envelope, so that no client gets an error of another shape.
-struct ErrorAnswers: Sendable {
+struct ErrorResponses: Sendable {
     let logger: Logger
 
     /// The response of `handler`, or the envelope of its error.
@@ -51,7 +51,7 @@ extension Refusal {
 struct ErrorEnvelopes: RouterMiddleware {
     typealias Context = KeyedContext
 
-    let errors: ErrorAnswers
+    let errors: ErrorResponses
 
     func handle(
         _ request: Request, context: KeyedContext,
