@@ -105,8 +105,8 @@ package final class DirectoryServer: Service {
             now: options.now, logger: logger)
     }
 
-    private var deadline: AnswerDeadline {
-        AnswerDeadline(longest: TimeAmount(options.connections.longestResponse), logger: logger)
+    private var deadline: ResponseDeadline {
+        ResponseDeadline(longest: TimeAmount(options.connections.longestResponse), logger: logger)
     }
 
     /// The operator's API at an address of its own; nil without one.

@@ -177,7 +177,7 @@ struct ClientConnectionsTests {
     func `a response that takes too long closes the connection`(isLate: Bool) throws {
         let channel = EmbeddedChannel()
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
-        let deadline = AnswerDeadline(
+        let deadline = ResponseDeadline(
             longest: .minutes(30), logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let end = deadline.begin(on: channel, path: "/")
         channel.embeddedEventLoop.advanceTime(by: .seconds(1799))

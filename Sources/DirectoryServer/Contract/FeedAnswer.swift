@@ -8,7 +8,7 @@ import NIOCore
 
 /// The text of a sync response, written page by page.
 ///
-/// The next page is read after the client has read the one before, at most until `AnswerDeadline`.
+/// The next page is read after the client has read the one before, at most until `ResponseDeadline`.
 struct FeedAnswer: Sendable {
     let pages: FeedPages
 

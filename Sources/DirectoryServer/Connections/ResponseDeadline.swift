@@ -8,7 +8,7 @@ import NIOCore
 ///
 /// `StalledReader` keeps a client that reads a little now and then. It could hold a snapshot of the database for days,
 /// and the write-ahead log grows as long.
-struct AnswerDeadline: RouterMiddleware {
+struct ResponseDeadline: RouterMiddleware {
     typealias Context = KeyedContext
 
     let longest: TimeAmount
