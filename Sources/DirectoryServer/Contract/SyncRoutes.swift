@@ -45,7 +45,7 @@ struct SyncRoutes: Sendable {
             await lost.attempt("the count of an unchanged response") { try await deliveries.recordUnchanged(now: now) }
             return Response(status: .notModified, headers: headers)
         }
-        let feed = FeedAnswer(pages: try await FeedPages(found, parameters, logos: logos, database))
+        let feed = FeedResponse(pages: try await FeedPages(found, parameters, logos: logos, database))
         headers[.contentType] = JSONBody.mediaType
         let isPacked = AcceptEncoding.takesGzip(request)
         if isPacked { headers[.contentEncoding] = "gzip" }
@@ -55,7 +55,7 @@ struct SyncRoutes: Sendable {
 
     /// Streams a feed and counts its delivery after the last byte.
     private func body(
-        _ feed: FeedAnswer, isPacked: Bool, _ deliveries: SyncDeliveries, now: Int64
+        _ feed: FeedResponse, isPacked: Bool, _ deliveries: SyncDeliveries, now: Int64
     ) -> ResponseBody {
         ResponseBody { writer in
             var writer: any ResponseBodyWriter = isPacked ? try GzipWriter(writer) : writer

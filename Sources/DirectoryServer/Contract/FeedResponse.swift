@@ -9,7 +9,7 @@ import NIOCore
 /// The text of a sync response, written page by page.
 ///
 /// The next page is read after the client has read the one before, at most until `ResponseDeadline`.
-struct FeedAnswer: Sendable {
+struct FeedResponse: Sendable {
     let pages: FeedPages
 
     /// Writes the response page by page.
