@@ -27,7 +27,7 @@ struct NextHopEntry: Hashable, Sendable {
     }
 
     /// Takes a result, unless it is an incomplete subset of a complete one.
-    mutating func take(_ answer: NextHopAnswer, at now: Duration, wall: Int64, retry: (Int) -> Duration) {
+    mutating func take(_ answer: NextHopResponse, at now: Duration, wall: Int64, retry: (Int) -> Duration) {
         let isGap = !answer.gaps.isEmpty
         if isGap, isWhole, let hops, Set(answer.hops).isSubset(of: hops) {
             fail(answer.gaps.joined(separator: "; "), at: now, retry: retry)

@@ -3,7 +3,7 @@
 import SIPCore
 
 /// The addresses of a next hop's name, and their lifetime.
-package struct NextHopAnswer: Hashable, Sendable {
+package struct NextHopResponse: Hashable, Sendable {
     /// By priority, then falling weight, then address.
     ///
     /// Empty if the domain declines the service.
@@ -56,9 +56,9 @@ package struct NextHopResolution: Hashable, Sendable {
     /// - Throws: `NextHopFailure` of the deciding lookup if no address was found.
     package func answer(
         for name: NextHopName, using lookup: some NameLookup
-    ) async throws(NextHopFailure) -> NextHopAnswer {
+    ) async throws(NextHopFailure) -> NextHopResponse {
         if let literal = name.literal {
-            return NextHopAnswer(
+            return NextHopResponse(
                 hops: [ResolvedHop(address: literal, priority: 0, weight: 0)], lifetime: longestLifetime, gaps: [])
         }
         if let port = name.port { return try await addresses(of: [NextHopTarget(name.host, port)], using: lookup) }
@@ -78,12 +78,12 @@ package struct NextHopResolution: Hashable, Sendable {
     /// Follows SRV records to their targets (RFC 2782).
     private func service(
         _ records: [NameRecord], of name: NextHopName, using lookup: some NameLookup
-    ) async throws(NextHopFailure) -> NextHopAnswer {
+    ) async throws(NextHopFailure) -> NextHopResponse {
         let targets = records.compactMap(NextHopTarget.init).sorted { $0.order < $1.order }
         let lifetime = records.map(\.timeToLive).min() ?? 0
         let isDeclined = records.contains { $0.isDecline }
         guard !targets.isEmpty else {
-            if isDeclined { return NextHopAnswer(hops: [], lifetime: clamped(lifetime), gaps: []) }
+            if isDeclined { return NextHopResponse(hops: [], lifetime: clamped(lifetime), gaps: []) }
             throw NextHopFailure(name: name.serviceName, type: .srv, reason: .malformed)
         }
         return try await addresses(of: Array(targets.prefix(hopLimit)), within: lifetime, using: lookup)
@@ -92,7 +92,7 @@ package struct NextHopResolution: Hashable, Sendable {
     /// Looks up the addresses of all targets at once.
     private func addresses(
         of targets: [NextHopTarget], within lifetime: Int = .max, using lookup: some NameLookup
-    ) async throws(NextHopFailure) -> NextHopAnswer {
+    ) async throws(NextHopFailure) -> NextHopResponse {
         let questions = targets.flatMap { target in recordTypes.map { (target: target, type: $0) } }
         let outcomes = await withTaskGroup(of: (Int, NameLookupOutcome).self) { group in
             for (position, question) in questions.enumerated() {
@@ -108,7 +108,7 @@ package struct NextHopResolution: Hashable, Sendable {
             found.add(outcome, of: question.target, type: question.type)
         }
         guard let hops = found.ordered(limit: hopLimit) else { throw found.failure(of: targets) }
-        return NextHopAnswer(
+        return NextHopResponse(
             hops: hops, lifetime: clamped(found.secondsLeft), gaps: found.failures.map(\.description))
     }
 

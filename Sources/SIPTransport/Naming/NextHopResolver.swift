@@ -152,7 +152,7 @@ extension NextHopResolver {
     }
 
     private func refresh(_ name: NextHopName) async {
-        let outcome: Result<NextHopAnswer, NextHopFailure>
+        let outcome: Result<NextHopResponse, NextHopFailure>
         do throws(NextHopFailure) {
             outcome = .success(try await settings.resolution.answer(for: name, using: lookup))
         } catch {
@@ -164,7 +164,7 @@ extension NextHopResolver {
         publish()
     }
 
-    private func settle(_ outcome: Result<NextHopAnswer, NextHopFailure>, of name: NextHopName) {
+    private func settle(_ outcome: Result<NextHopResponse, NextHopFailure>, of name: NextHopName) {
         let (now, wall, chance) = (time.elapsed(), time.wallSeconds(), time.chance())
         let retry = { count in self.settings.backoff.delay(afterFailures: count, chance: chance) }
         let notice: String? = state.withLock { state in
