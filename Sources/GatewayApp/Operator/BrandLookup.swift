@@ -50,14 +50,14 @@ package struct BrandLookup {
     package func report() throws -> LookupReport {
         let trunk = try chosenTrunk()
         let region = try chosenRegion(trunk)
-        let question = LookupAnswer.Question(
+        let question = LookupResult.Question(
             number: number, normaliser: NumberNormaliser(region: region), trunkTrusted: trunk.isTrusted,
             verification: attestation.verification,
             policy: BrandingPolicy(rawValue: trunk.policy.rawValue) ?? .standard,
             host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
             writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
         let copy = try CommandFailure.reported { try StoredBrands(configuration, for: question) }
-        let answer = LookupAnswer(question, gates: copy.gates, index: copy.index)
+        let answer = LookupResult(question, gates: copy.gates, index: copy.index)
         return LookupReport(
             asked: number, answer: answer, trunk: trunk, region: region, copy: copy,
             isEnabled: configuration.branding.isEnabled,

@@ -9,7 +9,7 @@ import GatewayAdmin
 /// The result of `herald lookup` as text and as JSON.
 package struct LookupReport {
     let asked: String
-    let answer: LookupAnswer
+    let answer: LookupResult
     let trunk: HeraldConfiguration.Trunk
     let region: Region?
     let copy: StoredBrands
@@ -18,7 +18,7 @@ package struct LookupReport {
     let logo: LogoAnswer
 
     private var decision: String { isEnabled ? answer.decision : PassThroughReason.policy.description }
-    private var brand: LookupAnswer.Brand? { isEnabled ? answer.brand : nil }
+    private var brand: LookupResult.Brand? { isEnabled ? answer.brand : nil }
 
     /// The decision with its reason, and the header lines that the phone would get.
     package var text: String {

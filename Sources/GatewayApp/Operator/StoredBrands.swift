@@ -23,7 +23,7 @@ struct StoredBrands {
     /// Reads the local file of brands, or the copy in the state folder.
     ///
     /// - Throws: an error of the file or of the database.
-    init(_ configuration: HeraldConfiguration, for question: LookupAnswer.Question) throws {
+    init(_ configuration: HeraldConfiguration, for question: LookupResult.Question) throws {
         if let path = configuration.brandsFile {
             try self.init(file: path, configuration, question)
         } else {
@@ -32,7 +32,7 @@ struct StoredBrands {
     }
 
     private init(
-        file path: String, _ configuration: HeraldConfiguration, _ question: LookupAnswer.Question
+        file path: String, _ configuration: HeraldConfiguration, _ question: LookupResult.Question
     ) throws {
         let silent = Logger(label: "herald.lookup") { _ in SwiftLogNoOpLogHandler() }
         let file = BrandFile(
@@ -45,7 +45,7 @@ struct StoredBrands {
         namedLogo = number.flatMap { index.entry(for: $0) }.flatMap { index.logoURL(of: $0) }
     }
 
-    private init(copyOf configuration: HeraldConfiguration, _ question: LookupAnswer.Question) throws {
+    private init(copyOf configuration: HeraldConfiguration, _ question: LookupResult.Question) throws {
         let reader = try BrandCacheReader(folder: configuration.state)
         let state = try reader.syncState()
         var profile = configuration.renderingProfile

@@ -6,7 +6,7 @@ import Testing
 @testable import GatewayAdmin
 
 @Suite("Lookup answer")
-struct LookupAnswerTests {
+struct LookupResultTests {
     private let index: BrandIndex
 
     init() throws {
@@ -23,15 +23,15 @@ struct LookupAnswerTests {
 
     private func question(
         _ number: String, trusted: Bool = true, verification: Verification = .none, callInfo: Bool = true
-    ) -> LookupAnswer.Question {
-        LookupAnswer.Question(
+    ) -> LookupResult.Question {
+        LookupResult.Question(
             number: number, normaliser: NumberNormaliser(region: Region("AU")), trunkTrusted: trusted,
             verification: verification, policy: .standard, host: "203.0.113.5", writesCallInfo: callInfo)
     }
 
     @Test(arguments: ["+61255501001", "(02) 5550 1001", "0011 61 2 5550 1001"])
     func `a known number in any form gets the exact header lines`(number: String) {
-        let answer = LookupAnswer(question(number), gates: .init(), index: index)
+        let answer = LookupResult(question(number), gates: .init(), index: index)
         #expect(answer.decision == "matched")
         #expect(answer.brand?.name == "Harbour \"Bay\" Dental")
         #expect(answer.brand?.brandID == "b-1")
@@ -43,20 +43,20 @@ struct LookupAnswerTests {
     }
 
     @Test func `without logo and reason, or with Call-Info off, the name stands alone`() {
-        let plain = LookupAnswer(question("+61255501002"), gates: .init(), index: index)
+        let plain = LookupResult(question("+61255501002"), gates: .init(), index: index)
         #expect(plain.brand?.headers == [#"From: "Plain" <sip:+61255501002@203.0.113.5>"#])
-        let quiet = LookupAnswer(question("+61255501001", callInfo: false), gates: .init(), index: index)
+        let quiet = LookupResult(question("+61255501001", callInfo: false), gates: .init(), index: index)
         #expect(quiet.brand?.headers.count == 1)
     }
 
     @Test func `where the carrier's name stays, Call-Info alone is written, and without one nothing`() {
         var keeping = question("+61255501001")
         keeping.keepsCarrierName = true
-        let answer = LookupAnswer(keeping, gates: .init(), index: index)
+        let answer = LookupResult(keeping, gates: .init(), index: index)
         #expect(answer.decision == "matched")
         #expect(answer.brand?.headers.map { $0.prefix(10) } == ["Call-Info:"])
         keeping.number = "+61255501002"
-        let plain = LookupAnswer(keeping, gates: .init(), index: index)
+        let plain = LookupResult(keeping, gates: .init(), index: index)
         #expect(plain.decision == "policy")
         #expect(plain.brand == nil)
     }
@@ -72,7 +72,7 @@ struct LookupAnswerTests {
     func `a brand that is not shown has its reason and no header`(
         number: String, trusted: Bool, verification: Verification, gates: BrandingGates, decision: String
     ) {
-        let answer = LookupAnswer(
+        let answer = LookupResult(
             question(number, trusted: trusted, verification: verification), gates: gates, index: index)
         #expect(answer.decision == decision)
         #expect(answer.brand == nil)

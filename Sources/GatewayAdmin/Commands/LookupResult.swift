@@ -5,7 +5,7 @@ package import Branding
 /// The branding decision for a call of a number at this moment, for the operator.
 ///
 /// It is the same decision as for a call.
-package struct LookupAnswer: Hashable, Sendable {
+package struct LookupResult: Hashable, Sendable {
     /// The number in E.164; nil if it is ambiguous.
     package let number: E164Number?
     /// `matched` or the text of a `PassThroughReason`.
@@ -72,9 +72,9 @@ package struct LookupAnswer: Hashable, Sendable {
     }
 }
 
-extension LookupAnswer.Brand {
+extension LookupResult.Brand {
     fileprivate init(
-        _ entry: BrandEntry, of index: BrandIndex, number: E164Number?, _ question: LookupAnswer.Question
+        _ entry: BrandEntry, of index: BrandIndex, number: E164Number?, _ question: LookupResult.Question
     ) {
         name = index.text(.name, entry)
         brandID = index.text(.brandID, entry)
