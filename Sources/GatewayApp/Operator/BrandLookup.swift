@@ -61,7 +61,7 @@ package struct BrandLookup {
         return LookupReport(
             asked: number, answer: answer, trunk: trunk, region: region, copy: copy,
             isEnabled: configuration.branding.isEnabled,
-            logo: LogoAnswer(
+            logo: LogoResponse(
                 named: copy.namedLogo, shown: answer.brand?.logoURL, isOfFile: configuration.brandsFile != nil,
                 writesCallInfo: configuration.branding.writesCallInfo,
                 allowsInsecure: configuration.branding.allowsInsecureLogos, copy: copy.logoCopy))

@@ -15,7 +15,7 @@ package struct LookupReport {
     let copy: StoredBrands
     /// The value of `branding.enabled`.
     let isEnabled: Bool
-    let logo: LogoAnswer
+    let logo: LogoResponse
 
     private var decision: String { isEnabled ? answer.decision : PassThroughReason.policy.description }
     private var brand: LookupResult.Brand? { isEnabled ? answer.brand : nil }

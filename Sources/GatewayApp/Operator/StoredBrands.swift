@@ -18,7 +18,7 @@ struct StoredBrands {
     /// URL of the record's logo; nil without one.
     private(set) var namedLogo: String?
     /// State of the gateway's own copy of the logo; nil where it keeps none.
-    private(set) var logoCopy: LogoAnswer.Copy?
+    private(set) var logoCopy: LogoResponse.Copy?
 
     /// Reads the local file of brands, or the copy in the state folder.
     ///
@@ -56,7 +56,7 @@ struct StoredBrands {
         index = try number.map { try reader.index(of: $0, profile: profile) } ?? .empty(profile: profile)
         namedLogo = try number.flatMap { try reader.logoURL(of: $0) }
         if configuration.logos != nil, let namedLogo {
-            logoCopy = LogoAnswer.Copy(problem: try LogoReader(folder: configuration.state).problem(of: namedLogo))
+            logoCopy = LogoResponse.Copy(problem: try LogoReader(folder: configuration.state).problem(of: namedLogo))
         }
         gates = Self.gates(state.gates, configuration, lastSync: state.lastSync)
         origin =

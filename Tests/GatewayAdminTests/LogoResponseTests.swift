@@ -4,15 +4,15 @@ import GatewayAdmin
 import Testing
 
 @Suite("Why there is a logo or none")
-struct LogoAnswerTests {
+struct LogoResponseTests {
     private static let url = "https://logos.example.com/a.png"
     private static let http = "http://192.0.2.80/logos/a.png"
     private static let own = "http://192.0.2.10:9480/logos/0f-128x128.png"
 
     static func answer(
-        _ named: String?, _ shown: String?, info: Bool = true, insecure: Bool = false, copy: LogoAnswer.Copy? = nil
-    ) -> LogoAnswer {
-        LogoAnswer(
+        _ named: String?, _ shown: String?, info: Bool = true, insecure: Bool = false, copy: LogoResponse.Copy? = nil
+    ) -> LogoResponse {
+        LogoResponse(
             named: named, shown: shown, writesCallInfo: info, allowsInsecure: insecure, copy: copy)
     }
 
@@ -36,7 +36,7 @@ struct LogoAnswerTests {
             answer(http, nil, copy: .init(problem: "it is http; https is asked for unless logos.allow_http")),
             "none, http is refused unless branding.allow_insecure_logos is true: \(http)"
         ),
-    ]) func `each kind has its reason and its key`(answer: LogoAnswer, text: String) {
+    ]) func `each kind has its reason and its key`(answer: LogoResponse, text: String) {
         #expect(answer.text == text)
         #expect((answer.obstacle == nil) == !text.hasPrefix("none"))
     }

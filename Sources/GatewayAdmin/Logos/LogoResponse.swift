@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// A brand's logo as `herald lookup` shows it: the URL for the phone, or the cause of its absence and the remedy.
-package struct LogoAnswer: Hashable, Sendable {
+package struct LogoResponse: Hashable, Sendable {
     /// The gateway's copy of a logo, if it keeps copies.
     package struct Copy: Hashable, Sendable {
         /// The failure of the last fetch; nil after a success or before the first.
