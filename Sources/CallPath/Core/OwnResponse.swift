@@ -11,7 +11,7 @@ enum OwnResponse {
     }
 
     static func message(
-        to arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil, secret: Secret
+        to arrival: Arrival, status: Int, phrase: StaticString, field: ResponseField? = nil, secret: Secret
     ) -> OutgoingMessage {
         let tag = tag(for: arrival.message, secret: secret)
         return message(to: arrival, status: status, phrase: phrase, field: field, tag: tag)
@@ -19,7 +19,7 @@ enum OwnResponse {
 
     /// A response with a tag that `tag(for:secret:)` gave.
     static func message(
-        to arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil, tag: UInt64
+        to arrival: Arrival, status: Int, phrase: StaticString, field: ResponseField? = nil, tag: UInt64
     ) -> OutgoingMessage {
         let (request, flow) = (arrival.message, arrival.flow)
         let bytes = LocalMessages.response(

@@ -213,7 +213,7 @@ extension ProxyCore {
         transactions.outgoing.append(OwnResponse.message(to: arrival, refusal, secret: settings.secret))
     }
 
-    private func answer(_ arrival: Arrival, status: Int, phrase: StaticString, field: AnswerField? = nil) {
+    private func answer(_ arrival: Arrival, status: Int, phrase: StaticString, field: ResponseField? = nil) {
         transactions.outgoing.append(
             OwnResponse.message(to: arrival, status: status, phrase: phrase, field: field, secret: settings.secret))
     }

@@ -7,9 +7,9 @@ package struct Refusal: Error, Sendable {
     /// Reason phrase.
     package let phrase: StaticString
     /// A header field to add to the answer.
-    package let field: AnswerField?
+    package let field: ResponseField?
 
-    package init(_ status: Int, _ phrase: StaticString, _ field: AnswerField? = nil) {
+    package init(_ status: Int, _ phrase: StaticString, _ field: ResponseField? = nil) {
         self.status = status
         self.phrase = phrase
         self.field = field

@@ -10,7 +10,7 @@ package enum LocalMessages {
     ///   - toTag: put on To when it has none; nil for 100, which carries no tag of ours.
     ///   - field: one further header field.
     package static func response(
-        to request: SIPMessage, status: Int, phrase: StaticString, toTag: UInt64?, field: AnswerField? = nil,
+        to request: SIPMessage, status: Int, phrase: StaticString, toTag: UInt64?, field: ResponseField? = nil,
         source: PeerAddress
     ) -> [UInt8] {
         var out: [UInt8] = []
