@@ -105,7 +105,7 @@ package struct InviteClientTransaction: TransactionMachine {
     }
 
     private mutating func answered(_ status: Int, stopping running: TimerSet) -> TransactionEffects {
-        switch AnswerKind(status) {
+        switch ResponseKind(status) {
         case .provisional:
             return provisional(status)
         case .success:
@@ -141,7 +141,7 @@ package struct InviteClientTransaction: TransactionMachine {
     private mutating func completed(_ event: ClientTransactionEvent) -> TransactionEffects {
         switch event {
         case .response(let status):
-            switch AnswerKind(status) {
+            switch ResponseKind(status) {
             case .failure: return TransactionEffects(.sendAck)
             // §16.7 step 5: a 2xx must reach the proxy core whatever came before it from another branch downstream.
             case .success: return TransactionEffects(.deliverResponse)
@@ -159,7 +159,7 @@ package struct InviteClientTransaction: TransactionMachine {
 
     private mutating func accepted(_ event: ClientTransactionEvent) -> TransactionEffects {
         switch event {
-        case .response(let status) where AnswerKind(status) == .success:
+        case .response(let status) where ResponseKind(status) == .success:
             return TransactionEffects(.deliverResponse)
         case .fired(.m):
             state = .terminated

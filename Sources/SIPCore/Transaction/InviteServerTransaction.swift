@@ -58,7 +58,7 @@ package struct InviteServerTransaction: TransactionMachine {
         case .request:
             return TransactionEffects(.resendResponse)
         case .respond(let status):
-            return answer(AnswerKind(status))
+            return answer(ResponseKind(status))
         case .transportFailed:
             // RFC 6026 §7.1: stay, so that resent INVITEs go on being absorbed instead of starting a second call.
             return TransactionEffects(.transportFailed)
@@ -67,7 +67,7 @@ package struct InviteServerTransaction: TransactionMachine {
         }
     }
 
-    private mutating func answer(_ kind: AnswerKind?) -> TransactionEffects {
+    private mutating func answer(_ kind: ResponseKind?) -> TransactionEffects {
         switch kind {
         case .provisional:
             return TransactionEffects(.sendResponse)
@@ -112,7 +112,7 @@ package struct InviteServerTransaction: TransactionMachine {
         switch event {
         case .ack:
             return TransactionEffects(.deliverAck)
-        case .respond(let status) where AnswerKind(status) == .success:
+        case .respond(let status) where ResponseKind(status) == .success:
             return TransactionEffects(.sendResponse)
         case .fired(.l):
             state = .terminated

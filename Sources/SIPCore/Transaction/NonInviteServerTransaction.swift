@@ -80,7 +80,7 @@ package struct NonInviteServerTransaction: TransactionMachine {
     }
 
     private mutating func answer(_ status: Int) -> TransactionEffects {
-        guard let kind = AnswerKind(status), kind != .provisional else { return .none }
+        guard let kind = ResponseKind(status), kind != .provisional else { return .none }
         // RFC 4320 §4.2: a 408 comes too late to be of use to anybody upstream and must not be sent.
         isSilent = status == 408
         state = isReliable ? .terminated : .completed

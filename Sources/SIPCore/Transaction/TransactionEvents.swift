@@ -27,7 +27,7 @@ package enum ClientTransactionEvent: Hashable, Sendable {
 }
 
 /// The three kinds of response that the state machines of RFC 3261 §17 distinguish.
-enum AnswerKind {
+enum ResponseKind {
     /// 100 to 199.
     case provisional
     /// 200 to 299.
