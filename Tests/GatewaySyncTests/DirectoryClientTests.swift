@@ -148,7 +148,7 @@ struct DirectoryClientTests {
                 _ = try await $0.sync(since: nil, deviceID: "d")
             }
         }
-        #expect(error == .badAnswer(reason: "it is larger than the limit of 4096 bytes"))
+        #expect(error == .badResponse(reason: "it is larger than the limit of 4096 bytes"))
         #expect(peer.requests.count == 1)
     }
 }

@@ -88,7 +88,7 @@ struct SyncIntakeTests {
     func `what is not the contract's answer is refused whole`(body: String, reason: String) async throws {
         for pieces in [1, Int.max] {
             let error = await #expect(throws: DirectoryError.self) { try await read(body, pieces: pieces) }
-            guard case .badAnswer(let text) = error else { Issue.record("\(String(describing: error))"); return }
+            guard case .badResponse(let text) = error else { Issue.record("\(String(describing: error))"); return }
             #expect(text.contains(reason), "\(text)")
         }
     }
@@ -104,7 +104,7 @@ struct SyncIntakeTests {
 
     @Test func `a body above the limit is refused before it is read to its end`() async throws {
         let intake = MemoryIntake()
-        await #expect(throws: DirectoryError.badAnswer(reason: "it is larger than the limit of 100 bytes")) {
+        await #expect(throws: DirectoryError.badResponse(reason: "it is larger than the limit of 100 bytes")) {
             try await read(Self.start + String(repeating: " ", count: 200), into: intake, pieces: 50, limit: 100)
         }
     }

@@ -109,9 +109,9 @@ actor BearerSession {
         let wasSignedIn = if case .signedIn = state { true } else { false }
         do throws(DirectoryError) {
             let answer = try await source()
-            guard answer.success else { throw .badAnswer(reason: "its success is false") }
+            guard answer.success else { throw .badResponse(reason: "its success is false") }
             guard Self.isToken(answer.accessToken), answer.refreshToken.map(Self.isToken) ?? true else {
-                throw .badAnswer(reason: "it holds no token that can be sent")
+                throw .badResponse(reason: "it holds no token that can be sent")
             }
             // Signed out meanwhile: a late token does not start the session again.
             if case .signedOut(let message) = state { throw .unauthorised(status: 401, message: message) }
@@ -203,7 +203,7 @@ extension DirectoryClient {
     ///
     /// A device unknown to the directory is registered and tries once more.
     private func signIn() async throws(DirectoryError) -> TokenResponse {
-        guard let bearer = settings.bearer else { throw .badAnswer(reason: "no session is configured") }
+        guard let bearer = settings.bearer else { throw .badResponse(reason: "no session is configured") }
         let request = TokenRequest(deviceID: bearer.device.id)
         do throws(DirectoryError) {
             return try await tokens(APIPath.token, request)

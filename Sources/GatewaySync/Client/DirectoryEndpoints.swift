@@ -15,7 +15,7 @@ extension DirectoryClient {
     /// The outbox repeats it with the same key if it did not arrive.
     package func send(_ event: EventRequest) async throws(DirectoryError) -> EventResponse {
         let answer = try decode(EventResponse.self, await post(APIPath.event, event, attempts: 1))
-        guard answer.success else { throw .badAnswer(reason: "its success is false") }
+        guard answer.success else { throw .badResponse(reason: "its success is false") }
         return answer
     }
 
@@ -62,7 +62,7 @@ extension DirectoryClient {
         do {
             body = try encoder.encode(value)
         } catch {
-            throw .badAnswer(reason: "the request to \(path) cannot be written as JSON")
+            throw .badResponse(reason: "the request to \(path) cannot be written as JSON")
         }
         return try await perform(
             DirectoryRequest(
@@ -74,9 +74,9 @@ extension DirectoryClient {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch let error as DecodingError {
-            throw .badAnswer(reason: ServerText.clean(settings.key.redacting(Self.place(of: error))))
+            throw .badResponse(reason: ServerText.clean(settings.key.redacting(Self.place(of: error))))
         } catch {
-            throw .badAnswer(reason: "it is not JSON")
+            throw .badResponse(reason: "it is not JSON")
         }
     }
 

@@ -12,7 +12,7 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
     /// Network failure, 408, 429 or 5xx: retry later, not before `retryAfter` if the server sent it.
     case unavailable(reason: String, retryAfter: Duration?)
     /// A response outside the contract: truncated, broken JSON, too large, a redirect.
-    case badAnswer(reason: String)
+    case badResponse(reason: String)
     /// A valid response that could not be stored; the disk may be full.
     case notKept(reason: String)
 
@@ -32,7 +32,7 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
             "the directory rejected the request (\(message.following(status)))"
         case .unavailable(let reason, _): "the directory is not available: \(reason)"
         case .notKept(let reason): "the directory's response could not be stored: \(reason)"
-        case .badAnswer(let reason): "the directory's response cannot be used: \(reason)"
+        case .badResponse(let reason): "the directory's response cannot be used: \(reason)"
         }
     }
 
@@ -40,7 +40,7 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
     package var message: ServerMessage? {
         switch self {
         case .unauthorised(_, let message), .rejected(_, let message): message
-        case .unavailable, .badAnswer, .notKept: nil
+        case .unavailable, .badResponse, .notKept: nil
         }
     }
 
@@ -48,7 +48,7 @@ package enum DirectoryError: Error, Hashable, Sendable, CustomStringConvertible 
     /// none.
     var isOfWholeDirectory: Bool {
         switch self {
-        case .unauthorised, .unavailable, .badAnswer: true
+        case .unauthorised, .unavailable, .badResponse: true
         case .rejected: isOfTheWay
         case .notKept: false
         }

@@ -154,7 +154,7 @@ struct DirectoryExchange {
             guard !Task.isCancelled else { throw network("stopped before the response was complete") }
             throw Failure(error: error)
         } catch is NIOTooManyBytesError {
-            throw Failure(error: .badAnswer(reason: "it is larger than the limit of \(request.limit) bytes"))
+            throw Failure(error: .badResponse(reason: "it is larger than the limit of \(request.limit) bytes"))
         } catch {
             throw failure(whileReading: error)
         }
@@ -168,7 +168,7 @@ struct DirectoryExchange {
         case is HTTPClientError, is HTTPParserError, is ChannelError, is IOError, is CancellationError:
             network("the response broke off: \(describe(error))")
         case is NIOHTTPDecompression.DecompressionError, is NIOHTTPDecompression.ExtraDecompressionError:
-            Failure(error: .badAnswer(reason: "its compression is broken or unpacks to too much"))
+            Failure(error: .badResponse(reason: "its compression is broken or unpacks to too much"))
         default:
             Failure(error: .notKept(reason: describe(error)))
         }
@@ -195,7 +195,7 @@ struct DirectoryExchange {
                 error: .rejected(status: status, message: message), isNothingThere: status == 404 || status == 405)
         default:
             let hint = "status \(status) is not part of the contract; redirects are not followed, check directory.url"
-            return Failure(error: .badAnswer(reason: hint))
+            return Failure(error: .badResponse(reason: hint))
         }
     }
 

@@ -91,7 +91,7 @@ package final class DebugUploader: Service, Sendable {
             switch error {
             case .rejected where error.isOfTheWay: return false
             case .rejected, .unauthorised: break  // 403, 409, 413: a retry has the same result
-            case .unavailable, .badAnswer, .notKept: return false
+            case .unavailable, .badResponse, .notKept: return false
             }
         }
         try? keep(Latch(nonce: nonce, isDone: true))
@@ -139,7 +139,7 @@ extension DirectoryClient {
         let start = UploadStart(filename: name, totalSize: body.count, contentType: "text/plain")
         let session = try decode(UploadSession.self, await post(APIPath.uploadStart, start))
         guard (1024...64 * 1024 * 1024).contains(session.chunkSize) else {
-            throw .badAnswer(reason: "its chunk_size is \(session.chunkSize)")
+            throw .badResponse(reason: "its chunk_size is \(session.chunkSize)")
         }
         for (position, offset) in stride(from: 0, to: body.count, by: session.chunkSize).enumerated() {
             let piece = body[offset..<min(offset + session.chunkSize, body.count)]

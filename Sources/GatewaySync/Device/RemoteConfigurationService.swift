@@ -70,7 +70,7 @@ package final class RemoteConfigurationService: Service, Sendable {
                 switch error {
                 case .unauthorised, .unavailable: level = .debug
                 case .rejected where error.isOfTheWay: level = .debug
-                case .rejected, .badAnswer, .notKept: level = .notice
+                case .rejected, .badResponse, .notKept: level = .notice
                 }
                 logger.log(level: level, "no remote configuration", metadata: ["error": "\(error)"])
             }

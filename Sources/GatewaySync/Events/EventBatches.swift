@@ -45,7 +45,7 @@ extension EventSender {
             let closings = await publisher.closings
             let answer = try await client.send(BatchRequest(requests))
             guard answer.results.count == sent.count else {
-                throw .badAnswer(reason: "it has \(answer.results.count) results for \(sent.count) operations")
+                throw .badResponse(reason: "it has \(answer.results.count) results for \(sent.count) operations")
             }
             // In the order of the events: a cap that the last event reached stays reached. Settling has no order.
             for result in answer.results where result.isSuccess {
@@ -70,7 +70,7 @@ extension EventSender {
         case .unauthorised:
             await publisher.doubtKey()
             await together(sent) { await self.postpone($0, error) }
-        case .badAnswer:
+        case .badResponse:
             // The response has no result for any event. Single events have results of their own.
             limitBatches(1)
             await together(sent) { await self.postpone($0, error) }

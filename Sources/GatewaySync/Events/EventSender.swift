@@ -182,7 +182,7 @@ package final class EventSender: Service, Sendable {
             case .unauthorised:
                 await publisher.doubtKey()
                 await postpone(pending, error)
-            case .unavailable, .badAnswer, .notKept:
+            case .unavailable, .badResponse, .notKept:
                 await postpone(pending, error)
             }
         }

@@ -14,12 +14,12 @@ package struct ReceivedSync: Hashable, Sendable {
     package let config: DirectoryConfig?
 
     /// - Parameter values: the values beside the records, as received.
-    /// - Throws: `DirectoryError.badAnswer` if the response reports a failure or has no cursor.
+    /// - Throws: `DirectoryError.badResponse` if the response reports a failure or has no cursor.
     init(_ values: [String: [UInt8]]) throws(DirectoryError) {
         let keys = SyncResponse.CodingKeys.self
-        if Self.isFailure(values[keys.success.stringValue]) { throw .badAnswer(reason: "its success is false") }
+        if Self.isFailure(values[keys.success.stringValue]) { throw .badResponse(reason: "its success is false") }
         guard let cursor = try Self.value(String.self, keys.syncedAt, values), (1...256).contains(cursor.utf8.count)
-        else { throw .badAnswer(reason: "its synced_at is missing, empty or longer than 256 bytes") }
+        else { throw .badResponse(reason: "its synced_at is missing, empty or longer than 256 bytes") }
         syncedAt = cursor
         config = try Self.value(DirectoryConfig.self, keys.config, values)
     }
@@ -38,7 +38,7 @@ package struct ReceivedSync: Hashable, Sendable {
         do {
             return try JSONDecoder().decode(Value?.self, from: Data(bytes))
         } catch {
-            throw .badAnswer(reason: "its \(key.stringValue) is of the wrong type or broken JSON")
+            throw .badResponse(reason: "its \(key.stringValue) is of the wrong type or broken JSON")
         }
     }
 }

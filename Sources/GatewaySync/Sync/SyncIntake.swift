@@ -32,11 +32,11 @@ struct SyncIntake {
 
     /// Reads the next bytes of the body.
     ///
-    /// - Throws: `DirectoryError.badAnswer`, or an error of the store.
+    /// - Throws: `DirectoryError.badResponse`, or an error of the store.
     mutating func take(_ buffer: ByteBuffer) async throws {
         received += buffer.readableBytes
         guard received <= limit else {
-            throw DirectoryError.badAnswer(reason: "it is larger than the limit of \(limit) bytes")
+            throw DirectoryError.badResponse(reason: "it is larger than the limit of \(limit) bytes")
         }
         var rest = buffer
         // In slices, so that a batch does not grow with the size of a network read.
@@ -47,7 +47,7 @@ struct SyncIntake {
                     batch.append(contentsOf: record)
                 }
             } catch let error as SyncBodyError {
-                throw DirectoryError.badAnswer(reason: error.description)
+                throw DirectoryError.badResponse(reason: error.description)
             }
             if batch.count >= Self.batchBytes { try await store() }
         }
@@ -55,10 +55,10 @@ struct SyncIntake {
 
     /// Handles the end of the body.
     ///
-    /// - Throws: `DirectoryError.badAnswer` if the response is incomplete or outside the contract.
+    /// - Throws: `DirectoryError.badResponse` if the response is incomplete or outside the contract.
     mutating func finish() async throws -> ReceivedSync {
-        guard splitter.isComplete else { throw DirectoryError.badAnswer(reason: SyncBodyError.cut.description) }
-        guard splitter.hasRecords else { throw DirectoryError.badAnswer(reason: "branding is missing or no array") }
+        guard splitter.isComplete else { throw DirectoryError.badResponse(reason: SyncBodyError.cut.description) }
+        guard splitter.hasRecords else { throw DirectoryError.badResponse(reason: "branding is missing or no array") }
         try await store()
         return try ReceivedSync(splitter.values)
     }
@@ -70,7 +70,7 @@ struct SyncIntake {
         do {
             elements = try JSONDecoder().decode([Element].self, from: Data(batch))
         } catch {
-            throw DirectoryError.badAnswer(reason: "broken JSON among its records")
+            throw DirectoryError.badResponse(reason: "broken JSON among its records")
         }
         batch.removeAll(keepingCapacity: true)
         batch.append(UInt8(ascii: "["))

@@ -17,7 +17,7 @@ extension DirectoryClient {
     ///     entries, so only directories that announce them are asked.
     ///   - validator: of an earlier response to the same request; makes the request conditional.
     ///   - intake: holds the records of a complete response afterwards. Its content is undefined after an error.
-    /// - Throws: `badAnswer` unless the response is complete and within the contract, `notKept` if the intake fails.
+    /// - Throws: `badResponse` unless the response is complete and within the contract, `notKept` if the intake fails.
     package func sync(
         since cursor: String?, deviceID: String, includingInactive: Bool = false, validator: SyncValidator? = nil,
         into intake: any BrandIntake

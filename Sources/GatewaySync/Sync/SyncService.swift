@@ -242,7 +242,7 @@ package final class SyncService: Service, Sendable {
     ) async throws {
         if isFull, tally.usable == 0, tally.inactive == 0, tally.rejectedCount > 0 {
             // An authoritative set without one usable record must not remove the working ones.
-            throw DirectoryError.badAnswer(reason: "none of its \(tally.rejectedCount) records can be used")
+            throw DirectoryError.badResponse(reason: "none of its \(tally.rejectedCount) records can be used")
         }
         let config = answer.config ?? DirectoryConfig()
         // The gates first: the store takes seconds or fails on a full disk, and a closed gate must take effect at once.
