@@ -65,7 +65,7 @@ extension ProxyTransactions {
         guard !bytes.isEmpty else { return }
         outgoing.append(
             OutgoingMessage(
-                bytes: bytes, destination: transaction.answersTo, socket: transaction.flow.socket,
+                bytes: bytes, destination: transaction.responseAddress, socket: transaction.flow.socket,
                 connection: transaction.flow.connection))
     }
 

@@ -11,7 +11,7 @@ package final class ProxyTransaction {
     /// The way the request arrived, by which its responses leave.
     package let flow: Flow
     /// The address of its responses (RFC 3261 §18.2.2).
-    package let answersTo: PeerAddress
+    package let responseAddress: PeerAddress
     /// True when the request arrived by TCP or TLS.
     package let isSourceReliable: Bool
     /// True for an INVITE transaction.
@@ -73,7 +73,7 @@ package final class ProxyTransaction {
         isSourceReliable = transport.isReliable
         self.targets = targets
         let source = flow.source
-        answersTo =
+        responseAddress =
             request.topVia.map {
                 ResponseForwarding.destination(ofAnswersTo: $0.value, from: source, by: transport)
             }
