@@ -31,7 +31,7 @@ extension GatewayElement {
     /// Admits an indexed message by its sender, and hands it to the shard that keeps its transaction.
     private func dispatch(_ arrival: Arrival, _ settings: GatewaySettings) {
         guard let peer = peer(of: arrival, settings) else { return rejectUnknownPeer(arrival, settings) }
-        if shared.probes.takesAnswer(arrival.message, settings, at: arrival.now) { return }
+        if shared.probes.takesResponse(arrival.message, settings, at: arrival.now) { return }
         if let fault = arrival.flow.fault { return rejectUnframed(arrival, for: fault, settings) }
         let branch = branch(of: arrival.message, from: peer, settings)
         if arrival.message.method == .invite, let branch {

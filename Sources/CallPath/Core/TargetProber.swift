@@ -46,7 +46,7 @@ package final class TargetProber: Sendable {
     }
 
     /// Records a response to a probe; false for every other response.
-    func takesAnswer(_ response: SIPMessage, _ settings: GatewaySettings, at now: Moment) -> Bool {
+    func takesResponse(_ response: SIPMessage, _ settings: GatewaySettings, at now: Moment) -> Bool {
         guard let status = response.status, let branch = response.topVia?.value.branch,
             let number = ProbeRequest.number(ofBranch: response[branch], secret: settings.secret)
         else { return false }
