@@ -21,7 +21,7 @@ package final class LogoTraffic: Sendable {
     }
 
     /// Counts a response to a phone; `name` is the file that was sent, nil for none.
-    package func countAnswer(_ status: Int, file name: String? = nil, bytes: Int = 0) {
+    package func countResponse(_ status: Int, file name: String? = nil, bytes: Int = 0) {
         state.withLock { state in
             state.answers[status, default: 0] += 1
             state.bytesServed += UInt64(bytes)

@@ -92,7 +92,7 @@ struct LogoRoute: HTTPResponder {
     private func answer(
         _ status: HTTPResponse.Status, _ headers: HTTPFields = [:], file: String? = nil, bytes: [UInt8] = []
     ) -> Response {
-        traffic.countAnswer(status.code, file: file, bytes: bytes.count)
+        traffic.countResponse(status.code, file: file, bytes: bytes.count)
         var headers = headers
         headers[.xContentTypeOptions] = "nosniff"
         guard !bytes.isEmpty else { return Response(status: status, headers: headers) }
