@@ -69,7 +69,7 @@ package struct TargetHealth: Hashable, Sendable {
     private var firstSilence: UInt64 = 0
     /// The begin of its rest while it is down; nil where a call may try it.
     private var restFrom: UInt64?
-    private var hasAnsweredProbe = false
+    private var hasRespondedToProbe = false
     /// True when the last probe failed.
     private var isProbedDown = false
     private var hasHinted = false
@@ -128,7 +128,7 @@ package struct TargetHealth: Hashable, Sendable {
         return state == before ? nil : state
     }
 
-    private var isSilenceTrusted: Bool { rules.trustsSilence || hasAnsweredProbe }
+    private var isSilenceTrusted: Bool { rules.trustsSilence || hasRespondedToProbe }
 
     /// Counts a silent probe of a target that may ignore OPTIONS.
     private mutating func hint() -> State? {
@@ -141,7 +141,7 @@ package struct TargetHealth: Hashable, Sendable {
     private mutating func probeAnswered(at now: UInt64) {
         failures = 0
         isProbedDown = false
-        hasAnsweredProbe = true
+        hasRespondedToProbe = true
         switch state {
         case .up: break
         case .resting(let until): if now >= until { rise(at: now) }
