@@ -15,7 +15,7 @@ package final class TargetState: Sendable {
     private let fitFrom = Atomic<UInt64>(0)
     private let isSpotless = Atomic<Bool>(true)
     /// Monotonic milliseconds of its last response to a call; 0 before the first.
-    private let lastAnswer = Atomic<UInt64>(0)
+    private let lastResponse = Atomic<UInt64>(0)
     /// The same of its last response to a probe.
     private let lastProbeResponse = Atomic<UInt64>(0)
     private let health: Mutex<TargetHealth>
@@ -54,7 +54,7 @@ package final class TargetState: Sendable {
 
     /// Monotonic milliseconds of its last response to a call or a probe; nil before the first.
     package var lastHeard: UInt64? {
-        let last = max(lastAnswer.load(ordering: .relaxed), lastProbeResponse.load(ordering: .relaxed))
+        let last = max(lastResponse.load(ordering: .relaxed), lastProbeResponse.load(ordering: .relaxed))
         return last == 0 ? nil : last
     }
 
@@ -70,7 +70,7 @@ package final class TargetState: Sendable {
 
     /// Records an event of the target.
     package func note(_ event: TargetHealth.Event, at now: UInt64) {
-        if event == .answered { lastAnswer.store(now, ordering: .relaxed) }
+        if event == .answered { lastResponse.store(now, ordering: .relaxed) }
         if event == .probeAnswered { lastProbeResponse.store(now, ordering: .relaxed) }
         if isSpotless.load(ordering: .relaxed), event == .answered { return }
         let change = health.withLock { health in
