@@ -140,7 +140,7 @@ struct DirectoryExchange {
         let asked = response.headers.first(name: "Retry-After").flatMap { RetryAfter.duration($0, now: time.now()) }
         pace.note(response.headers, asked: isGood ? nil : asked, now: time.steady(), wall: time.now())
         guard isGood || (request.isConditional && response.status == .notModified) else {
-            let body = try? await response.body.collect(upTo: settings.answerLimit)
+            let body = try? await response.body.collect(upTo: settings.responseLimit)
             guard !Task.isCancelled else { throw network("stopped before the response was complete") }
             throw refusal(
                 Int(response.status.code), asked, body.map { Data($0.readableBytesView) } ?? Data(),

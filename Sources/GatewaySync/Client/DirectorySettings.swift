@@ -30,7 +30,7 @@ package struct DirectorySettings: Sendable {
     /// A record takes about 200 bytes. Records are written to a file as they arrive.
     package var syncLimit = 4 * 1024 * 1024 * 1024
     /// Largest body of every other response in bytes.
-    package var answerLimit = 1024 * 1024
+    package var responseLimit = 1024 * 1024
     /// Attempts before a request counts as failed.
     package var attempts = 3
     /// The waits between attempts, spread by ± 20 %.
