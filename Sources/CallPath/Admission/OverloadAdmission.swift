@@ -55,7 +55,7 @@ struct OverloadAdmission {
     ) -> Verdict {
         let (message, now) = (invite.message, invite.now)
         guard sheds(invite.flow, at: now) || wasShed(message, branch, settings, at: now), !message.isInDialog,
-            RequestValidity.canBeAnswered(message), !peer.protects(message, in: settings.topology), !isKnown(branch)
+            RequestValidity.allowsResponse(message), !peer.protects(message, in: settings.topology), !isKnown(branch)
         else { return .pass }
         let tag = OwnResponse.tag(for: message, secret: settings.secret)
         shared.counters.add(.callsShed)

@@ -46,7 +46,7 @@ extension GatewayElement {
             return shared.counters.add(.scannersDropped)
         }
         guard settings.strangers == .refuse, let method = arrival.message.method, method != .ack,
-            RequestValidity.canBeAnswered(arrival.message),
+            RequestValidity.allowsResponse(arrival.message),
             unknownPeerResponses.take(at: arrival.now.milliseconds) == nil
         else {
             shared.counters.add(.strangersDropped)

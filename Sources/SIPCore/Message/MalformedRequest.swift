@@ -28,7 +28,7 @@ package enum MalformedRequest {
         guard position < bytes.count else { return nil }
         out.append("Content-Length: 0\r\n\r\n")
         guard let request = try? SIPMessage.index(out, limits: limits), let method = request.method, method != .ack,
-            RequestValidity.canBeAnswered(request)
+            RequestValidity.allowsResponse(request)
         else { return nil }
         return request
     }

@@ -37,7 +37,7 @@ package enum RequestValidity {
     }
 
     /// Whether a request has all that an answer repeats (RFC 3261 §8.2.6.2), be it valid or not.
-    package static func canBeAnswered(_ message: SIPMessage) -> Bool {
+    package static func allowsResponse(_ message: SIPMessage) -> Bool {
         message.topVia != nil && message.has(.from) && message.has(.to) && message.has(.callID)
             && message.sequence != nil
     }
