@@ -62,7 +62,7 @@ extension ProxyCore {
         guard let branch else { return }
         if let known = transactions[branch] { return handleRetransmission(known, arrival, from: peer) }
         if request.method == .ack, OwnResponse.isAcknowledged(by: request, secret: settings.secret) { return }
-        if request.method == .options, isForGateway(request) { return answerOptions(arrival, from: peer) }
+        if request.method == .options, isForGateway(request) { return respondToOptions(arrival, from: peer) }
         if let refusal = RequestValidity.forwardingRefusal(of: request) { return refuse(arrival, refusal) }
         let marks = HopMarks(branch: branch, of: request, secret: settings.secret)
         switch request.method {
@@ -195,7 +195,7 @@ extension ProxyCore {
     /// Responds to a health check: a trunk gets 503 while no target of its PBX is up, so that the carrier takes another way.
     ///
     /// Without Retry-After: the next OPTIONS decides.
-    private func answerOptions(_ arrival: Arrival, from peer: GatewayTopology.Peer) {
+    private func respondToOptions(_ arrival: Arrival, from peer: GatewayTopology.Peer) {
         counters.add(.optionsAnswered)
         if case .trunk(let trunk) = peer, settings.reportsPBX,
             !trunk.pbx.targets.isFit(at: arrival.now.milliseconds)
