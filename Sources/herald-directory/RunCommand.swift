@@ -86,7 +86,7 @@ struct RunCommand: AsyncParsableCommand {
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         server.connections.most = files.connectionsWithRoom
         server.connections.perClient = file?.connectionsPerClient ?? server.connections.perClient
-        server.connections.longestResponse = file?.answerTimeout ?? server.connections.longestResponse
+        server.connections.longestResponse = file?.responseTimeout ?? server.connections.longestResponse
         return server
     }
 

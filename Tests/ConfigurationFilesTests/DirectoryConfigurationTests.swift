@@ -35,7 +35,7 @@ struct DirectoryConfigurationTests {
 
     @Test func `answer_timeout has a unit and a range`() throws {
         let path = try folder.write("answer_timeout: 10m\n", to: "directory.yaml")
-        #expect(try DirectoryConfiguration.load(path: path).answerTimeout == .seconds(600))
+        #expect(try DirectoryConfiguration.load(path: path).responseTimeout == .seconds(600))
         for (text, reason) in [
             ("59s", "59s is out of range (1m to 1d)"), ("2d", "2d is out of range (1m to 1d)"),
             ("30", "must be a time with its unit, such as 500ms, 30s, 5m, 24h or 90d"),

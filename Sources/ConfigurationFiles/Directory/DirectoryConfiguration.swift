@@ -20,7 +20,7 @@ package struct DirectoryConfiguration: Sendable {
     /// Limit of open connections per client address; 0 means no limit.
     package var connectionsPerClient = 256
     /// Time limit for sending one response.
-    package var answerTimeout = Duration.seconds(1800)
+    package var responseTimeout = Duration.seconds(1800)
     package var rateLimits = RateLimits()
     package var clients = Clients()
 
@@ -100,8 +100,8 @@ package struct DirectoryConfiguration: Sendable {
                 "connections", default: configuration.connections, in: 16...100_000)
             configuration.connectionsPerClient = root.integer(
                 "connections_per_client", default: configuration.connectionsPerClient, in: 0...100_000)
-            configuration.answerTimeout = root.duration(
-                "answer_timeout", default: configuration.answerTimeout, in: .seconds(60) ... .seconds(86_400))
+            configuration.responseTimeout = root.duration(
+                "answer_timeout", default: configuration.responseTimeout, in: .seconds(60) ... .seconds(86_400))
             root.within("rate_limits") { configuration.rateLimits = rateLimits($0) }
             root.within("clients") { configuration.clients = clients($0) }
             root.within("admin") { section in configuration.admin = admin(section, listen: configuration.listen) }
