@@ -105,7 +105,7 @@ let package = Package(
         .target(
             name: "SIPTransport",
             dependencies: [
-                "SIPCore", "HostSystem", "TLSReasons", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1,
+                "SIPCore", "HostSystem", "TLSFailures", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1,
             ],
             exclude: ["README.md"],
             swiftSettings: strict),
@@ -116,7 +116,7 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "Branding", "BrandingAPI", "HostSystem", "TLSReasons", "CLinux", httpClient, nio,
+                "CallAccounting", "Branding", "BrandingAPI", "HostSystem", "TLSFailures", "CLinux", httpClient, nio,
                 nioPosix,
                 nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle, log,
             ],
@@ -168,7 +168,7 @@ let package = Package(
         .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
         // Why TLS failed; for the two edges with TLS.
-        .target(name: "TLSReasons", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         // Log lines for people and for the journal; for both programs.
         .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
         // Pictures made square; for herald-scale-logo alone, so that no other program maps libgd.
@@ -192,9 +192,9 @@ let package = Package(
             linkerSettings: [.linkedLibrary("phonenumber")]),
 
         .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
-        .testTarget(name: "TimersTests", dependencies: ["Timers", "RepeatableChance"], swiftSettings: strict),
+        .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),
         .testTarget(
-            name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "RepeatableChance"], swiftSettings: strict),
+            name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
         // Starts programs for tests; no test itself.
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
         // Fixtures of several test targets; no test itself.
@@ -203,28 +203,28 @@ let package = Package(
             name: "GatewayStoreTesting", dependencies: ["GatewayStore", "CallAccounting", "Branding"],
             path: "Tests/GatewayStoreTesting", swiftSettings: strict),
         // Random numbers for tests, the same in every run.
-        .target(name: "RepeatableChance", path: "Tests/RepeatableChance", swiftSettings: strict),
+        .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",
             dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "HeraldTesting", nio, nioEmbedded],
             swiftSettings: strict),
         .testTarget(
-            name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "RepeatableChance"], swiftSettings: strict
+            name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict
         ),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(
             name: "CallPathTests",
-            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "HeraldTesting", "RepeatableChance"],
+            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "HeraldTesting", "SeededRandom"],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
             name: "CallAccountingTests",
-            dependencies: ["CallAccounting", "Branding", "HeraldTesting", "RepeatableChance"],
+            dependencies: ["CallAccounting", "Branding", "HeraldTesting", "SeededRandom"],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
                 "GatewayStore", "GatewayStoreTesting", "CallAccounting", "Branding", "HeraldTesting",
-                "RepeatableChance",
+                "SeededRandom",
                 "HostSystem", grdb, log,
             ],
             swiftSettings: strict),
@@ -267,7 +267,7 @@ let package = Package(
             name: "DirectoryServerTests",
             dependencies: [
                 "DirectoryServer", "DirectoryStore", "DirectoryFixtures", "herald-directory", "BrandingAPI", "Branding",
-                "ChildPrograms", "RepeatableChance", "HostSystem", grdb, crypto, lifecycle, log, nio, nioEmbedded,
+                "ChildPrograms", "SeededRandom", "HostSystem", grdb, crypto, lifecycle, log, nio, nioEmbedded,
                 nioHTTPTypes, httpTypes,
             ],
             swiftSettings: strict),

@@ -3,8 +3,8 @@
 import Branding
 import CallAccounting
 import CallPath
-import SeededRandom
 import SIPCore
+import SeededRandom
 import Testing
 
 /// A name goes only into values the grammar accepts, so that nothing malformed becomes something else.

@@ -96,7 +96,8 @@ enum Decoration {
 
     /// Adds the gateway's Call-Info in front of the From field.
     static func writeCallInfo(
-        of entry: BrandEntry, in index: BrandIndex, decorate: BrandingLevel, into message: SIPMessage, splices: inout Splices
+        of entry: BrandEntry, in index: BrandIndex, decorate: BrandingLevel, into message: SIPMessage,
+        splices: inout Splices
     ) {
         guard let part = part(of: decorate), index.length(of: part, entry) > 0, let from = message.first(.from) else {
             return

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Hashing
-import SeededRandom
 import SIPCore
+import SeededRandom
 import Testing
 
 @Suite("Lists and parameters in header fields, RFC 3261 §7.3.1 and §25.1")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SeededRandom
 import SIPCore
+import SeededRandom
 import Testing
 
 /// Messages with a few bytes changed, as a hostile peer sends them: every reader must come to an end without a trap.

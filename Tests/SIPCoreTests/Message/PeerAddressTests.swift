@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SeededRandom
 import SIPCore
+import SeededRandom
 import Testing
 
 @Suite("IP addresses as SIP writes them, RFC 3261 §25.1, RFC 5118, RFC 5952")

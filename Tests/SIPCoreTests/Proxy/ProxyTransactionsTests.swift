@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SeededRandom
 import SIPCore
+import SeededRandom
 import Testing
 
 /// An owner that passes every answer on as it came, and answers 408 for a silent target.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import SeededRandom
 import SIPCore
+import SeededRandom
 import Testing
 
 @Suite("Health of a target")
