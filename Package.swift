@@ -105,7 +105,8 @@ let package = Package(
         .target(
             name: "SIPTransport",
             dependencies: [
-                "SIPCore", "HostSystem", "TLSFailures", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509, asn1,
+                "SIPCore", "HostSystem", "TLSFailures", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509,
+                asn1,
             ],
             exclude: ["README.md"],
             swiftSettings: strict),
