@@ -25,12 +25,3 @@ struct AccountOptions: ParsableArguments {
         return AccountStore(database, account: account)
     }
 }
-
-/// Runs `body`, and turns a refusal into a `CommandFailure` of one line.
-func reportingRefusals<Value>(_ body: () throws -> Value) throws -> Value {
-    do {
-        return try body()
-    } catch let error as any OperatorError {
-        throw CommandFailure(TerminalText.visible("\(error)"))
-    }
-}
