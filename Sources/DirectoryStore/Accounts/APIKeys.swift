@@ -160,8 +160,6 @@ extension AccountStore {
 /// A key can be extracted from a phone. Requests with such a key never get the rate limits of a gateway.
 package enum KeyKind: String, Codable, Hashable, Sendable, CaseIterable {
     case gateway, phone
-
-    static let schema = "ALTER TABLE api_key ADD COLUMN kind TEXT NOT NULL DEFAULT 'gateway'"
 }
 
 extension AccountStore.KeyRow {

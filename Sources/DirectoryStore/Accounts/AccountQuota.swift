@@ -8,11 +8,6 @@ import GRDB
 /// A key extracted from a phone is public, and a device chooses its own identifier. Without a limit such a key fills
 /// the disk for all accounts. Counted events are limited by the account's cap and are always stored.
 package enum AccountQuota {
-    static let schema = """
-        CREATE TABLE day_stored (
-            account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE, day TEXT NOT NULL,
-            bytes INTEGER NOT NULL, PRIMARY KEY (account, day)) WITHOUT ROWID;
-        """
     /// Bytes that a row takes beside its texts, including its index entries.
     static let row = 256
 

@@ -10,13 +10,6 @@ package enum ServedLogoTable {
     /// The prefix of the signature for files on another server.
     package static let elsewhere = "elsewhere "
 
-    static let schema = """
-        CREATE TABLE served_logo (
-            name TEXT PRIMARY KEY, stamp TEXT, hash TEXT, first TEXT NOT NULL) WITHOUT ROWID;
-        CREATE TABLE served_from (
-            id INTEGER PRIMARY KEY CHECK (id = 1), signature TEXT NOT NULL, folder TEXT);
-        """
-
     /// A present or former logo.
     package struct Logo: Hashable, Sendable {
         /// Nil for a former logo.

@@ -14,12 +14,6 @@ package struct SignalCounts: Sendable {
         case notMatched = "not_matched"
     }
 
-    static let schema = """
-        CREATE TABLE day_signal (
-            account INTEGER NOT NULL REFERENCES account (id) ON DELETE CASCADE, day TEXT NOT NULL, signal TEXT NOT NULL,
-            count INTEGER NOT NULL, PRIMARY KEY (account, day, signal)) WITHOUT ROWID;
-        """
-
     let database: DirectoryDatabase
     let account: AccountID
 
