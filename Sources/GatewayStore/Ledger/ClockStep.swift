@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
-import HostSystem
-import Logging
-import Synchronization
 
 /// A step of the wall clock, with the part of the ring that was written before it.
 struct ClockStep {
@@ -31,28 +28,5 @@ struct ClockStep {
         var signal = signal
         signal.wallMicroseconds = time
         return signal
-    }
-}
-
-extension OutcomeRecorder {
-    /// Compares the wall clock with the monotonic clock, and shifts calls in progress by a step.
-    ///
-    /// - Returns: the time of the look, in microseconds since 1970; nil if the reading took too long to count.
-    @discardableResult
-    func lookAtClock(_ journal: inout LedgerJournal) -> Int64? {
-        // Read before the clock: updates up to here have the time of the clock that this look finds, or of an older
-        // one.
-        let written = ring.claimed
-        guard let reading = clockSteps.withLock({ $0.read(now) }) else { return nil }
-        if let step = reading.step {
-            journal.clockWasSet(
-                ClockStep(
-                    microseconds: step, noticedAt: reading.time, lastOld: journal.lookedAt, position: ring.claimed))
-            log.notice(
-                "the clock was set; times of calls in progress move by the same amount",
-                metadata: ["seconds": "\(step / 1_000_000)"])
-        }
-        journal.lookedAt = written
-        return reading.time
     }
 }

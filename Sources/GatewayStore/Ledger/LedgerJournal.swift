@@ -2,60 +2,6 @@
 
 import Branding
 import CallAccounting
-import Timers
-
-/// An open call in memory, with its row in the ledger.
-final class LedgerCall {
-    /// Its row in the ledger; another row in another ledger.
-    fileprivate(set) var row: Int64
-    /// The call identifier as text, made once.
-    let callID: String
-    var machine: CallStateMachine
-    var shownEvent: Int64?
-    var endEvent: Int64?
-    /// The clock of its end (`LedgerClock`); nil for the first clock and for an open call.
-    var endClock: Int64?
-    /// True once the row is in the database.
-    var isStored: Bool
-    /// True while it waits in the batch.
-    var isInBatch = false
-    /// True while the call waits for the carrier's next attempt.
-    var isKeptForRedial = false
-    /// Its deadline, and the timer that fires then or before (`CallDeadlines`); nil without a deadline.
-    var deadline: Int64?
-    var timer: (handle: TimerHandle, at: Int64)?
-
-    /// Its identifier in updates: that of the latest attempt.
-    var name: CallIdentifier { machine.record.name }
-
-    init(row: Int64, callID: String, record: CallRecord, isStored: Bool, awaitsRedial: Bool = false) {
-        self.row = row
-        self.callID = callID
-        machine = CallStateMachine(record, awaitsRedial: awaitsRedial)
-        self.isStored = isStored
-    }
-}
-
-/// The content of one transaction: the changes of some updates, and the ring position after them.
-struct LedgerBatch {
-    var calls: [LedgerCall] = []
-    var events: [(id: Int64, event: OutcomeEvent)] = []
-    /// Outbound calls that reached the other side, which may be returns.
-    var reachedOutbound: [LedgerCall] = []
-    /// Calls whose INVITE has another time after a step of the clock.
-    var retimed: [LedgerCall] = []
-    /// Calls whose destination got more digits.
-    var dialledOn: [LedgerCall] = []
-    /// Steps of the clock.
-    var clocks: [LedgerClock] = []
-    /// Callers of ended calls that were not in the index.
-    var unknownCallers: [E164Number] = []
-    /// Position in the ring up to which the batch has been read.
-    var position: UInt64
-    var signals = 0
-
-    var isEmpty: Bool { signals == 0 && calls.isEmpty && clocks.isEmpty }
-}
 
 /// The calls in progress and the changes that their updates make; it uses no database.
 ///

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+
+/// The content of one transaction: the changes of some updates, and the ring position after them.
+struct LedgerBatch {
+    var calls: [LedgerCall] = []
+    var events: [(id: Int64, event: OutcomeEvent)] = []
+    /// Outbound calls that reached the other side, which may be returns.
+    var reachedOutbound: [LedgerCall] = []
+    /// Calls whose INVITE has another time after a step of the clock.
+    var retimed: [LedgerCall] = []
+    /// Calls whose destination got more digits.
+    var dialledOn: [LedgerCall] = []
+    /// Steps of the clock.
+    var clocks: [LedgerClock] = []
+    /// Callers of ended calls that were not in the index.
+    var unknownCallers: [E164Number] = []
+    /// Position in the ring up to which the batch has been read.
+    var position: UInt64
+    var signals = 0
+
+    var isEmpty: Bool { signals == 0 && calls.isEmpty && clocks.isEmpty }
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import Timers
+
+/// An open call in memory, with its row in the ledger.
+final class LedgerCall {
+    /// Its row in the ledger; another row in another ledger.
+    var row: Int64
+    /// The call identifier as text, made once.
+    let callID: String
+    var machine: CallStateMachine
+    var shownEvent: Int64?
+    var endEvent: Int64?
+    /// The clock of its end (`LedgerClock`); nil for the first clock and for an open call.
+    var endClock: Int64?
+    /// True once the row is in the database.
+    var isStored: Bool
+    /// True while it waits in the batch.
+    var isInBatch = false
+    /// True while the call waits for the carrier's next attempt.
+    var isKeptForRedial = false
+    /// Its deadline, and the timer that fires then or before (`CallDeadlines`); nil without a deadline.
+    var deadline: Int64?
+    var timer: (handle: TimerHandle, at: Int64)?
+
+    /// Its identifier in updates: that of the latest attempt.
+    var name: CallIdentifier { machine.record.name }
+
+    init(row: Int64, callID: String, record: CallRecord, isStored: Bool, awaitsRedial: Bool = false) {
+        self.row = row
+        self.callID = callID
+        machine = CallStateMachine(record, awaitsRedial: awaitsRedial)
+        self.isStored = isStored
+    }
+}
