@@ -21,12 +21,6 @@ package struct ViaValue: Hashable, Sendable {
     /// The rport parameter's value: empty when only asked for, nil when missing.
     package var rport: Range<Int>? { rportValue?.range }
 
-    /// True when the gateway wrote it: a branch of its form, and a sent-by that names one of its sockets.
-    package func isOwn(in message: SIPMessage, sockets: [LocalSocket]) -> Bool {
-        guard let branch, Branch(message[branch]) != nil else { return false }
-        return sockets.contains { $0.isNamed(host: message[host], port: port) }
-    }
-
     /// The second Via value, to which a response goes on; nil when there is only one or it cannot be read.
     package static func second(of message: SIPMessage) -> ViaValue? {
         var seen = 0
