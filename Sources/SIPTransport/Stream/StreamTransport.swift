@@ -5,21 +5,6 @@ import NIOCore
 import NIOPosix
 package import SIPCore
 
-/// A local address for TCP, or for TLS if it has an identity.
-package struct StreamListener: Sendable {
-    /// Position among all local addresses.
-    package let position: Int
-    package let address: PeerAddress
-    /// Certificate and key for TLS; nil for TCP.
-    package let identity: TLSIdentity?
-
-    package init(position: Int, address: PeerAddress, identity: TLSIdentity? = nil) {
-        self.position = position
-        self.address = address
-        self.identity = identity
-    }
-}
-
 /// SIP over TCP and TLS (RFC 3261 §18): accepts, connects, frames, and forwards whole messages to the workers.
 ///
 /// One event loop serves all connections. `send` is thread-safe and never blocks.
