@@ -64,7 +64,7 @@ final class GatewayUnderTest {
         var targetNames: [TargetName] = []
         var isSecondTrusted = true
         var ownNames: [OwnName] = []
-        var registrar: RegistrarStanding?
+        var registrar: RegistrarState?
         /// Whether the last local address is one of TCP.
         var hasStream = false
         var reportsPBX = true

@@ -12,15 +12,15 @@ struct RegistrationPathTests {
 
     /// What the operator was told.
     private final class News: Sendable {
-        let list = Mutex<[RegistrarStanding.Finding]>([])
+        let list = Mutex<[RegistrarState.Finding]>([])
 
-        var all: [RegistrarStanding.Finding] { list.withLock { $0 } }
+        var all: [RegistrarState.Finding] { list.withLock { $0 } }
     }
 
     private func gateway() throws -> (gateway: GatewayUnderTest, news: News) {
         let news = News()
         var options = GatewayUnderTest.Options()
-        options.registrar = RegistrarStanding(trunk: "carrier") { _, finding in
+        options.registrar = RegistrarState(trunk: "carrier") { _, finding in
             news.list.withLock { $0.append(finding) }
         }
         return (try GatewayUnderTest(numbers: [], options: options), news)
@@ -84,9 +84,9 @@ struct RegistrationPathTests {
     @Test(
         arguments: [
             ("Supported: path\n", true, []), ("Supported: path\n", false, [.ignored]), ("", false, [.notOffered]),
-        ] as [(String, Bool, [RegistrarStanding.Finding])])
+        ] as [(String, Bool, [RegistrarState.Finding])])
     func `the operator learns once that calls to the contact bypass the gateway`(
-        extra: String, keepsPath: Bool, news: [RegistrarStanding.Finding]
+        extra: String, keepsPath: Bool, news: [RegistrarState.Finding]
     ) throws {
         let (gateway, told) = try gateway()
         for turn in 0..<5 {

@@ -150,16 +150,3 @@ package struct CallFailure: Hashable, Sendable {
         self.sipCause = sipCause
     }
 }
-
-/// The number of calls of one trunk in progress; the same object after a reload.
-///
-/// Any thread.
-package final class TrunkCalls: Sendable {
-    private let value = Atomic<Int>(0)
-
-    package init() {}
-
-    package var count: Int { value.load(ordering: .relaxed) }
-
-    fileprivate func add(_ difference: Int) { value.add(difference, ordering: .relaxed) }
-}

@@ -102,18 +102,3 @@ package struct FormerPeers: Sendable {
         entries.last { $0.end > now && fits($0) }?.peer
     }
 }
-
-extension GatewayTopology {
-    /// All configured peers, PBXs first.
-    var peers: [Peer] { pbxs.map { .pbx($0) } + trunks.map { .trunk($0) } }
-}
-
-extension GatewayTopology.Peer {
-    /// The addresses it sends from.
-    var sources: [PeerSource] {
-        switch self {
-        case .trunk(let trunk): trunk.sources
-        case .pbx(let pbx): pbx.sources
-        }
-    }
-}

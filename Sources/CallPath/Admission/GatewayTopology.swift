@@ -1,142 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import Branding
+import Branding
 package import SIPCore
-
-/// A trunk: the sources of its calls, the trust in them, and the targets of calls to it.
-///
-/// Immutable. A class, so that passing it along the walk of a message costs one reference count.
-package final class TrunkPeer: Sendable {
-    /// Headers that may name the caller.
-    package enum IdentityHeader: UInt8, Hashable, Sendable { case pAssertedIdentity, remotePartyID, from }
-
-    /// The treatment of the carrier's own name.
-    package enum CarrierName: UInt8, Hashable, Sendable {
-        /// The brand's name replaces it.
-        case replace
-        /// It stays; the brand's name is written only where the carrier sent none.
-        case fill
-        /// Names stay as received; only logo and reason are added.
-        case keep
-    }
-
-    /// Its number in route cookies and call updates, over reloads and restarts; derived from its name.
-    package let mark: UInt16
-    package let name: String
-    package let sources: [PeerSource]
-    /// Names of which its TLS certificate must carry one; empty when no certificate is required.
-    package let certificateNames: [String]
-    /// The targets of the PBX's calls.
-    package let targets: TargetGroup
-    /// Host names of its targets, in lower case, as a PBX addresses its carrier.
-    let hosts: [ArraySlice<UInt8>]
-    /// Position of the local socket it sends to.
-    package let socket: Int
-    /// Position of the local socket its calls leave by towards the PBX; nil for the one of the PBX's target.
-    package let pbxSocket: Int?
-    /// Whether its P-Asserted-Identity, Remote-Party-ID and verstat are trusted.
-    package let isTrusted: Bool
-    package let policy: BrandingPolicy
-    package let normaliser: NumberNormaliser
-    /// The headers that may name the caller, in order; the first present one decides.
-    package let identityOrder: [IdentityHeader]
-    /// Whether Call-Info other than rich call data (answer-after and the like) passes.
-    package let keepsForeignCallInfo: Bool
-    package let carrierName: CarrierName
-    /// Whether it gets the identity of a PBX's caller that withholds the number.
-    package let takesWithheldIdentity: Bool
-    /// The emergency numbers of its region.
-    package let emergencyNumbers: EmergencyNumbers
-    /// Headers with a carrier's attestation, in lower case.
-    ///
-    /// For an untrusted trunk those of all trunks, which are removed.
-    let attestationHeaders: [ArraySlice<UInt8>]
-    /// Name of the header with the trunk's name for the PBX; nil for none.
-    package let trunkHeader: String?
-    /// That header field with the trunk's name and its line end; empty for none.
-    let trunkHeaderLine: [UInt8]
-    /// The PBX of its calls.
-    package let pbx: PBXPeer
-    /// Its limits and its calls in progress.
-    package let admission: TrunkAdmission
-    /// The state of its registrar; nil where it is not watched.
-    let registrar: RegistrarStanding?
-
-    package init(
-        name: String, sources: [PeerSource], targets: TargetGroup, socket: Int, isTrusted: Bool,
-        policy: BrandingPolicy, normaliser: NumberNormaliser, identityOrder: [IdentityHeader],
-        keepsForeignCallInfo: Bool, trunkHeader: String?, pbx: PBXPeer, certificateNames: [String] = [],
-        pbxSocket: Int? = nil, carrierName: CarrierName = .replace, takesWithheldIdentity: Bool = true,
-        admission: TrunkAdmission = TrunkAdmission(), hosts: [String] = [],
-        emergencyNumbers: EmergencyNumbers? = nil, attestationHeaders: [String] = [],
-        registrar: RegistrarStanding? = nil
-    ) {
-        self.emergencyNumbers = emergencyNumbers ?? EmergencyNumbers(region: normaliser.region)
-        self.attestationHeaders = attestationHeaders.map { Array($0.lowercased().utf8)[...] }
-        self.registrar = registrar
-        self.hosts = hosts.map { Array($0.lowercased().utf8)[...] }
-        mark = Self.mark(of: name)
-        self.name = name
-        self.sources = sources
-        self.targets = targets
-        self.socket = socket
-        self.isTrusted = isTrusted
-        self.policy = policy
-        self.normaliser = normaliser
-        self.identityOrder = identityOrder
-        self.keepsForeignCallInfo = keepsForeignCallInfo
-        self.trunkHeader = trunkHeader
-        trunkHeaderLine = trunkHeader.map { Array("\($0): \(name)\r\n".utf8) } ?? []
-        self.pbx = pbx
-        self.certificateNames = certificateNames
-        self.pbxSocket = pbxSocket
-        self.carrierName = carrierName
-        self.takesWithheldIdentity = takesWithheldIdentity
-        self.admission = admission
-    }
-
-    /// The mark of a trunk's name; two names of one configuration may share one only by a chance of 1 in 65,536.
-    package static func mark(of name: String) -> UInt16 {
-        // FNV-1a, folded to 16 bits. The mark needs no secrecy: the route cookie is sealed.
-        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
-        return UInt16(truncatingIfNeeded: hash ^ hash >> 16 ^ hash >> 32 ^ hash >> 48)
-    }
-
-    /// True when a message that arrived this way is the trunk's.
-    func sends(_ flow: Flow, anyPort: Bool) -> Bool {
-        if !certificateNames.isEmpty {
-            guard let names = flow.certificate?.names, certificateNames.contains(where: names.contains) else {
-                return false
-            }
-            if sources.isEmpty { return true }
-        }
-        return sources.contains { $0.contains(flow.source, anyPort: anyPort) }
-    }
-}
-
-/// A PBX, which gets the branded calls.
-///
-/// Immutable. A class for the same reason as `TrunkPeer`.
-package final class PBXPeer: Sendable {
-    package let name: String
-    /// Its number among PBXs, derived from its name.
-    let mark: UInt16
-    package let sources: [PeerSource]
-    /// The targets of its calls.
-    package let targets: TargetGroup
-    /// Largest message every target takes, in bytes; decoration is trimmed to stay under it.
-    ///
-    /// Nil for no limit. The smallest of all targets, so that a call can go on to another one as it is.
-    let largestDatagram: Int?
-
-    package init(name: String, sources: [PeerSource], targets: TargetGroup) {
-        self.name = name
-        mark = TrunkPeer.mark(of: name)
-        self.sources = sources
-        self.targets = targets
-        largestDatagram = targets.targets.compactMap(\.largestDatagram).min()
-    }
-}
 
 /// The local sockets and all peers; immutable.
 package struct GatewayTopology: Sendable {
@@ -283,5 +148,57 @@ package struct GatewayTopology: Sendable {
         if fits, own != nil || target == nil { return usual }
         if let target { return target.socket }
         return sockets.first { $0.transport == wanted && $0.address.isIPv6 == address.isIPv6 }?.position ?? usual
+    }
+}
+
+extension GatewayTopology {
+    /// All configured peers, PBXs first.
+    var peers: [Peer] { pbxs.map { .pbx($0) } + trunks.map { .trunk($0) } }
+}
+
+extension GatewayTopology.Peer {
+    var isTrusted: Bool {
+        if case .trunk(let trunk) = self { trunk.isTrusted } else { true }
+    }
+
+    var isTrunk: Bool {
+        if case .trunk = self { true } else { false }
+    }
+
+    /// A number of this peer alone.
+    var number: UInt64 {
+        switch self {
+        case .trunk(let trunk): 1 << 16 | UInt64(trunk.mark)
+        case .pbx(let pbx): 2 << 16 | UInt64(pbx.mark)
+        }
+    }
+
+    /// The addresses it sends from.
+    var sources: [PeerSource] {
+        switch self {
+        case .trunk(let trunk): trunk.sources
+        case .pbx(let pbx): pbx.sources
+        }
+    }
+
+    /// The targets of requests to it.
+    var targets: TargetGroup {
+        switch self {
+        case .trunk(let trunk): trunk.targets
+        case .pbx(let pbx): pbx.targets
+        }
+    }
+
+    /// The local socket usually used towards it.
+    var socket: Int {
+        switch self {
+        case .trunk(let trunk): trunk.socket
+        case .pbx(let pbx): pbx.targets.targets.first?.socket ?? 0
+        }
+    }
+
+    /// The socket of all the trunk's dialogs towards the PBX; nil for that of the PBX's target.
+    var pbxSocket: Int? {
+        if case .trunk(let trunk) = self { trunk.pbxSocket } else { nil }
     }
 }

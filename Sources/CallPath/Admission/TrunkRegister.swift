@@ -7,21 +7,21 @@ import Synchronization
 /// A reload keeps their counts, and their used rate as long as the limits are unchanged. Any thread.
 package final class TrunkRegister: Sendable {
     private let trunks = Mutex<[String: TrunkAdmission]>([:])
-    private let registrars = Mutex<[String: RegistrarStanding]>([:])
-    private let onRegistrar: @Sendable (String, RegistrarStanding.Finding) -> Void
+    private let registrars = Mutex<[String: RegistrarState]>([:])
+    private let onRegistrar: @Sendable (String, RegistrarState.Finding) -> Void
 
     /// - Parameter onRegistrar: receives changes of a trunk's registrar, and must not wait.
-    package init(onRegistrar: @escaping @Sendable (String, RegistrarStanding.Finding) -> Void = { _, _ in }) {
+    package init(onRegistrar: @escaping @Sendable (String, RegistrarState.Finding) -> Void = { _, _ in }) {
         self.onRegistrar = onRegistrar
     }
 
     /// The state of a trunk's registrar; the same object after a reload.
-    package func registrar(of name: String) -> RegistrarStanding {
+    package func registrar(of name: String) -> RegistrarState {
         registrars.withLock { registrars in
             if let known = registrars[name] { return known }
-            let standing = RegistrarStanding(trunk: name, onNews: onRegistrar)
-            registrars[name] = standing
-            return standing
+            let state = RegistrarState(trunk: name, onNews: onRegistrar)
+            registrars[name] = state
+            return state
         }
     }
 

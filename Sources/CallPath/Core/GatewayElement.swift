@@ -97,10 +97,3 @@ package final class GatewayElement: SIPElement {
         return isKnown
     }
 }
-
-/// A received message, the way it came by, and the time of its arrival.
-struct Arrival {
-    let message: SIPMessage
-    let flow: Flow
-    let now: Moment
-}

@@ -217,24 +217,6 @@ extension ProxyCore: TransactionUser {
     }
 }
 
-extension GatewayTopology.Peer {
-    /// The targets of requests to it.
-    var targets: TargetGroup {
-        switch self {
-        case .trunk(let trunk): trunk.targets
-        case .pbx(let pbx): pbx.targets
-        }
-    }
-
-    /// The local socket usually used towards it.
-    var socket: Int {
-        switch self {
-        case .trunk(let trunk): trunk.socket
-        case .pbx(let pbx): pbx.targets.targets.first?.socket ?? 0
-        }
-    }
-}
-
 /// The Retry-After header field (RFC 3261 §20.33).
 enum RetryAfter {
     /// Its seconds; nil when missing or malformed.

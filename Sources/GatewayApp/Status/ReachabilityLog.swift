@@ -33,11 +33,11 @@ struct ReachabilityLog: Sendable {
     }
 
     /// Logs a trunk whose registrar or PBX does not support Path.
-    func registrarFound(_ trunk: String, _ finding: RegistrarStanding.Finding) {
+    func registrarFound(_ trunk: String, _ finding: RegistrarState.Finding) {
         queue.async { write(trunk, finding) }
     }
 
-    private func write(_ trunk: String, _ finding: RegistrarStanding.Finding) {
+    private func write(_ trunk: String, _ finding: RegistrarState.Finding) {
         switch finding {
         case .accepted: break
         case .ignored:

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package import SIPCore
+
+/// A PBX, which gets the branded calls.
+///
+/// Immutable. A class for the same reason as `TrunkPeer`.
+package final class PBXPeer: Sendable {
+    package let name: String
+    /// Its number among PBXs, derived from its name.
+    let mark: UInt16
+    package let sources: [PeerSource]
+    /// The targets of its calls.
+    package let targets: TargetGroup
+    /// Largest message every target takes, in bytes; decoration is trimmed to stay under it.
+    ///
+    /// Nil for no limit. The smallest of all targets, so that a call can go on to another one as it is.
+    let largestDatagram: Int?
+
+    package init(name: String, sources: [PeerSource], targets: TargetGroup) {
+        self.name = name
+        mark = TrunkPeer.mark(of: name)
+        self.sources = sources
+        self.targets = targets
+        largestDatagram = targets.targets.compactMap(\.largestDatagram).min()
+    }
+}

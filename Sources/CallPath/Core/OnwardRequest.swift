@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+/// A request as it is forwarded.
+struct OnwardRequest {
+    var bytes: [UInt8] = []
+    /// Nil when no target is up.
+    var hop: NextHop?
+    var standing: TargetState?
+    /// Targets to try after it.
+    var targets = TargetOrder()
+    let dialog: DialogFacts
+    /// The facts that the request's Route returned, sealed by the gateway; nil without a cookie.
+    let sealedDialog: DialogFacts?
+    /// True when the Route brought the cookie of a dialog that is not the sender's.
+    var hasForeignCookie = false
+    /// True when the forwarded From differs from the received one.
+    var changesFrom = false
+    /// True when the gateway added its address to Path.
+    var carriesPath = false
+    let isFromTrunk: Bool
+    /// The trunk that gets it; nil for a trunk's own request.
+    var trunk: TrunkPeer?
+
+    init(dialog: DialogFacts, sealedDialog: DialogFacts?, isFromTrunk: Bool) {
+        self.dialog = dialog
+        self.sealedDialog = sealedDialog
+        self.isFromTrunk = isFromTrunk
+    }
+}
