@@ -15,7 +15,7 @@ package enum Hexadecimal {
         return high &<< 32 | low
     }
 
-    /// Reads the given number of digits, at most sixteen, and removes them from the front of a text; nil for anything else.
+    /// Reads the given number of digits, at most sixteen, and removes them from the front; nil for anything else.
     package static func take(_ digits: Int, from text: inout ArraySlice<UInt8>) -> UInt64? {
         guard text.count >= digits else { return nil }
         var value: UInt64 = 0
