@@ -2,47 +2,46 @@
 // SPDX-License-Identifier: Apache-2.0
 import PackageDescription
 
-/// The flags every Swift target is built with.
+/// Settings of every Swift target.
 ///
-/// Language mode 6 comes with the tools version. The four upcoming features and why they are on:
-/// ExistentialAny (SE-0335), MemberImportVisibility (SE-0444), InternalImportsByDefault (SE-0409),
-/// NonisolatedNonsendingByDefault (SE-0461).
+/// Language mode 6 comes with the tools version. The upcoming features are SE-0335, SE-0444, SE-0409 and SE-0461.
 let strict: [SwiftSetting] = [
     .enableUpcomingFeature("ExistentialAny"),
     .enableUpcomingFeature("MemberImportVisibility"),
     .enableUpcomingFeature("InternalImportsByDefault"),
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
     .treatAllWarnings(as: .error),
-    // A newer release of a dependency that deprecates a symbol must not stop anybody's build.
+    // A newer release of a dependency may deprecate a symbol, which must not stop a build.
     .treatWarning("DeprecatedDeclaration", as: .warning),
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release)),
 ]
 
+// Products of packages, in the order of `dependencies`.
 let log = Target.Dependency.product(name: "Logging", package: "swift-log")
-let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
-let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let atomics = Target.Dependency.product(name: "Atomics", package: "swift-atomics")
-let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
-let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
-let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
-let yams = Target.Dependency.product(name: "Yams", package: "Yams")
-let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
-let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
-let nioCompression = Target.Dependency.product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioTLS = Target.Dependency.product(name: "NIOTLS", package: "swift-nio")
+let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioCompression = Target.Dependency.product(name: "NIOHTTPCompression", package: "swift-nio-extras")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let x509 = Target.Dependency.product(name: "X509", package: "swift-certificates")
 let asn1 = Target.Dependency.product(name: "SwiftASN1", package: "swift-asn1")
-let nio = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
-let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let system = Target.Dependency.product(name: "SystemPackage", package: "swift-system")
+let subprocess = Target.Dependency.product(name: "Subprocess", package: "swift-subprocess")
+let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
 let package = Package(
     name: "herald",
@@ -64,7 +63,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-asn1", from: "1.7.4"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
-        // Of its traits none: they bring Foundation.
+        // Without its traits, which need Foundation.
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2", traits: []),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -73,215 +72,193 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
-        // Programs: build the parts and run them. They alone see everything, and hold no logic.
+        // Programs: options in, text out. They hold no other logic.
         .executableTarget(
-            name: "herald",
-            dependencies: ["GatewayApp", "ConfigurationFiles", "Branding", arguments],
-            exclude: ["README.md"], swiftSettings: strict),
+            name: "herald", dependencies: ["GatewayApp", "ConfigurationFiles", arguments], exclude: ["README.md"],
+            swiftSettings: strict),
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "Branding", "BrandingAPI", "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "HostSystem",
+                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "HostSystem",
                 "LogText", "CSQLite", log, lifecycle, signals, arguments,
             ],
-            exclude: ["README.md"],
-            swiftSettings: strict),
-
+            exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
             name: "herald-scale-logo", dependencies: ["LogoScaling", "Branding", arguments], exclude: ["README.md"],
             swiftSettings: strict),
 
-        // The gateway put together: settings, start and stop, status. It alone sees every edge.
+        // Assembly: settings, start, stop and status of the gateway. The only target that imports every edge of it.
         .target(
             name: "GatewayApp",
             dependencies: [
-                "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting", "GatewayStore",
-                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", "LogText", "CLinux", "CSQLite", log,
-                lifecycle, signals,
+                "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath", "ConfigurationFiles",
+                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem", "LogText", "CLinux", "CSQLite",
+                log, lifecycle, signals,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
-        // Edges: sockets, SQLite, HTTP, YAML. No two of them import each other.
+        // Edges: sockets, SQLite, HTTP, pictures. No edge imports another.
         .target(
             name: "SIPTransport",
             dependencies: [
                 "SIPCore", "HostSystem", "TLSFailures", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509,
                 asn1,
             ],
-            exclude: ["README.md"],
-            swiftSettings: strict),
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayStore",
-            dependencies: ["CallAccounting", "Branding", "Timers", "HostSystem", grdb, sqlite, log],
+            dependencies: ["CallAccounting", "Branding", "HostSystem", "Timers", grdb, sqlite, log],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "Branding", "BrandingAPI", "HostSystem", "TLSFailures", "CLinux", httpClient, nio,
-                nioPosix,
-                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle, log,
+                "CallAccounting", "BrandingAPI", "Branding", "HostSystem", "TLSFailures", "CLinux", httpClient, nio,
+                nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle,
+                log,
             ],
-            exclude: ["README.md"],
-            swiftSettings: strict),
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
             dependencies: [
                 "CallAccounting", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
                 lifecycle, log,
             ],
-            exclude: ["README.md"],
-            swiftSettings: strict),
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "Branding", "BrandingAPI", "HostSystem", "CZlib", hummingbird,
-                hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
+                "DirectoryStore", "BrandingAPI", "Branding", "HostSystem", "CZlib", hummingbird, hummingbirdCore,
+                httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
             ],
-            exclude: ["README.md"],
-            resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
+            exclude: ["README.md"], resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
+        // Only herald-scale-logo links this target, so no other program maps libgd.
         .target(
-            name: "DirectoryStore",
-            dependencies: ["Branding", "BrandingAPI", "HostSystem", grdb, crypto], exclude: ["README.md"],
+            name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], exclude: ["README.md"],
             swiftSettings: strict),
+
+        // Parts: the way of one message, the storage of the directory, the files of both programs.
+        .target(
+            name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Hashing", atomics],
+            exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "DirectoryStore", dependencies: ["BrandingAPI", "Branding", "HostSystem", grdb, crypto],
+            exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], exclude: ["README.md"],
             swiftSettings: strict),
 
-        // The way of one message: dispatch, identity, decision, decoration, forwarding.
-        .target(
-            name: "CallPath", dependencies: ["SIPCore", "Branding", "CallAccounting", "Hashing"],
-            exclude: ["README.md"], swiftSettings: strict),
-        // Outcomes of calls, without a SIP type, and the roles the edges play for the gateway.
+        // Models: outcomes of calls and the roles of the edges, without a SIP type; the bodies of the contract.
         .target(
             name: "CallAccounting", dependencies: ["Branding", "Hashing", atomics], exclude: ["README.md"],
             swiftSettings: strict),
         .target(name: "BrandingAPI", dependencies: ["Branding"], exclude: ["README.md"], swiftSettings: strict),
 
-        // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
+        // Rules: SIP; callers, brands and the decision. No I/O on the call path, and no clock.
         .target(
             name: "SIPCore", dependencies: ["Hashing", "Timers", "COsip2", "CVector"], exclude: ["README.md"],
             swiftSettings: strict),
         .target(name: "Branding", dependencies: ["CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict),
-        // Errors and limits of the operating system, and steps of its clock; for every edge and both programs.
+
+        // Support.
         .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
-        // Keyed hashes and their digits; timers by deadline. No SIP, no clock.
+        .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
-        // Why TLS failed; for the two edges with TLS.
-        .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
-        // Log lines for people and for the journal; for both programs.
-        .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
-        // Pictures made square; for herald-scale-logo alone, so that no other program maps libgd.
-        .target(
-            name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], exclude: ["README.md"],
-            swiftSettings: strict),
 
         // Doors to C and C++.
         .systemLibrary(name: "COsip2", pkgConfig: "libosip2", providers: [.apt(["libosip2-dev"])]),
-        // Without pkg-config, whose flags of gdlib SwiftPM refuses; header and library stand where every compiler looks.
-        .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
-        // System calls of Linux that Swift's C library module lacks.
+        .target(name: "CPhoneNumber", exclude: ["README.md"], linkerSettings: [.linkedLibrary("phonenumber")]),
         .target(name: "CLinux", exclude: ["README.md"]),
-        // Apart from CLinux: SIPCore imports it, and must not see sockets or threads.
-        .systemLibrary(name: "CVector"),
+        .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-        .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
-        .target(
-            name: "CPhoneNumber", exclude: ["README.md"],
-            linkerSettings: [.linkedLibrary("phonenumber")]),
+        // No pkg-config: SwiftPM refuses flags of gdlib. Compiler and linker find libgd in their default folders.
+        .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
+        // Apart from CLinux: SIPCore imports it, and must see no socket and no thread.
+        .systemLibrary(name: "CVector"),
 
-        .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
-        .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),
-        .testTarget(
-            name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
-        // Starts programs for tests; no test itself.
+        // Fixtures that several test targets share.
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
-        // Fixtures of several test targets; no test itself.
         .target(name: "HeraldTesting", path: "Tests/HeraldTesting", swiftSettings: strict),
+        .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .target(
             name: "GatewayStoreTesting", dependencies: ["GatewayStore", "CallAccounting", "Branding"],
             path: "Tests/GatewayStoreTesting", swiftSettings: strict),
-        // Random numbers for tests, the same in every run.
-        .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
+        .target(
+            name: "DirectoryFixtures", dependencies: ["DirectoryStore", "Branding"], path: "Tests/DirectoryFixtures",
+            swiftSettings: strict),
+
+        // Tests. Two of them depend on a program, because they start it.
+        .testTarget(name: "HeraldTests", dependencies: ["herald", "ChildPrograms", grdb], swiftSettings: strict),
+        .testTarget(
+            name: "GatewayAppTests",
+            dependencies: [
+                "GatewayApp", "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath",
+                "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem",
+                "ChildPrograms", grdb, lifecycle, signals, log,
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",
             dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "HeraldTesting", nio, nioEmbedded],
             swiftSettings: strict),
         .testTarget(
-            name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict
-        ),
-        .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
-        .testTarget(
-            name: "CallPathTests",
-            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "HeraldTesting", "SeededRandom"],
-            resources: [.copy("Invites")], swiftSettings: strict),
-        .testTarget(
-            name: "CallAccountingTests",
-            dependencies: ["CallAccounting", "Branding", "HeraldTesting", "SeededRandom"],
-            swiftSettings: strict),
-        .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
-                "GatewayStore", "GatewayStoreTesting", "CallAccounting", "Branding", "HeraldTesting",
-                "SeededRandom",
-                "HostSystem", grdb, log,
+                "GatewayStore", "CallAccounting", "Branding", "HostSystem", "GatewayStoreTesting", "HeraldTesting",
+                "SeededRandom", grdb, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewaySyncTests",
             dependencies: [
-                "GatewaySync", "GatewayStore", "GatewayStoreTesting", "CallAccounting", "Branding", "BrandingAPI",
-                "DirectoryServer", "DirectoryStore", "HeraldTesting", subprocess, system,
-                httpClient, nio, nioPosix, nioSSL, nioHTTP, x509, asn1, crypto, lifecycle, log, grdb,
+                "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
+                "Branding", "GatewayStoreTesting", "HeraldTesting", httpClient, nio, nioPosix, nioHTTP, nioSSL, x509,
+                asn1, crypto, subprocess, system, grdb, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayAdminTests",
-            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", lifecycle, log],
+            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", nio, lifecycle, log],
             swiftSettings: strict),
-        .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
-        .testTarget(
-            name: "HeraldTests",
-            dependencies: ["herald", "ChildPrograms", grdb],
-            swiftSettings: strict),
-        .testTarget(
-            name: "GatewayAppTests",
-            dependencies: [
-                "GatewayApp", "SIPCore", "SIPTransport", "Branding", "BrandingAPI", "CallPath", "CallAccounting",
-                "GatewayStore",
-                "GatewaySync", "GatewayAdmin", "ConfigurationFiles", "HostSystem", "ChildPrograms", grdb, lifecycle,
-                signals, log,
-            ],
-            swiftSettings: strict),
-        .testTarget(
-            name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
-        // What the tests of the directory's two halves share; no test itself.
-        .target(
-            name: "DirectoryFixtures", dependencies: ["DirectoryStore", "Branding"], path: "Tests/DirectoryFixtures",
-            swiftSettings: strict),
-        .testTarget(
-            name: "DirectoryStoreTests",
-            dependencies: ["DirectoryStore", "DirectoryFixtures", "BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(
             name: "DirectoryServerTests",
             dependencies: [
-                "DirectoryServer", "DirectoryStore", "DirectoryFixtures", "herald-directory", "BrandingAPI", "Branding",
-                "ChildPrograms", "SeededRandom", "HostSystem", grdb, crypto, lifecycle, log, nio, nioEmbedded,
-                nioHTTPTypes, httpTypes,
+                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "HostSystem",
+                "ChildPrograms", "DirectoryFixtures", "SeededRandom", grdb, crypto, nio, nioEmbedded, nioHTTPTypes,
+                httpTypes, lifecycle, log,
             ],
             swiftSettings: strict),
+        .testTarget(name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
+        .testTarget(
+            name: "CallPathTests",
+            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "HeraldTesting", "SeededRandom"],
+            resources: [.copy("Invites")], swiftSettings: strict),
+        .testTarget(
+            name: "DirectoryStoreTests",
+            dependencies: ["DirectoryStore", "BrandingAPI", "Branding", "DirectoryFixtures"], swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding", "HeraldTesting"],
             swiftSettings: strict),
+        .testTarget(
+            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "HeraldTesting"],
+            swiftSettings: strict),
+        .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
+        .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
+        .testTarget(
+            name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
+        .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
+        .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
+        .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),
     ],
     cxxLanguageStandard: .cxx17
 )
 
-// What calls cost piece by piece, for `Deploy/bench parts`: a target only where it is asked for, so that nobody else fetches
-// the package that measures it. Of its traits none: they replace malloc.
+// The micro-benchmarks of `Deploy/bench parts`. Only a build that sets the variable fetches their package. Its traits
+// are off, because they replace malloc.
 if Context.environment["HERALD_BENCHMARKS"] != nil {
     package.dependencies.append(.package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []))
     package.targets.append(

@@ -45,7 +45,7 @@ package final class LogoTraffic: Sendable {
         let (fetches, answers, bytes) = state.withLock { ($0.fetches, $0.answers, $0.bytesServed) }
         return fetches.sorted { $0.key < $1.key }.map { result, count in
             CounterSample(
-                name: "herald_logo_fetches_total", help: "Logos fetched, by how it ended",
+                name: "herald_logo_fetches_total", help: "Logo fetches, by result",
                 labels: [MetricLabel("result", result)], value: count)
         }
             + answers.sorted { $0.key < $1.key }.map { status, count in

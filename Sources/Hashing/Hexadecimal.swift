@@ -15,7 +15,7 @@ package enum Hexadecimal {
         return high &<< 32 | low
     }
 
-    /// Reads so many digits, at most sixteen, from the front of a text and takes them off; nil for anything else.
+    /// Reads the given number of digits, at most sixteen, and removes them from the front; nil for anything else.
     package static func take(_ digits: Int, from text: inout ArraySlice<UInt8>) -> UInt64? {
         guard text.count >= digits else { return nil }
         var value: UInt64 = 0
@@ -27,7 +27,7 @@ package enum Hexadecimal {
         return value
     }
 
-    /// Reads eight digits in any case, all at once; nil for anything else.
+    /// Reads eight digits in any case; nil for anything else.
     @inline(__always)
     private static func eight(_ digits: EightBytes) -> UInt64? {
         // Bit 6 is set in letters and clear in figures; bit 5 of a letter is its case.
@@ -41,6 +41,7 @@ package enum Hexadecimal {
         return characters(value) == digits.word | letters &>> 1 ? value : nil
     }
 
+    /// The value of a digit in either case; nil for anything else.
     @inline(__always)
     package static func digit(_ byte: UInt8) -> UInt8? {
         let number = byte &- UInt8(ascii: "0")
@@ -60,6 +61,7 @@ package enum Hexadecimal {
         return text.bigEndian
     }
 
+    /// The lower-case digit of a value below 16.
     package static func character(_ digit: UInt8) -> UInt8 {
         digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
     }

@@ -2,7 +2,8 @@
 
 /// SipHash-2-4 with a 128-bit result: a keyed hash that a peer who does not know the key cannot steer.
 ///
-/// It makes branches that are unique and cannot be guessed (RFC 3261 §8.1.1.7). A stream: the result does not depend on how the bytes were cut into pieces. Allocates nothing.
+/// It makes branches that are unique and cannot be guessed (RFC 3261 §8.1.1.7). A stream: the result does not depend on
+/// how the bytes were cut into pieces. Allocates nothing.
 /// Source: J.-P. Aumasson and D. J. Bernstein, "SipHash: a fast short-input PRF", 2012, and the authors' reference
 /// implementation of the wide variant.
 package struct SipHash: Sendable {

@@ -13,7 +13,7 @@ enum HeraldProgram {
         // libdispatch asks for a niceness below 0 for its timer thread and logs a refusal to syslog. Nothing depends on it.
         // An operator who sets the variable gets the lines.
         setenv("LIBDISPATCH_LOG", "NO", 0)
-        // Otherwise a task of the main thread is "user initiated", and its threads go before ordinary programs.
+        // A task of the main thread would be "user initiated", and its threads would go before ordinary programs.
         Task(priority: .medium) {
             await Herald.main()
             Herald.exit()

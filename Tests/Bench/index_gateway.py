@@ -51,7 +51,7 @@ class IndexGateway(Herald):
             with open(stamp, "w", encoding="ascii"):
                 pass
         for name in os.listdir(self.folder):
-            if name.startswith(("herald.sqlite", "herald.signals")) or name.endswith(".log"):
+            if name.startswith("herald.sqlite") or name.endswith(".log"):
                 os.remove(os.path.join(self.folder, name))
         self.change(f"UPDATE sync_state SET last_full_sync = {time.time():.0f}")
 

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// A folder of its own for one test, removed with it.
+/// A temporary folder for one test, removed afterwards.
 package final class TemporaryFolder: Sendable {
     package let path: String
 

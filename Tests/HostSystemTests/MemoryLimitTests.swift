@@ -73,7 +73,7 @@ final class MemoryLimitTests {
         for text in ["", "max", "-1", "1.5", "9223372036854771712"] { #expect(MemoryLimit.read(text) == nil) }
     }
 
-    @Test func `bytes are read at a glance`() {
+    @Test func `bytes have the largest unit that fits`() {
         #expect(MemoryLimit.readable(512 << 20) == "512 MiB")
         #expect(MemoryLimit.readable(1 << 30) == "1 GiB")
         #expect(MemoryLimit.readable(8_300_000_000) == "7.7 GiB")

@@ -44,6 +44,17 @@ struct DocumentTests {
         for metric in metrics.sorted() { #expect(page.contains("| `\(metric)` |"), "\(metric)") }
     }
 
+    @Test func `the page on monitoring has the help text of every metric`() throws {
+        let page = try Repository.text("docs/monitoring.md")
+        var count = 0
+        for path in Repository.paths(under: "Sources", endingWith: [".swift"]) {
+            let metrics = try Repository.text(path).matches(of: /"(herald_[a-z_]+)",\s*(?:help:\s*)?"([^"]+)"/)
+            for metric in metrics { #expect(page.contains("| `\(metric.1)` | \(metric.2)"), "\(path)") }
+            count += metrics.count
+        }
+        #expect(count > 50)
+    }
+
     @Test func `the page on reasons has every decision`() throws {
         let page = try Repository.text("docs/reasons.md")
         let reasons = try Repository.text(named: "PassThroughReason.swift")

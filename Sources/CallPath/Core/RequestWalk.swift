@@ -6,8 +6,8 @@ package import SIPCore
 
 // The walk of a request, above all of an INVITE from a trunk, from top to bottom of this file:
 //
-//     receive → admit → index → validate → retransmission? → loop check → identity → trust verdict → decision
-//     → decoration → target → forward
+//     receive → admit → index → admit the sender → validate → retransmission? → loop check → admit the call
+//     → identity → trust verdict → decision → target → decoration → forward
 //
 // One message, one set of settings, one worker thread, no suspension. Each stop is one call; its rules are in the file of
 // the called function. If identity, lookup or decoration fails, the call goes on unbranded.
@@ -96,7 +96,7 @@ extension ProxyCore {
     }
 }
 
-// MARK: - Identity, trust verdict, decision, decoration, target, forward: a call from a trunk
+// MARK: - Admit the call, identity, trust verdict, decision, target, decoration, forward: a call from a trunk
 
 extension ProxyCore {
     private func placeInboundCall(_ arrival: Arrival, _ marks: HopMarks, from trunk: TrunkPeer) {

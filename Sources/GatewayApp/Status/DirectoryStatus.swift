@@ -67,7 +67,7 @@ extension DirectoryLink {
         }
         gauges.append(
             GaugeSample(
-                name: "herald_update_due", help: "1 when the directory asks for a newer herald",
+                name: "herald_update_due", help: "1 when the directory requests a newer herald",
                 value: remote.standing.isUpdateDue ? 1 : 0))
         gauges.append(
             GaugeSample(

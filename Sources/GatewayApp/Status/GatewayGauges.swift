@@ -24,7 +24,7 @@ extension GatewayStatusReport {
                 name: "herald_transactions", help: "SIP transactions in memory",
                 value: Double(shards.transactions)),
             GaugeSample(
-                name: "herald_transactions_limit", help: "SIP transactions in memory from which new calls get 503",
+                name: "herald_transactions_limit", help: "Number of SIP transactions above which new calls get 503",
                 value: Double(shards.shared.settings.load().mostTransactions)),
             GaugeSample(
                 name: "herald_calls_in_progress", help: "Calls that have begun and not ended",

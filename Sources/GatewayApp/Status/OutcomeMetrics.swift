@@ -52,7 +52,7 @@ extension GatewayStatusReport {
                 name: "herald_ledger_refuses", help: "1 while outcomes cannot be stored, such as on a full disk",
                 value: totals.problem == nil ? 0 : 1),
             GaugeSample(
-                name: "herald_recorder_age_seconds", help: "Seconds since the recorder has finished a round",
+                name: "herald_recorder_age_seconds", help: "Seconds since the recorder finished a round",
                 value: recorder.age / .seconds(1)),
         ]
         guard let backlog = try? reader.backlog() else { return gauges }

@@ -27,7 +27,7 @@ extension GatewayStatusReport {
     func signalingCounters() -> [CounterSample] {
         let drops = SIPIndexError.allCases.map { error in
             CounterSample(
-                name: "herald_datagrams_dropped_total", help: "Datagrams that are no SIP message, by reason",
+                name: "herald_datagrams_dropped_total", help: "Datagrams that were not SIP messages, by reason",
                 labels: [MetricLabel("reason", error.rawValue)], value: counters.count(error))
         }
         return drops
@@ -39,7 +39,7 @@ extension GatewayStatusReport {
         guard let streams else { return [] }
         return StreamCounters.Event.allCases.map { event in
             CounterSample(
-                name: "herald_stream_events_total", help: "What happened on TCP and TLS connections",
+                name: "herald_stream_events_total", help: "Events of TCP and TLS connections, by kind",
                 labels: [MetricLabel("event", event.label)], value: streams.count(event))
         }
     }
@@ -77,8 +77,14 @@ extension GatewayStatusReport {
         ("herald_loops_found_total", "Looped requests rejected with 482", .loopsFound),
         ("herald_failovers_total", "Requests forwarded to another target after one failed", .failovers),
         ("herald_targets_unavailable_total", "Requests rejected with 503 because no target is up", .targetsUnavailable),
-        ("herald_calls_refused_rate_total", "Calls rejected above the rate of their trunk", .callsRefusedByRate),
-        ("herald_calls_refused_number_total", "Calls rejected above the number of their trunk", .callsRefusedByNumber),
+        (
+            "herald_calls_refused_rate_total", "Calls rejected above their trunk's limit of calls a second",
+            .callsRefusedByRate
+        ),
+        (
+            "herald_calls_refused_number_total", "Calls rejected above their trunk's limit of calls",
+            .callsRefusedByNumber
+        ),
         (
             "herald_calls_refused_draining_total", "Calls rejected because the gateway is stopping",
             .callsRefusedWhileDraining

@@ -27,7 +27,7 @@ package struct Secret: Sendable {
 package enum KeyedHashUse: UInt64, Sendable {
     /// The branch of a forwarded request (RFC 3261 §16.6 step 8).
     case branch = 0xbb61_6e63_6800_0001
-    /// The seal of a dialog cookie (RFC 3261 §16.6 step 4).
+    /// The seal of a route cookie (RFC 3261 §16.6 step 4).
     case dialogSeal = 0xd1a1_6f67_7365_0002
     /// The To tag of the gateway's own responses (RFC 3261 §8.2.6.2).
     case ownTag = 0xf07a_6774_6167_0003
@@ -35,7 +35,7 @@ package enum KeyedHashUse: UInt64, Sendable {
     case loopMark = 0xa10f_706d_6172_0004
     /// The seal of an OPTIONS that probes a target (RFC 3261 §11.1).
     case probe = 0x970b_6570_7262_0005
-    /// The name of a call in signals and in the ledger.
+    /// The name of a call in call updates and in the ledger.
     case callName = 0
 }
 

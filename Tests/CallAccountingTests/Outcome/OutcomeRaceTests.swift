@@ -30,7 +30,7 @@ struct OutcomeRace: Sendable, CustomTestStringConvertible {
     }
 
     static let table: [OutcomeRace] = [
-        // Branding note §5, rows 10 to 13, and the races of issue 5.
+        // Forwarding, forks and crossing messages (RFC 3261 §9.1, §16.7).
         .init(
             name: "181, then another phone answers",
             signals: [

@@ -5,7 +5,7 @@ import HostSystem
 import Testing
 
 @Suite("What the system refuses, in an operator's words")
-struct SystemReasonsTests {
+struct SystemErrorTests {
     @Test(arguments: [
         (EADDRINUSE, "Address already in use; see who uses it with `ss -ltnp`, or change admin.listen"),
         (
