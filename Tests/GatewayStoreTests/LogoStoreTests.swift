@@ -36,7 +36,7 @@ struct LogoStoreTests {
                 logoURL: Self.url(logo), callReason: nil, updatedAt: "2026-01-01T00:00:00Z")
         }
         _ = try await BrandCacheStore(database).apply(
-            StoredAnswer(isFull: true, upserts: records, removals: [], cursor: "c", gates: BrandingGates(), now: 100))
+            StoredResponse(isFull: true, upserts: records, removals: [], cursor: "c", gates: BrandingGates(), now: 100))
     }
 
     private static func url(_ name: String) -> String { "https://assets.example/\(name).png" }
@@ -81,7 +81,7 @@ struct LogoStoreTests {
         let record = BrandRecord(
             number: try #require(E164Number("+61255501000")), name: "Acme", brandID: "b", updatedAt: "")
         _ = try await BrandCacheStore(database).apply(
-            StoredAnswer(isFull: true, upserts: [record], removals: [], cursor: "c", gates: BrandingGates(), now: 100))
+            StoredResponse(isFull: true, upserts: [record], removals: [], cursor: "c", gates: BrandingGates(), now: 100))
         #expect(try !BrandCacheReader(folder: folder).hasLogos())
     }
 

@@ -40,7 +40,7 @@ final class LogoFixture: Sendable {
                 logoURL: base + path, callReason: nil, updatedAt: "2026-01-01T00:00:00Z")
         }
         _ = try await cache.apply(
-            StoredAnswer(isFull: true, upserts: records, removals: [], cursor: "c", gates: .init(), now: 1))
+            StoredResponse(isFull: true, upserts: records, removals: [], cursor: "c", gates: .init(), now: 1))
         let store = LogoStore(
             database, stateFolder: folder.path,
             settings: .init(forms: .asItCame, publicURL: "http://192.0.2.10:9480", missing: .none),

@@ -63,7 +63,7 @@ struct SyncServiceTests {
         let peer = try FaultyPeer { _, _ in Self.answer() }
         let gateway = try await GatewayFixture(peer.url)
         _ = try await gateway.cache.apply(
-            StoredAnswer(
+            StoredResponse(
                 isFull: true, upserts: [], removals: [], cursor: "c", gates: BrandingGates(),
                 now: ManualTime.start + 999_999))
         let service = gateway.service()
