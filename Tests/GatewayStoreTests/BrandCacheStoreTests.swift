@@ -40,7 +40,7 @@ struct BrandCacheStoreTests {
         #expect(try await cache.syncState().cursor == "c2")
     }
 
-    @Test func `a full answer without records empties the cache`() async throws {
+    @Test func `a full response without records empties the cache`() async throws {
         let cache = try folder.cache()
         _ = try await cache.apply(full([("+61412000001", "A")]))
         #expect(try await cache.apply(full([])) == AppliedSync(written: 0, removed: 1, total: 0, generation: 2))
@@ -87,7 +87,7 @@ struct BrandCacheStoreTests {
             gates: BrandingGates(), now: 20)
         _ = try await cache.apply(next)
         #expect(try await folder.rows() == ["+61412000001 \(name)"])
-        // The same two in one full answer, in either order.
+        // The same two in one full response, in either order.
         let both = try [brand("+61412000001", "stored", at: stored), brand("+61412000001", "incoming", at: incoming)]
         _ = try await cache.apply(
             StoredResponse(isFull: true, upserts: both, removals: [], cursor: "c", gates: BrandingGates(), now: 30))
