@@ -6,7 +6,7 @@ import Synchronization
 package final class LogoTraffic: Sendable {
     private struct State {
         var fetches: [String: UInt64] = [:]
-        var answers: [Int: UInt64] = [:]
+        var responses: [Int: UInt64] = [:]
         var bytesServed: UInt64 = 0
         var used: Set<String> = []
     }
@@ -23,7 +23,7 @@ package final class LogoTraffic: Sendable {
     /// Counts a response to a phone; `name` is the file that was sent, nil for none.
     package func countResponse(_ status: Int, file name: String? = nil, bytes: Int = 0) {
         state.withLock { state in
-            state.answers[status, default: 0] += 1
+            state.responses[status, default: 0] += 1
             state.bytesServed += UInt64(bytes)
             if let name { state.used.insert(name) }
         }
@@ -38,17 +38,17 @@ package final class LogoTraffic: Sendable {
     }
 
     /// Files sent to phones, 304 included.
-    package var served: UInt64 { state.withLock { ($0.answers[200] ?? 0) + ($0.answers[304] ?? 0) } }
+    package var served: UInt64 { state.withLock { ($0.responses[200] ?? 0) + ($0.responses[304] ?? 0) } }
 
     /// The counts as series for Prometheus.
     package var samples: [CounterSample] {
-        let (fetches, answers, bytes) = state.withLock { ($0.fetches, $0.answers, $0.bytesServed) }
+        let (fetches, responses, bytes) = state.withLock { ($0.fetches, $0.responses, $0.bytesServed) }
         return fetches.sorted { $0.key < $1.key }.map { result, count in
             CounterSample(
                 name: "herald_logo_fetches_total", help: "Logo fetches, by result",
                 labels: [MetricLabel("result", result)], value: count)
         }
-            + answers.sorted { $0.key < $1.key }.map { status, count in
+            + responses.sorted { $0.key < $1.key }.map { status, count in
                 CounterSample(
                     name: "herald_logo_requests_total", help: "Requests of phones for logos, by status",
                     labels: [MetricLabel("status", "\(status)")], value: count)

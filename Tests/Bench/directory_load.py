@@ -18,7 +18,7 @@ import time
 
 from heraldtest.child import Failed
 from . import machine, report
-from .directory_answers import FullSync, FullSyncs
+from .directory_responses import FullSync, FullSyncs
 from .directory_measured import BRANDS, GATEWAYS, Cost, MeasuredDirectory, Sender
 from .meanwhile import Meanwhile
 
@@ -64,7 +64,7 @@ class Bench:
         self.options, self.directory = options, directory
         self.results, self.failures, self.runs = {}, [], 0
         self.sender = os.path.join(options.cache, "directory_sender")
-        self.answered = os.path.join(options.cache, "directory_answered.txt")
+        self.accepted = os.path.join(options.cache, "directory_accepted.txt")
 
     def check(self, name, is_true, otherwise):
         if not is_true:
@@ -88,10 +88,10 @@ class Bench:
 
     def judged(self, syncs):
         for sync in syncs:
-            self.check("a full answer", sync.trouble is None and sync.records == self.directory.numbers,
+            self.check("a full response", sync.trouble is None and sync.records == self.directory.numbers,
                        sync.trouble or f"{sync.records} records")
         whole = [sync for sync in syncs if sync.seconds]
-        return {"answers": len(whole), "bytes": max((sync.bytes for sync in whole), default=0),
+        return {"responses": len(whole), "bytes": max((sync.bytes for sync in whole), default=0),
                 "first_byte_ms": round(max((sync.first for sync in whole), default=0) * 1000, 1),
                 "longest_s": round(max((sync.seconds for sync in whole), default=0), 2)}
 
@@ -108,13 +108,13 @@ class Bench:
             sender = Sender.polls(self.sender, self.directory, self.options.seconds, self.options.interval, cursor)
             found = sender.result()
         self.keep("polls", **self.judged_polls(found, changes, ends), **cost.end(),
-                  **self.each(found["answered"], cost, "request"))
+                  **self.each(found["responses"], cost, "request"))
 
     def judged_polls(self, found, changes, ends):
         self.check("changes", changes.trouble is None, str(changes.trouble))
-        self.check("polls are answered 200 or 304", set(found["statuses"]) <= {"200", "304"} and not found["lost"],
+        self.check("polls get 200 or 304", set(found["statuses"]) <= {"200", "304"} and not found["lost"],
                    json.dumps(found))
-        self.check("every poll is answered", found["answered"] == found["asked"], json.dumps(found))
+        self.check("every poll gets a response", found["responses"] == found["asked"], json.dumps(found))
         due = changes.due(ends, self.options.interval)
         self.check("every gateway gets every change", found["entries"] >= due > 0, f"{found['entries']} of {due}")
         return {"changes": len(changes.done) * CHANGED, **chosen(found, "entries")}
@@ -138,16 +138,16 @@ class Bench:
     def send_events(self, seconds, rate, batch):
         self.runs += 1
         self.prefix = f"{self.runs:04d}"
-        return Sender.events(self.sender, self.directory, seconds, rate, batch, self.prefix, self.answered).result()
+        return Sender.events(self.sender, self.directory, seconds, rate, batch, self.prefix, self.accepted).result()
 
     def judged_events(self, found):
         """Checks that the ledger has each key with a 200 once, and no other."""
-        self.check("events are answered 200", set(found["statuses"]) == {"200"} and not found["lost"],
+        self.check("events get 200", set(found["statuses"]) == {"200"} and not found["lost"],
                    json.dumps(found))
         self.check("a key has one event", found["contradictions"] == 0, f"{found['contradictions']} have two")
         keys, missing = self.ledger()
         self.check("events in the ledger", not missing and len(keys) == found["stored"],
-                   f"{len(keys)} keys, {found['stored']} answered, of these missing {missing[:3]}")
+                   f"{len(keys)} keys, {found['stored']} accepted, of these missing {missing[:3]}")
         return chosen(found, "stored", "repeated")
 
     def ledger(self):
@@ -164,8 +164,8 @@ class Bench:
             f"SELECT event_key FROM event WHERE event_key LIKE '{self.prefix}-%'")]
         keys = set(events)
         self.check("a key is there once", len(keys) == len(events), f"{len(events)} events, {len(keys)} keys")
-        with open(self.answered, encoding="ascii") as answered:
-            return keys, sorted(set(answered.read().split()) - keys)
+        with open(self.accepted, encoding="ascii") as accepted:
+            return keys, sorted(set(accepted.read().split()) - keys)
 
     def crash(self):
         """Kills the directory while events come: each event with a 200 is stored, none twice and none by half."""
@@ -176,7 +176,7 @@ class Bench:
         self.directory.start()
         keys, missing = self.ledger()
         self.check("events after a kill", found["stored"] > 0 and not missing,
-                   f"of {found['stored']} answered are missing {len(missing)}: {missing[:3]}")
+                   f"of {found['stored']} accepted are missing {len(missing)}: {missing[:3]}")
         self.keep("crash", stored=found["stored"], in_ledger=len(keys), missing=len(missing), statuses=found["statuses"])
 
     def both(self):
@@ -194,7 +194,7 @@ class Bench:
                 with full(self.directory) as syncs:
                     events = self.send_events(seconds, self.options.rate, 1)
                 # The last sync may outlast the events, so the server's cost covers both.
-                self.keep(f"{name}: full answers", **self.judged(syncs.done))
+                self.keep(f"{name}: full responses", **self.judged(syncs.done))
             else:
                 events = self.send_events(seconds, self.options.rate, 1)
             found = polls.result()
@@ -205,7 +205,7 @@ class Bench:
 
 
 def chosen(found, *more):
-    names = ("asked", "answered", "statuses", "p50_ms", "p90_ms", "p99_ms", "p999_ms", "max_ms", *more, "sender_cpu_s")
+    names = ("asked", "responses", "statuses", "p50_ms", "p90_ms", "p99_ms", "p999_ms", "max_ms", *more, "sender_cpu_s")
     return {name: found[name] for name in names}
 
 

@@ -72,8 +72,8 @@ class Sender:
         self.process = subprocess.Popen([program, *map(str, words)], stdout=subprocess.PIPE)
 
     @classmethod
-    def events(cls, program, directory, seconds, rate, batch, prefix, answered):
-        return cls(program, "events", HOST, PORT, directory.keys, seconds, 64, rate, batch, 20, prefix, answered)
+    def events(cls, program, directory, seconds, rate, batch, prefix, accepted):
+        return cls(program, "events", HOST, PORT, directory.keys, seconds, 64, rate, batch, 20, prefix, accepted)
 
     @classmethod
     def polls(cls, program, directory, seconds, interval, cursor):

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sends events or polls to a directory at a fixed rate, and prints one line of JSON with the responses.
 //
-//     directory_sender events HOST PORT KEYS SECONDS CONNECTIONS RATE BATCH REPEAT PREFIX ANSWERED
+//     directory_sender events HOST PORT KEYS SECONDS CONNECTIONS RATE BATCH REPEAT PREFIX ACCEPTED
 //     directory_sender polls  HOST PORT KEYS SECONDS CLIENTS INTERVAL CURSOR
 //
 // KEYS is a file with an API key a line. Requests are due at fixed times, also while responses are missing. Latency counts
 // from the due time, so that a server that stalls cannot hide it. Events: every REPEAT-th request repeats an earlier one
-// with the same event key. The keys of events with a 200 are written to the file ANSWERED, one a line. Polls: as with a
+// with the same event key. The keys of events with a 200 are written to the file ACCEPTED, one a line. Polls: as with a
 // gateway, an empty response leaves the cursor as it is, and the next request repeats it with the entity tag.
 #define _GNU_SOURCE
 #include "directory_connection.h"
@@ -28,14 +28,14 @@ static int port;
 static char (*keys)[80];
 static size_t key_count, connection_count, batch, repeat;
 static double seconds, rate, interval;
-static const char *prefix, *answered_path;
+static const char *prefix, *accepted_path;
 
 static struct connection *connections;
 static struct client *clients;
 // True once the server is gone.
 static bool is_over;
 // A hash of the event_id in the response to each event key, 0 without a response.
-static uint64_t *answered;
+static uint64_t *accepted;
 static double *latencies;
 static size_t latency_count, statuses[600], lost, repeats, contradictions, stored, entries;
 
@@ -145,7 +145,7 @@ static void read_events(struct connection *c) {
         text = strstr(text, "\"event_id\":\"");
         if (!text) return;
         text += 12;
-        uint64_t id = hash(text, strcspn(text, "\"")), *known = &answered[c->number * batch + i];
+        uint64_t id = hash(text, strcspn(text, "\"")), *known = &accepted[c->number * batch + i];
         repeats += *known != 0;
         stored += *known == 0;
         contradictions += *known != 0 && *known != id;
@@ -184,7 +184,7 @@ static double quantile(double q) {
 
 static void report(double took, size_t asked) {
     qsort(latencies, latency_count, sizeof *latencies, by_size);
-    printf("{\"asked\": %zu, \"answered\": %zu, \"lost\": %zu, \"seconds\": %.3f, \"statuses\": {", asked, latency_count,
+    printf("{\"asked\": %zu, \"responses\": %zu, \"lost\": %zu, \"seconds\": %.3f, \"statuses\": {", asked, latency_count,
            lost, took);
     const char *comma = "";
     for (int i = 0; i < 600; i++) {
@@ -198,13 +198,13 @@ static void report(double took, size_t asked) {
            contradictions, entries);
 }
 
-static void write_answered(size_t events) {
-    FILE *file = fopen(answered_path, "w");
-    if (!file) fail("the file of answered keys cannot be written");
+static void write_accepted(size_t events) {
+    FILE *file = fopen(accepted_path, "w");
+    if (!file) fail("the file of accepted keys cannot be written");
     for (size_t number = 0; number < events; number++) {
-        if (answered[number]) fprintf(file, "%s\n", event_key(number));
+        if (accepted[number]) fprintf(file, "%s\n", event_key(number));
     }
-    if (fclose(file)) fail("the file of answered keys was not written to its end");
+    if (fclose(file)) fail("the file of accepted keys was not written to its end");
 }
 
 static void start(int poll, size_t index, double due, size_t number, bool is_polling) {
@@ -232,7 +232,7 @@ static void drive(bool is_polling) {
     double period = is_polling ? interval / (double)connection_count : 1 / rate;
     size_t total = (size_t)(seconds / period), asked = 0, idle_hint = 0;
     latencies = malloc((total + 1) * sizeof *latencies);
-    answered = calloc(total * (batch ? batch : 1) + 1, sizeof *answered);
+    accepted = calloc(total * (batch ? batch : 1) + 1, sizeof *accepted);
     int poll = epoll_create1(EPOLL_CLOEXEC);
     for (size_t i = 0; i < connection_count; i++) {
         if (!connection_open(&connections[i], host, port)) fail("the directory takes no connection");
@@ -272,7 +272,7 @@ static void drive(bool is_polling) {
         }
     }
     report(now() - begin, asked);
-    if (!is_polling) write_answered(total * batch);
+    if (!is_polling) write_accepted(total * batch);
 }
 
 int main(int count, char **words) {
@@ -288,7 +288,7 @@ int main(int count, char **words) {
             snprintf(clients[i].cursor, sizeof clients[i].cursor, "%s", words[8]);
     } else {
         (rate = atof(words[7]), batch = (size_t)atol(words[8]), repeat = (size_t)atol(words[9]));
-        (prefix = words[10], answered_path = words[11]);
+        (prefix = words[10], accepted_path = words[11]);
         rate /= (double)batch;
     }
     drive(is_polling);

@@ -105,12 +105,12 @@ def quiet(delays, stolen):
     return summary(delays, stolen, began, time.time() - 0.5)
 
 
-def sync(gateway, directory, calls, delays, stolen, answer, name, limit):
+def sync(gateway, directory, calls, delays, stolen, response, name, limit):
     """One sync while calls run: seconds from the response's last byte to a call with the new name.
 
-    `answer`: the directory's data, and True for a full sync, for which the gateway is restarted.
+    `response`: the directory's data, and True for a full sync, for which the gateway is restarted.
     """
-    seen, answered = [], []
+    seen, sent = [], []
 
     def note(message, when):
         if name.encode() in message and not seen:
@@ -118,26 +118,26 @@ def sync(gateway, directory, calls, delays, stolen, answer, name, limit):
 
     calls.on_invite = note
     began = time.time()
-    directory.offer(*answer)
-    if answer[0]:
+    directory.offer(*response)
+    if response[0]:
         restart_for_full(gateway)
         began = time.time()
     gateway.child.figures.forget_highest()
     cpu, written = gateway.cpu_seconds(), gateway.written()
 
     def is_done():
-        when = directory.answered()
+        when = directory.sent()
         if when:
-            answered.append(when)
-        return seen and answered
+            sent.append(when)
+        return seen and sent
 
     wait_until(is_done, limit, f"no call shows what the sync brought; see {gateway.child.log}")
     time.sleep(3)
     return {
-        "seconds": seen[0] - answered[0], "from the first byte, s": seen[0] - began,
+        "seconds": seen[0] - sent[0], "from the first byte, s": seen[0] - began,
         "CPU, s": gateway.cpu_seconds() - cpu, "written, MB": (gateway.written() - written) >> 20,
         "peak, MB": gateway.rss_pss_peak()["peak"],
-        "added delay, µs": summary(delays, stolen, began, max(seen[0], answered[0]) + 1)}
+        "added delay, µs": summary(delays, stolen, began, max(seen[0], sent[0]) + 1)}
 
 
 def measure_syncs(gateway, directory, delays, stolen, with_full, figures):

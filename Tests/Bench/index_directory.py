@@ -58,7 +58,7 @@ class Directory:
         """Sets the response to the next full or incremental sync: the arguments of `everything` or `changed`."""
         self.pipe.send((is_full, what))
 
-    def answered(self):
+    def sent(self):
         """The time at which the last byte of the response was sent; None until then."""
         return self.pipe.recv() if self.pipe.poll() else None
 
@@ -68,7 +68,7 @@ class Directory:
 
 
 def serve(pipe):
-    server = http.server.ThreadingHTTPServer(ADDRESS, Answer)
+    server = http.server.ThreadingHTTPServer(ADDRESS, Responder)
     server.daemon_threads = True
     # A killed gateway leaves its connections; that is no error.
     server.handle_error = lambda *_: None
@@ -76,7 +76,7 @@ def serve(pipe):
     server.serve_forever()
 
 
-class Answer(http.server.BaseHTTPRequestHandler):
+class Responder(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
 
     def log_message(self, *_):
@@ -84,7 +84,7 @@ class Answer(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        self.answer([b'{"success":true}'])
+        self.send_parts([b'{"success":true}'])
 
     def do_GET(self):
         if "/mobile/branding/sync" not in self.path:
@@ -95,16 +95,16 @@ class Answer(http.server.BaseHTTPRequestHandler):
             if is_full:
                 self.send_error(503)
             else:
-                self.answer([f'{{"success":true,"synced_at":"{RECENT}","branding":[]}}'.encode()])
+                self.send_parts([f'{{"success":true,"synced_at":"{RECENT}","branding":[]}}'.encode()])
             return
         wants_full, what = self.server.pipe.recv()
         if is_full != wants_full:
             raise SystemExit("the gateway asked for another kind of sync")
         parts = list(everything(*what) if is_full else changed(*what))
-        self.answer(parts)
+        self.send_parts(parts)
         self.server.pipe.send(time.time())
 
-    def answer(self, parts):
+    def send_parts(self, parts):
         self.send_response(200)
         self.send_header("Content-Type", "application/json")
         self.send_header("Transfer-Encoding", "chunked")

@@ -20,7 +20,7 @@ struct call {
     uint8_t state, asked, hung_up, answered, confirmed;
     uint32_t talk;
     int64_t bye;
-    char *route, *answer;
+    char *route, *response;
 };
 struct timer {
     enum kind kind;
@@ -88,9 +88,9 @@ static void fire(struct timer timer) {
         ask(timer.call);
         return;
     case ANSWER:
-        if (call->confirmed || !call->answer || call->answered >= TRIES) return;
+        if (call->confirmed || !call->response || call->answered >= TRIES) return;
         if (call->answered) span.resent++;
-        say(&pbx, &subject, call->answer, strlen(call->answer));
+        say(&pbx, &subject, call->response, strlen(call->response));
         after(T1 << call->answered++, ANSWER, timer.call);
         return;
     case HANG_UP:
@@ -134,18 +134,18 @@ static void at_pbx(const char *message) {
     if (!call) return;
     if (!strncmp(message, "INVITE ", 7)) {
         say(&pbx, &subject, text, reply(text, "180 Ringing", message, 0, CONTACT "Content-Length: 0\r\n\r\n"));
-        if (call->answer || call->confirmed) return;
+        if (call->response || call->confirmed) return;
         char rest[1024];
         snprintf(rest, sizeof rest, CONTACT "Allow: INVITE, ACK, CANCEL, BYE, OPTIONS\r\n"
                  "Content-Type: application/sdp\r\nContent-Length: %zu\r\n\r\n%s", sizeof sdp - 1, sdp);
         reply(text, "200 OK", message, 0, rest);
-        call->answer = strdup(text);
+        call->response = strdup(text);
         after(RING_MS, ANSWER, number);
     } else if (!strncmp(message, "ACK ", 4)) {
         if (call->state == REFUSED) strayed++;
         call->confirmed = 1;
-        free(call->answer);
-        call->answer = NULL;
+        free(call->response);
+        call->response = NULL;
     } else if (!strncmp(message, "BYE ", 4)) {
         say(&pbx, &subject, text, reply(text, "200 OK", message, 1, "Content-Length: 0\r\n\r\n"));
     }

@@ -83,7 +83,7 @@ def promises(result):
         (f"slowest BYE at {FLOOD:g} ×, median of as many", f"{slowest:.0f} ms", "< 500 ms", slowest < 500),
         *((what, str(count), "0", count == 0) for what, count in (
             ("calls that were answered and could not be ended", left["byes_open"] + left["talking"]),
-            ("INVITEs without any answer", left["unanswered"]),
+            ("INVITEs without any response", left["unanswered"]),
             ("ACKs of refusals that went on to the PBX", left["strayed"]),
             ("signals lost, so outcomes not told in full", int(lost)))),
         ("refused no more after", f"{recovery:.1f} s", "≤ 1 s", recovery <= 1),

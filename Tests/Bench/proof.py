@@ -31,7 +31,7 @@ def request(method, uri, cseq, branch, call, caller, to_tag="", routes=(), body=
     return "\r\n".join([*lines, f"Content-Length: {len(body)}", "", body]).encode()
 
 
-def answer(message, status, tag="", body=""):
+def response(message, status, tag="", body=""):
     lines = [f"SIP/2.0 {status}"]
     for name in ("Via", "Record-Route", "From"):
         lines += [f"{name}: {value}" for value in values(message, name)]
@@ -101,17 +101,17 @@ def whole_call(sides, subject, caller, seconds):
     came = time.monotonic()
     forwarded, sender = found
 
-    def answers(message, *words):
-        return lambda: sides.pbx.sendto(answer(message, *words), sender)
+    def responds(message, *words):
+        return lambda: sides.pbx.sendto(response(message, *words), sender)
 
-    sides.through(answers(forwarded, "180 Ringing", ";tag=p"), sides.carrier, r"SIP/2\.0 180", call)
-    answered, _ = sides.through(answers(forwarded, "200 OK", ";tag=p", SDP), sides.carrier, r"SIP/2\.0 200 ", call)
+    sides.through(responds(forwarded, "180 Ringing", ";tag=p"), sides.carrier, r"SIP/2\.0 180", call)
+    answered, _ = sides.through(responds(forwarded, "200 OK", ";tag=p", SDP), sides.carrier, r"SIP/2\.0 200 ", call)
     routes = [route.strip() for line in values(answered, "Record-Route") for route in line.split(",")][::-1]
     inside = {"call": call, "caller": caller, "to_tag": ";tag=p", "routes": routes}
     target = re.search(r"<(.*?)>", values(answered, "Contact")[0]).group(1)
     sides.through(lambda: sides.send(request("ACK", target, 1, "a", **inside)), sides.pbx, "ACK ", call)
     ended, _ = sides.through(lambda: sides.send(request("BYE", target, 2, "b", **inside)), sides.pbx, "BYE ", call)
-    sides.through(answers(ended, "200 OK"), sides.carrier, r"(?s)SIP/2\.0 200 .*CSeq: *2 ", call)
+    sides.through(responds(ended, "200 OK"), sides.carrier, r"(?s)SIP/2\.0 200 .*CSeq: *2 ", call)
     return came, forwarded
 
 

@@ -121,7 +121,7 @@ log: {{level: notice}}
         shutil.rmtree(self.runtime, ignore_errors=True)
 
     def wait_until_up(self):
-        self.child.must_answer(ADMIN, seconds=60)
+        self.child.must_respond(ADMIN, seconds=60)
 
     def metrics(self):
         """{family: sum over its series}"""

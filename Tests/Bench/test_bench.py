@@ -136,7 +136,7 @@ class Figures(unittest.TestCase):
 class EventsOfARun(unittest.TestCase):
     """Checks of a directory's ledger after a run whose keys begin with 0001."""
 
-    def judge(self, events, answered, counted=None):
+    def judge(self, events, accepted, counted=None):
         """(keys, missing, failures)"""
         database = sqlite3.connect(":memory:")
         database.executescript("""
@@ -150,12 +150,12 @@ class EventsOfARun(unittest.TestCase):
         with tempfile.TemporaryDirectory() as cache:
             bench = directory_load.Bench(types.SimpleNamespace(cache=cache), directory)
             bench.prefix = "0001"
-            with open(bench.answered, "w", encoding="ascii") as file:
-                file.write("".join(f"{key}\n" for key in answered))
+            with open(bench.accepted, "w", encoding="ascii") as file:
+                file.write("".join(f"{key}\n" for key in accepted))
             with contextlib.redirect_stdout(io.StringIO()):
                 return *bench.ledger(), len(bench.failures)
 
-    def test_a_key_that_was_answered_and_is_not_there_is_named_though_the_number_fits(self):
+    def test_an_accepted_key_that_is_missing_is_named_though_the_number_fits(self):
         self.assertEqual(self.judge(["0001-a", "0001-c"], ["0001-a", "0001-b"]),
                          ({"0001-a", "0001-c"}, ["0001-b"], 0))
 

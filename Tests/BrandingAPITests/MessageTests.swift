@@ -103,10 +103,10 @@ struct MessageTests {
     }
 
     @Test func `a sync response survives encoding and decoding`() throws {
-        let answer = SyncResponse(
+        let response = SyncResponse(
             success: true, branding: [BrandingItem(phoneNumber: "+61491570156", brandName: "Acme")], syncedAt: "t",
             config: DirectoryConfig())
-        #expect(try JSONDecoder().decode(SyncResponse.self, from: JSONEncoder().encode(answer)) == answer)
+        #expect(try JSONDecoder().decode(SyncResponse.self, from: JSONEncoder().encode(response)) == response)
     }
 
     @Test func `an empty lookup response means no match`() throws {

@@ -194,13 +194,13 @@ struct NumberNormaliserTests {
                 let isPossible = Library.read("+\(example.digits)") == number
                 #expect(normaliser.normalise(Array("+\(example.digits)".utf8)) == (isPossible ? number : nil))
                 let national = Library.read(example.national, region)
-                let answer = normaliser.normalise(Array(example.national.utf8))
+                let result = normaliser.normalise(Array(example.national.utf8))
                 // Nil if the digits can also be an international number. Never another number.
-                #expect(answer == national || answer == nil, "\(example.national) in \(region)")
+                #expect(result == national || result == nil, "\(example.national) in \(region)")
                 let hasZero = example.national.hasPrefix("0")
                 let dialsZero = CallingCodePlan.shared.dialsZero(code: region.callingCode)
                 if national == number, hasZero || !dialsZero && !example.national.hasPrefix("\(region.callingCode)") {
-                    #expect(answer == number, "\(example.national) in \(region)")
+                    #expect(result == number, "\(example.national) in \(region)")
                 }
             }
         }

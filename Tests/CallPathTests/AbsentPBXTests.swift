@@ -39,9 +39,9 @@ struct AbsentPBXTests {
         let (gateway, _) = try gateway()
         _ = gateway.receive(request("INVITE"), from: trunk)
         #expect(pass(39, gateway).to(trunk).isEmpty)
-        let answer = try #require(pass(2, gateway).to(trunk).first)
+        let rejection = try #require(pass(2, gateway).to(trunk).first)
         // RFC 3263 §4.3: 503, a transport failure or a timeout; RFC 3261 §21.5.4: of this call alone.
-        #expect(answer.hasPrefix("SIP/2.0 503 Service Unavailable\r\n") && !answer.contains("Retry-After"))
+        #expect(rejection.hasPrefix("SIP/2.0 503 Service Unavailable\r\n") && !rejection.contains("Retry-After"))
         #expect(gateway.signals().map(\.kind) == [.invite, .failed])
         #expect(gateway.signals().last?.status == 408, "the accounts say what the target did")
         #expect(gateway.shared.rejections.take().rejections.map(\.cause) == [.noTarget])
@@ -121,7 +121,7 @@ struct AbsentPBXTests {
         #expect(problem == "no target of pbx office is up: calls are rejected with 503 until one responds")
         _ = gateway.pass(.seconds(120))
         #expect(gateway.receive(options("4"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 503") == true)
-        for _ in 0..<2 { standing.note(.probeAnswered, at: gateway.now.milliseconds) }
+        for _ in 0..<2 { standing.note(.probeSucceeded, at: gateway.now.milliseconds) }
         #expect(gateway.receive(options("5"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
         #expect(gateway.shared.settings.load().topology.pbxProblem(at: gateway.now.milliseconds) == nil)
     }

@@ -27,9 +27,9 @@ struct AdmissionStoryTests {
         let gateway = try gateway(.init(mostCalls: 2))
         let sent = (1...2).map { gateway.receive(invite($0), from: trunk).to(GatewayUnderTest.pbx).first }
         let refused = gateway.receive(invite(3), from: trunk)
-        let answer = try #require(refused.to(trunk).first)
-        #expect(answer.hasPrefix("SIP/2.0 503 Service Unavailable"))
-        #expect(answer.contains("\r\nRetry-After: "))
+        let rejection = try #require(refused.to(trunk).first)
+        #expect(rejection.hasPrefix("SIP/2.0 503 Service Unavailable"))
+        #expect(rejection.contains("\r\nRetry-After: "))
         #expect(refused.to(GatewayUnderTest.pbx).isEmpty)
         #expect(gateway.counters.count(.callsRefusedByNumber) == 1)
         _ = gateway.receive(response("486 Busy Here", to: try #require(sent[0])), from: GatewayUnderTest.pbx)
@@ -62,9 +62,9 @@ struct AdmissionStoryTests {
         let copy = invite(1).replacing("z9hG4bKc1", with: "z9hG4bKother")
         let second = try #require(gateway.receive(copy, from: trunk).to(GatewayUnderTest.pbx).first)
         _ = gateway.receive(response("180 Ringing", to: first), from: GatewayUnderTest.pbx)
-        // RFC 3261 §8.2.2.2: the server answers a merged request 482.
-        let answer = gateway.receive(response("482 Loop Detected", to: second), from: GatewayUnderTest.pbx)
-        #expect(answer.to(trunk).contains { $0.hasPrefix("SIP/2.0 482") })
+        // RFC 3261 §8.2.2.2: the server rejects a merged request with 482.
+        let merged = gateway.receive(response("482 Loop Detected", to: second), from: GatewayUnderTest.pbx)
+        #expect(merged.to(trunk).contains { $0.hasPrefix("SIP/2.0 482") })
         #expect(gateway.shared.calls.count == 1)
         _ = gateway.receive(response("200 OK", to: first), from: GatewayUnderTest.pbx)
         let kinds = gateway.signals().map(\.kind)
@@ -90,9 +90,9 @@ struct AdmissionStoryTests {
         let fork = invite(1).replacing("z9hG4bKc1", with: "z9hG4bKfork").replacing("sip:100@", with: "sip:101@")
         let second = try #require(gateway.receive(fork, from: trunk).to(GatewayUnderTest.pbx).first)
         for (branch, status) in finals {
-            let answers = gateway.receive(
+            let responses = gateway.receive(
                 response(status, to: branch == 1 ? first : second), from: GatewayUnderTest.pbx)
-            #expect(answers.to(trunk).contains { $0.hasPrefix("SIP/2.0 \(status)") }, "each branch gets its own answer")
+            #expect(responses.to(trunk).contains { $0.hasPrefix("SIP/2.0 \(status)") }, "each branch gets its own")
         }
         #expect(gateway.signals().filter { $0.status >= 200 }.map(\.status) == told)
         #expect(gateway.shared.calls.count == left)
@@ -169,8 +169,8 @@ struct AdmissionStoryTests {
             gateway.gateway.filling = 0.8
             _ = gateway.receive(invite(1_000 + number), from: trunk)
         }
-        let answers = (0..<20).flatMap { gateway.receive(invite($0), from: trunk).to(trunk) }
-        #expect(answers.count { $0.hasPrefix("SIP/2.0 503") } == 20)
+        let responses = (0..<20).flatMap { gateway.receive(invite($0), from: trunk).to(trunk) }
+        #expect(responses.count { $0.hasPrefix("SIP/2.0 503") } == 20)
         gateway.gateway.filling = 0
         let quiet = gateway.receive(invite(20_000), from: trunk, on: 1)
         #expect(!quiet.to(trunk).contains { $0.hasPrefix("SIP/2.0 503") })
@@ -225,7 +225,7 @@ struct AdmissionStoryTests {
         #expect(gateway.receive(invite(1), from: trunk).to(trunk).allSatisfy { !$0.hasPrefix("SIP/2.0 503") })
     }
 
-    @Test func `strangers are dropped without an answer while more comes in than can be read`() throws {
+    @Test func `unknown peers are dropped without a response while more comes in than can be read`() throws {
         let gateway = try gateway()
         let stranger = PeerAddress(ipv4: 0xC633_6407, port: 5060)
         #expect(gateway.receive(invite(1), from: stranger).to(stranger).first?.hasPrefix("SIP/2.0 403") == true)

@@ -67,14 +67,14 @@ struct AnswererTests {
             ("X-Auth-Port: 192.0.2.99\n", []),
             ("Contact: <<<\n", []),
         ] as [(String, CallUpdate.Marks)])
-    func `an answer shows who gives it`(header: String, marks: CallUpdate.Marks) throws {
+    func `a 2xx shows the machine that sends it`(header: String, marks: CallUpdate.Marks) throws {
         let gateway = try gateway(rules)
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         _ = gateway.receive(response("200 OK", to: invite, extra: header), from: GatewayUnderTest.pbx)
-        let answer = gateway.signals().last
-        #expect(answer?.kind == .answered)
-        #expect(answer?.marks == marks)
+        let update = gateway.signals().last
+        #expect(update?.kind == .answered)
+        #expect(update?.marks == marks)
     }
 
     @Test func `without rules nobody is taken for a machine`() throws {
@@ -91,7 +91,7 @@ struct AnswererTests {
             ("", 0), ("Session-Expires: 1800;refresher=uac\n", 1800), ("x: 90\n", 90), ("X : 4294967296\n", 0),
             ("Session-Expires: soon\n", 0), ("Session-Expires:\n", 0), ("Session-Expires: 600 ;refresher=uas\n", 600),
         ] as [(String, UInt32)])
-    func `an answer says how long its session lives, RFC 4028 §4`(header: String, seconds: UInt32) throws {
+    func `a 2xx has the duration of its session, RFC 4028 §4`(header: String, seconds: UInt32) throws {
         let gateway = try gateway()
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
@@ -122,7 +122,7 @@ struct AnswererTests {
     }
 
     @Test(arguments: ["INVITE", "UPDATE"])
-    func `a refresh answered without Session-Expires switches the timer off, RFC 4028 §7.2`(method: String) throws {
+    func `a refresh whose 2xx has no Session-Expires switches the timer off, RFC 4028 §7.2`(method: String) throws {
         let gateway = try gateway()
         let refresh = try #require(
             gateway.receive(request(method, toTag: ";tag=p"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)

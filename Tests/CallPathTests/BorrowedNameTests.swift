@@ -119,9 +119,9 @@ struct BorrowedNameTests {
             let line = try #require(sent.split(separator: "\r\n").first { $0.hasPrefix("From: ") })
             #expect(line.contains("+61491570156") && line.contains(";tag=a"), "\(line)")
             #expect(line.filter { $0 == "<" }.count == line.filter { $0 == ">" }.count)
-            let answers = gateway.receive(response("180 Ringing", to: sent), from: GatewayUnderTest.pbx)
-            let answer = try #require(answers.to(GatewayUnderTest.trunk).first)
-            #expect(answer.contains("From: \(from)\r\n"))
+            let responses = gateway.receive(response("180 Ringing", to: sent), from: GatewayUnderTest.pbx)
+            let text = try #require(responses.to(GatewayUnderTest.trunk).first)
+            #expect(text.contains("From: \(from)\r\n"))
         }
     }
 
@@ -155,7 +155,7 @@ struct BorrowedNameTests {
     }
 
     @Test(arguments: [(true, true), (false, false)])
-    func `what an untrusted trunk answers names nobody either, RFC 3325 §5`(isTrusted: Bool, comes: Bool) throws {
+    func `a response of an untrusted trunk names nobody either, RFC 3325 §5`(isTrusted: Bool, comes: Bool) throws {
         let gateway = try gateway { $0.isTrusted = isTrusted }
         let out = gateway.receive(
             request("INVITE").replacing("192.0.2.20 SIP", with: "203.0.113.5 SIP"), from: GatewayUnderTest.pbx)
@@ -166,22 +166,23 @@ struct BorrowedNameTests {
 
             """
         for status in ["180 Ringing", "200 OK"] {
-            let answer = gateway.receive(response(status, to: invite, extra: claims), from: GatewayUnderTest.trunk)
-            let passed = try #require(answer.to(GatewayUnderTest.pbx).first { $0.hasPrefix("SIP/2.0 \(status)") })
+            let out = gateway.receive(response(status, to: invite, extra: claims), from: GatewayUnderTest.trunk)
+            let passed = try #require(out.to(GatewayUnderTest.pbx).first { $0.hasPrefix("SIP/2.0 \(status)") })
             #expect(passed.contains("P-Asserted-Identity") == comes)
             #expect(passed.contains("evil.example") == comes)
             #expect(passed.contains("From: \"Carrier\" <sip:+61491570156@carrier.example>;tag=a"))
         }
     }
 
-    @Test func `an answer whose Call-Info would grow past its limits brings nothing along`() throws {
+    @Test func `a response whose Call-Info would grow past its limits brings nothing along`() throws {
         let gateway = try gateway { $0.isTrusted = false }
         let out = gateway.receive(
             request("INVITE").replacing("192.0.2.20 SIP", with: "203.0.113.5 SIP"), from: GatewayUnderTest.pbx)
         let invite = try #require(out.to(GatewayUnderTest.trunk).first)
         let many = String(repeating: "x,", count: 7000)
-        let answer = response("180 Ringing", to: invite, extra: "Call-Info: \(many)<https://evil/l.png>;purpose=icon\n")
-        for text in gateway.receive(answer, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx) {
+        let ringing = response(
+            "180 Ringing", to: invite, extra: "Call-Info: \(many)<https://evil/l.png>;purpose=icon\n")
+        for text in gateway.receive(ringing, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx) {
             #expect(!text.contains("evil"))
         }
     }

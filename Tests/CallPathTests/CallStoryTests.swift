@@ -25,14 +25,14 @@ struct CallStoryTests {
         for status in ["180 Ringing", "200 OK"] {
             let back = gateway.receive(response(status, to: invite), from: GatewayUnderTest.pbx).to(
                 GatewayUnderTest.trunk)
-            let answer = try #require(back.first)
-            #expect(answer.hasPrefix("SIP/2.0 \(status)"))
-            #expect(answer.contains("From: \"Carrier\" <sip:+61491570156@carrier.example>;tag=a"))
-            #expect(!answer.contains("192.0.2.10:5060;branch"), "the gateway's own Via must be off")
+            let text = try #require(back.first)
+            #expect(text.hasPrefix("SIP/2.0 \(status)"))
+            #expect(text.contains("From: \"Carrier\" <sip:+61491570156@carrier.example>;tag=a"))
+            #expect(!text.contains("192.0.2.10:5060;branch"), "the gateway's own Via must be off")
         }
     }
 
-    @Test func `CANCEL waits for a provisional answer and carries the forwarded From, RFC 3261 §9.1`() throws {
+    @Test func `CANCEL waits for a provisional response and carries the forwarded From, RFC 3261 §9.1`() throws {
         let gateway = try gateway()
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
@@ -91,7 +91,7 @@ struct CallStoryTests {
         #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 500 Server Internal Error\r\n") == true)
     }
 
-    @Test func `a retransmission gets the last answer and goes no further, RFC 3261 §17.2.1`() throws {
+    @Test func `a retransmission gets the last response and goes no further, RFC 3261 §17.2.1`() throws {
         let gateway = try gateway()
         let first = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
         #expect(first.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 100 Trying") == true)
@@ -104,9 +104,9 @@ struct CallStoryTests {
     @Test func `a silent target is given up within the patience, RFC 3261 §16.8, RFC 3263 §4.3`() throws {
         let gateway = try gateway()
         _ = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
-        var answers: [String] = []
-        for _ in 0..<40 { answers += gateway.pass(.seconds(1)).to(GatewayUnderTest.trunk) }
-        #expect(answers.first?.hasPrefix("SIP/2.0 503 Service Unavailable") == true)
+        var responses: [String] = []
+        for _ in 0..<40 { responses += gateway.pass(.seconds(1)).to(GatewayUnderTest.trunk) }
+        #expect(responses.first?.hasPrefix("SIP/2.0 503 Service Unavailable") == true)
         #expect(gateway.signals().last?.status == 408)
     }
 
@@ -143,10 +143,10 @@ struct CallStoryTests {
         let invite = try #require(
             before.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         let after = try gateway()
-        let answer = response("200 OK", to: invite)
-        #expect(after.receive(answer, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).count == 1)
+        let success = response("200 OK", to: invite)
+        #expect(after.receive(success, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).count == 1)
         #expect(after.signals().first?.call == before.signals().first?.call)
-        let astray = answer.replacing("203.0.113.5", with: "198.51.100.9")
+        let astray = success.replacing("203.0.113.5", with: "198.51.100.9")
         #expect(after.receive(astray, from: GatewayUnderTest.pbx).isEmpty)
         #expect(after.counters.count(.responsesDropped) == 1)
     }
@@ -253,9 +253,9 @@ struct CallStoryTests {
         let gateway = try gateway { $0.mostTransactions = 1 }
         _ = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
         let second = gateway.receive(request("INVITE", branch: "other"), from: GatewayUnderTest.trunk)
-        let answer = try #require(second.to(GatewayUnderTest.trunk).first)
-        #expect(answer.hasPrefix("SIP/2.0 503 Service Unavailable"))
-        #expect(answer.contains("Retry-After: 5"))
+        let response = try #require(second.to(GatewayUnderTest.trunk).first)
+        #expect(response.hasPrefix("SIP/2.0 503 Service Unavailable"))
+        #expect(response.contains("Retry-After: 5"))
     }
 
     @Test func `nothing is left when every timer has run`() throws {
@@ -299,8 +299,8 @@ struct CallStoryTests {
         let refusal = gateway.receive(
             response("481 Call/Transaction Does Not Exist", to: forwarded), from: GatewayUnderTest.pbx)
         #expect(refusal.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 481") == true)
-        let answer = gateway.receive(response("200 OK", to: message), from: GatewayUnderTest.pbx)
-        #expect(answer.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
+        let out = gateway.receive(response("200 OK", to: message), from: GatewayUnderTest.pbx)
+        #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
     }
 
     @Test func `a response of another method than its request's is nobody's, RFC 3261 §17.1.3`() throws {

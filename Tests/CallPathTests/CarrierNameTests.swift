@@ -110,7 +110,7 @@ struct CarrierNameTests {
 
     @Test(arguments: [
         (#""CARRIER" <sip:+61491570156@c>"#, true), (#""CARRIER" <sip:+61491570157@c>"#, false),
-    ]) func `what the caller's side asserts in an answer has the brand's name, unless it is another caller`(
+    ]) func `what the caller's side asserts in a response has the brand's name, unless it is another caller`(
         asserted: String, isRenamed: Bool
     ) throws {
         let gateway = try gateway(.replace)
@@ -126,9 +126,9 @@ struct CarrierNameTests {
             gateway.receive(hold, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).first {
                 $0.hasPrefix("INVITE ")
             })
-        let answer = response("200 OK", to: asked, extra: "P-Asserted-Identity: \(asserted)\n")
+        let success = response("200 OK", to: asked, extra: "P-Asserted-Identity: \(asserted)\n")
         let sent = try #require(
-            gateway.receive(answer, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first {
+            gateway.receive(success, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first {
                 $0.hasPrefix("SIP/2.0 200")
             })
         let line = try #require(sent.split(separator: "\r\n").first { $0.hasPrefix("P-Asserted-Identity: ") })

@@ -90,8 +90,9 @@ struct EmergencyCallTests {
         let to = "To: <\(uri)>"
         let first = invite(to: uri, extra: lines).replacing("To: <sip:100@192.0.2.20>", with: to)
         let sent = try #require(gateway.receive(first, from: pbx).to(trunk).first)
-        let answer = try #require(gateway.receive(response("200 OK", to: sent), from: trunk).to(pbx).last)
-        let route = try #require(answer.split(separator: "\r\n").first { $0.hasPrefix("Record-Route: ") }).dropFirst(14)
+        let success = try #require(gateway.receive(response("200 OK", to: sent), from: trunk).to(pbx).last)
+        let route = try #require(success.split(separator: "\r\n").first { $0.hasPrefix("Record-Route: ") }).dropFirst(
+            14)
         let update = request("UPDATE", extra: "Route: \(route)\n\(lines)", toTag: ";tag=p", branch: "u", sequence: 2)
             .replacing("sip:100@192.0.2.20 SIP", with: "sip:gw@203.0.113.5 SIP")
             .replacing("To: <sip:100@192.0.2.20>", with: to)

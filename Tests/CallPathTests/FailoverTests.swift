@@ -84,7 +84,7 @@ struct FailoverTests {
     }
 
     /// What a target may say after which no other one is asked, and what the trunk then hears.
-    static let final: [(answers: [String], heard: String)] = [
+    static let final: [(responses: [String], heard: String)] = [
         (["486 Busy Here"], "486 Busy Here"),  // §16.7: never on other 4xx
         (["404 Not Found"], "404 Not Found"),
         (["500 Server Internal Error"], "500 Server Internal Error"),
@@ -95,11 +95,11 @@ struct FailoverTests {
     ]
 
     @Test(arguments: final)
-    func `no other target is asked`(row: (answers: [String], heard: String)) throws {
+    func `no other target is asked`(row: (responses: [String], heard: String)) throws {
         let (gateway, _) = try gateway()
         let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
         var out: [OutgoingMessage] = []
-        for answer in row.answers { out += gateway.receive(response(answer, to: one), from: Self.first) }
+        for status in row.responses { out += gateway.receive(response(status, to: one), from: Self.first) }
         #expect(out.to(Self.second).isEmpty)
         #expect(out.to(trunk).last?.hasPrefix("SIP/2.0 \(row.heard)\r\n") == true)
     }
@@ -121,15 +121,15 @@ struct FailoverTests {
         #expect(gateway.signals().map(\.kind) == [.invite, .failed])
     }
 
-    @Test func `with all targets down a call is answered 503 with Retry-After at once, and accounted for`() throws {
+    @Test func `with all targets down a call gets 503 with Retry-After at once, and accounted for`() throws {
         let (gateway, standings) = try gateway()
         for standing in standings {
             for _ in 0..<2 { standing.note(.silent, at: gateway.now.milliseconds) }
         }
         let out = gateway.receive(request("INVITE"), from: trunk)
-        let answer = try #require(out.to(trunk).last)
-        #expect(answer.hasPrefix("SIP/2.0 503 Service Unavailable"))
-        #expect(answer.contains("\r\nRetry-After: "))
+        let response = try #require(out.to(trunk).last)
+        #expect(response.hasPrefix("SIP/2.0 503 Service Unavailable"))
+        #expect(response.contains("\r\nRetry-After: "))
         #expect(out.to(Self.first).isEmpty && out.to(Self.second).isEmpty)
         #expect(gateway.signals().map(\.kind) == [.invite, .failed])
         #expect(gateway.shared.calls.count == 0)

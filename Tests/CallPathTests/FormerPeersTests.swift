@@ -52,7 +52,8 @@ struct FormerPeersTests {
     }
 
     @Test(arguments: Change.allCases, [true, false])
-    func `a BYE reaches the side that has the call, and its answer comes back`(change: Change, byCarrier: Bool) throws {
+    func `a BYE reaches the side that has the call, and its response comes back`(change: Change, byCarrier: Bool) throws
+    {
         let (gateway, route) = try answeredCall()
         gateway.reload(change.applied())
         let (sender, receiver) =
@@ -60,8 +61,8 @@ struct FormerPeersTests {
             ? (GatewayUnderTest.trunk, GatewayUnderTest.pbx) : (GatewayUnderTest.pbx, GatewayUnderTest.trunk)
         let out = gateway.receive(byCarrier ? carrierBye(route) : pbxBye(route), from: sender)
         let bye = try #require(out.to(receiver).first)
-        let answer = gateway.receive(response("200 OK", to: bye), from: receiver)
-        #expect(answer.to(sender).first?.hasPrefix("SIP/2.0 200") == true)
+        let end = gateway.receive(response("200 OK", to: bye), from: receiver)
+        #expect(end.to(sender).first?.hasPrefix("SIP/2.0 200") == true)
     }
 
     @Test(arguments: Change.allCases) func `a call that rings is still answered or cancelled`(change: Change) throws {

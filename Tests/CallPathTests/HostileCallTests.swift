@@ -17,7 +17,7 @@ struct HostileCallTests {
         !gateway.receive(text, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).isEmpty
     }
 
-    @Test func `an INVITE that fits no datagram is answered 513, and its target stays up`() throws {
+    @Test func `an INVITE that fits no datagram gets 513, and its target stays up`() throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let body = String(repeating: "a", count: 65_100)
         for turn in 0..<5 {
@@ -26,13 +26,13 @@ struct HostileCallTests {
             let sent = try #require(out.first { $0.destination == GatewayUnderTest.pbx })
             try #require(sent.bytes.count > 65_507)
             gateway.gateway.sendFailed(sent.token, at: gateway.now)
-            let answers = gateway.pass(.zero).to(GatewayUnderTest.trunk)
-            #expect(answers.contains { $0.hasPrefix("SIP/2.0 513 ") })
+            let responses = gateway.pass(.zero).to(GatewayUnderTest.trunk)
+            #expect(responses.contains { $0.hasPrefix("SIP/2.0 513 ") })
         }
         #expect(isForwarded(gateway, invite("small")))
     }
 
-    @Test func `calls the PBX leaves unanswered while it answers others do not take it from them`() throws {
+    @Test func `calls without a response do not mark the PBX down while it responds to others`() throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let good = try #require(
             gateway.receive(invite("good"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
@@ -128,8 +128,8 @@ struct HostileCallTests {
             let bare = invite("one").replacing("Content-Length: 0\n", with: "")
             let sent = try #require(gateway.receive(bare, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
             #expect(sent.contains("Content-Length: 0\r\n") == streams)
-            let answer = response("180 Ringing", to: sent).replacing("Content-Length: 0\n", with: "")
-            let back = gateway.receive(answer, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk)
+            let ringing = response("180 Ringing", to: sent).replacing("Content-Length: 0\n", with: "")
+            let back = gateway.receive(ringing, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk)
             #expect(back.first?.contains("Content-Length: 0\r\n") == streams)
         }
     }

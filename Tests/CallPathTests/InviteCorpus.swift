@@ -25,7 +25,7 @@ struct InviteCorpus {
     struct BrokenRow: CustomStringConvertible, Sendable {
         let file: String
         /// A status code, `drop` or `forward`.
-        let answer: String
+        let response: String
 
         var description: String { file }
 
@@ -45,7 +45,7 @@ struct InviteCorpus {
             removedFields: list(fields[6], " "))
     }
 
-    static let broken: [BrokenRow] = table("broken/broken.tsv").map { BrokenRow(file: $0[0], answer: $0[1]) }
+    static let broken: [BrokenRow] = table("broken/broken.tsv").map { BrokenRow(file: $0[0], response: $0[1]) }
 
     private static func list(_ text: String, _ separator: String) -> [String] {
         text == "-" ? [] : text.components(separatedBy: separator)

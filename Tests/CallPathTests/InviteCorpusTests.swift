@@ -97,15 +97,15 @@ struct InviteCorpusTests {
     }
 
     @Test(arguments: InviteCorpus.broken)
-    func `what is broken is answered as the RFC says or dropped, and the next call is branded`(
+    func `a broken request is rejected as the RFC says or dropped, and the next call is branded`(
         row: InviteCorpus.BrokenRow
     ) throws {
         let gateway = try GatewayUnderTest(numbers: InviteCorpus.rows.compactMap(\.number))
         let out = gateway.receive(try row.bytes, from: GatewayUnderTest.trunk)
-        switch row.answer {
+        switch row.response {
         case "drop": #expect(out.isEmpty)
         case "forward": #expect(!out.requests("INVITE").isEmpty)
-        default: #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 \(row.answer) ") == true)
+        default: #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 \(row.response) ") == true)
         }
         let good = try #require(InviteCorpus.rows.first)
         let next = gateway.receive(try good.bytes, from: GatewayUnderTest.trunk)

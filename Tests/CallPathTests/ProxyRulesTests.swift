@@ -14,7 +14,7 @@ struct ProxyRulesTests {
     // MARK: §17.2.3: the method is part of a transaction's name
 
     @Test(arguments: ["BYE", "INFO", "UPDATE", "MESSAGE", "PRACK", "REFER"], [";branch=z9hG4bK1", ";branch=old1", ""])
-    func `another method with the INVITE's branch and CSeq is forwarded and answered`(
+    func `another method with the INVITE's branch and CSeq is forwarded, and its response too`(
         method: String, branch: String
     ) throws {
         let gateway = try GatewayUnderTest(numbers: [])
@@ -26,8 +26,8 @@ struct ProxyRulesTests {
         let sent = try #require(gateway.receive(text, from: trunk).to(pbx).first)
         #expect(sent.hasPrefix("\(method) "))
         #expect(gateway.receive(text, from: trunk).to(pbx).isEmpty, "a retransmission of its own")
-        let answer = gateway.receive(response("200 OK", to: sent), from: pbx).to(trunk)
-        #expect(answer.first?.contains("CSeq: 1 \(method)") == true)
+        let out = gateway.receive(response("200 OK", to: sent), from: pbx).to(trunk)
+        #expect(out.first?.contains("CSeq: 1 \(method)") == true)
     }
 
     // MARK: §16.7 step 6: a 503 stays here
@@ -49,10 +49,10 @@ struct ProxyRulesTests {
             let sent = try #require(gateway.receive(text, from: call.from).to(call.to).first)
             if restarts { gateway = try GatewayUnderTest(numbers: []) }
             let refusal = response("503 Service Unavailable", to: sent, extra: "Retry-After: 600\n")
-            let answer = try #require(gateway.receive(refusal, from: call.to).to(call.from).last)
-            #expect(answer.hasPrefix("SIP/2.0 500 Server Internal Error\r\n"))
-            #expect(!answer.contains("Retry-After"))
-            #expect(!answer.contains("192.0.2.10:5060;branch"), "§16.7 step 3")
+            let forwarded = try #require(gateway.receive(refusal, from: call.to).to(call.from).last)
+            #expect(forwarded.hasPrefix("SIP/2.0 500 Server Internal Error\r\n"))
+            #expect(!forwarded.contains("Retry-After"))
+            #expect(!forwarded.contains("192.0.2.10:5060;branch"), "§16.7 step 3")
         }
     }
 
@@ -127,17 +127,17 @@ struct ProxyRulesTests {
     }
 
     @Test(arguments: malformed, ["INVITE", "OPTIONS", "BYE", "CANCEL"])
-    func `a request with such a line is answered 400 and counted`(line: String, method: String) throws {
+    func `a request with such a line gets 400 and is counted`(line: String, method: String) throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let out = gateway.receive(bytes(method, line), from: trunk)
-        let answer = try #require(out.to(trunk).first)
+        let response = try #require(out.to(trunk).first)
         #expect(out.count == 1)
-        #expect(answer.hasPrefix("SIP/2.0 400 Bad Header "))
+        #expect(response.hasPrefix("SIP/2.0 400 Bad Header "))
         for field in [
             "Via: SIP/2.0/UDP 203.0.113.5:5060;branch=z9hG4bK1", "Call-ID: story@", "CSeq: 1 \(method)", "From: ",
             "To: ",
         ] {
-            #expect(answer.contains("\r\n\(field)"))
+            #expect(response.contains("\r\n\(field)"))
         }
         #expect(gateway.counters.count(.requestsRefused) == 1)
     }
@@ -162,8 +162,8 @@ struct ProxyRulesTests {
     @Test func `folded lines stay with the line that is dropped, RFC 3261 §7.3.1`() throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let out = gateway.receive(bytes("INVITE", "no colon\r\n  Via: SIP/2.0/UDP evil.example\r\n\tx"), from: trunk)
-        let answer = try #require(out.to(trunk).first)
-        #expect(!answer.contains("evil"))
+        let response = try #require(out.to(trunk).first)
+        #expect(!response.contains("evil"))
     }
 
     // MARK: Strangers
@@ -179,12 +179,12 @@ struct ProxyRulesTests {
 
     @Test func `strangers get so few responses that nobody is flooded through the gateway`() throws {
         let gateway = try GatewayUnderTest(numbers: [])
-        var answers = 0
+        var responses = 0
         for turn in 0..<1000 {
-            answers += gateway.receive(request("OPTIONS", branch: "\(turn)"), from: GatewayUnderTest.stranger).count
+            responses += gateway.receive(request("OPTIONS", branch: "\(turn)"), from: GatewayUnderTest.stranger).count
         }
-        #expect((1...60).contains(answers))
-        #expect(gateway.counters.count(.strangersDropped) == UInt64(1000 - answers))
+        #expect((1...60).contains(responses))
+        #expect(gateway.counters.count(.strangersDropped) == UInt64(1000 - responses))
         _ = gateway.pass(.seconds(10))
         #expect(gateway.receive(request("OPTIONS", branch: "next"), from: GatewayUnderTest.stranger).count == 1)
     }

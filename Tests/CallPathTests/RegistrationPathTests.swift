@@ -91,8 +91,8 @@ struct RegistrationPathTests {
         let (gateway, told) = try gateway()
         for turn in 0..<5 {
             let sent = try #require(gateway.receive(register(extra, turn: turn), from: pbx).to(trunk).first)
-            let answer = gateway.receive(accepted(sent, keepsPath: keepsPath), from: trunk)
-            #expect(answer.to(pbx).first?.hasPrefix("SIP/2.0 200 OK") == true)
+            let response = gateway.receive(accepted(sent, keepsPath: keepsPath), from: trunk)
+            #expect(response.to(pbx).first?.hasPrefix("SIP/2.0 200 OK") == true)
             _ = gateway.pass(.seconds(600))
         }
         #expect(told.all == news)
@@ -112,14 +112,14 @@ struct RegistrationPathTests {
 
     @Test func `a contact at the gateway, a refusal and the end of a registration say nothing`() throws {
         let (gateway, told) = try gateway()
-        for (turn, answer) in [
+        for (turn, respond) in [
             { accepted($0, keepsPath: false, contact: "<sip:office@192.0.2.10:5060>") },
             { response("200 OK", to: $0) }, { response("403 Forbidden", to: $0) },
             { response("401 Unauthorized", to: $0, extra: "WWW-Authenticate: Digest realm=\"a\"\n") },
         ].enumerated() as EnumeratedSequence<[(String) -> String]> {
             let sent = try #require(
                 gateway.receive(register("Supported: path\n", turn: turn), from: pbx).to(trunk).first)
-            #expect(gateway.receive(answer(sent), from: trunk).to(pbx).count == 1)
+            #expect(gateway.receive(respond(sent), from: trunk).to(pbx).count == 1)
         }
         #expect(told.all.isEmpty)
     }

@@ -100,7 +100,7 @@ struct RemotePartyTests {
         ("party=called", true), ("screen=yes", true), ("party=calling", false),
         ("party=x-cisco-original-called", false),
     ])
-    func `the caller's side answers a hold as party=called or none`(parameters: String, isNamed: Bool) throws {
+    func `the caller's response to a hold is party=called or none`(parameters: String, isNamed: Bool) throws {
         let gateway = try gateway()
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
@@ -113,10 +113,10 @@ struct RemotePartyTests {
             gateway.receive(hold, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).first {
                 $0.hasPrefix("INVITE ")
             })
-        let answer = response(
+        let success = response(
             "200 OK", to: asked, extra: "Remote-Party-ID: \"CARRIER\" <sip:+61491570156@c>;\(parameters)\n")
         let sent = try #require(
-            gateway.receive(answer, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first {
+            gateway.receive(success, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first {
                 $0.hasPrefix("SIP/2.0 200")
             })
         #expect(sent.contains("CARRIER") != isNamed)

@@ -27,7 +27,7 @@ func fromCalledSide(_ text: String) -> String {
     text.replacing(";tag=a", with: ";tag=_").replacing(";tag=p", with: ";tag=a").replacing(";tag=_", with: ";tag=p")
 }
 
-/// What the PBX answers to a forwarded request.
+/// A response of the PBX to a forwarded request.
 func response(_ status: String, to forwarded: String, extra: String = "") -> String {
     let kept = forwarded.split(separator: "\r\n").filter {
         $0.hasPrefix("Via:") || $0.hasPrefix("Record-Route:") || $0.hasPrefix("From:") || $0.hasPrefix("Call-ID:")

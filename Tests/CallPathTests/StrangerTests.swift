@@ -23,7 +23,7 @@ struct StrangerTests {
     @Test(arguments: [
         "friendly-scanner", "FRIENDLY-SCANNER", "sipvicious 0.3", "sipcli/v1.8", "VaxSIPUserAgent/3.5", "sipsak 0.9.8",
     ])
-    func `a known scanner gets no answer and is counted`(agent: String) throws {
+    func `a known scanner gets no response and is counted`(agent: String) throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let out = gateway.receive(request("OPTIONS", extra: "User-Agent: \(agent)\n"), from: stranger)
         #expect(out.isEmpty)

@@ -30,7 +30,7 @@ struct TargetLineTests {
             line(.up, .probeFailed, hasOther: false).text
                 == "target 192.0.2.20:5060 of pbx office has not responded to OPTIONS since the start; calls go there all "
                 + "the same. If it never responds to OPTIONS, write probe: false")
-        #expect(!line(.up, .probeAnswered, hasOther: false).isWarning)
+        #expect(!line(.up, .probeSucceeded, hasOther: false).isWarning)
     }
 
     @Test func `the board knows whether another target of the group takes calls`() {

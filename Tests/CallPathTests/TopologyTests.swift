@@ -100,7 +100,7 @@ struct TopologyTests {
         #expect((name(topology, flow) == "one") == row.isTrunk)
     }
 
-    @Test func `what is asked of a target is answered from there, whatever the sources`() {
+    @Test func `a response comes from its target, whatever the sources`() {
         let elsewhere = PeerAddress(ipv4: 0xC633_6400, port: 5060)
         let topology = topology([
             trunk("one", [source(elsewhere, prefix: 24)]), trunk("two", [source(Self.office)], socket: 1),
@@ -182,13 +182,13 @@ struct TopologyTests {
     }
 
     @Test(arguments: ["REGISTER", "BYE", "INVITE"])
-    func `without any trunk what the PBX sends is answered 503`(method: String) throws {
+    func `without any trunk the PBX gets 503`(method: String) throws {
         var options = GatewayUnderTest.Options()
         options.hasTrunk = false
         let gateway = try GatewayUnderTest(numbers: [], options: options)
         let tag = method == "BYE" ? ";tag=p" : ""
         let text = request(method, toTag: tag).replacing("192.0.2.20 SIP", with: "198.51.100.9 SIP")
-        let answers = gateway.receive(text, from: GatewayUnderTest.pbx).to(GatewayUnderTest.pbx)
-        #expect(try #require(answers.last).hasPrefix("SIP/2.0 503 "))
+        let responses = gateway.receive(text, from: GatewayUnderTest.pbx).to(GatewayUnderTest.pbx)
+        #expect(try #require(responses.last).hasPrefix("SIP/2.0 503 "))
     }
 }

@@ -92,9 +92,9 @@ struct WithheldIdentityTests {
         let gateway = try gateway()
         let lines = "Privacy: id\nP-Asserted-Identity: <sip:\(Self.number)@pbx.example>\n"
         let invite = try sent(gateway, outbound(lines))
-        let answers = gateway.receive(response("200 OK", to: invite), from: GatewayUnderTest.trunk)
-        let answer = try #require(answers.to(GatewayUnderTest.pbx).last).split(separator: "\r\n")
-        let route = try #require(answer.first { $0.hasPrefix("Record-Route: ") }).dropFirst(14)
+        let responses = gateway.receive(response("200 OK", to: invite), from: GatewayUnderTest.trunk)
+        let fields = try #require(responses.to(GatewayUnderTest.pbx).last).split(separator: "\r\n")
+        let route = try #require(fields.first { $0.hasPrefix("Record-Route: ") }).dropFirst(14)
         let update = try sent(gateway, outbound("Route: \(route)\n\(lines)", "UPDATE", toTag: ";tag=p"))
         #expect(update.hasPrefix("UPDATE ") && !update.contains(Self.number))
         let message = try sent(gateway, outbound(lines, "MESSAGE"))
@@ -102,7 +102,7 @@ struct WithheldIdentityTests {
     }
 
     @Test(arguments: [true, false])
-    func `nor do its answers, RFC 5876 §4.2`(isRemembered: Bool) throws {
+    func `nor do its responses, RFC 5876 §4.2`(isRemembered: Bool) throws {
         let gateway = try gateway()
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
@@ -112,9 +112,9 @@ struct WithheldIdentityTests {
             _ = gateway.pass(.seconds(40))
         }
         let lines = "Privacy: id\nP-Asserted-Identity: <sip:\(Self.number)@pbx.example>\n"
-        let answer = try #require(
+        let text = try #require(
             gateway.receive(response("200 OK", to: invite, extra: lines), from: GatewayUnderTest.pbx)
                 .to(GatewayUnderTest.trunk).first { $0.hasPrefix("SIP/2.0 200") })
-        #expect(!answer.contains(Self.number) && answer.contains("Privacy: id"))
+        #expect(!text.contains(Self.number) && text.contains("Privacy: id"))
     }
 }

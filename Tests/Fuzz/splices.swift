@@ -29,11 +29,11 @@ func fuzzSplices(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         old: Traffic.sockets[0], sourceSocket: Traffic.sockets[0], socket: Traffic.sockets[1],
         target: DialogEnd(address: Traffic.source, transport: .tls), secret: Traffic.secret)
     _ = RequestForwarding.readdressed(forwarded, branch: branch, attempt: 1, change)
-    let answer = LocalMessages.response(to: message, status: 486, phrase: "Busy", toTag: 1, source: Traffic.source)
-    guard let back = try? SIPMessage.index(answer, limits: unlimited), back.status == 486 else {
-        preconditionFailure("the gateway's answer is no message")
+    let response = LocalMessages.response(to: message, status: 486, phrase: "Busy", toTag: 1, source: Traffic.source)
+    guard let back = try? SIPMessage.index(response, limits: unlimited), back.status == 486 else {
+        preconditionFailure("the gateway's response is no message")
     }
-    _ = LocalMessages.acknowledgement(of: forwarded, answeredBy: back)
+    _ = LocalMessages.acknowledgement(of: forwarded, for: back)
     _ = LocalMessages.cancel(of: forwarded, reasonsFrom: message)
     return 0
 }

@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Admin server", .timeLimit(.minutes(8)))
 struct AdminServerTests {
-    @Test func `the page answers on a real socket and metrics carry their content type`() async throws {
+    @Test func `the page responds on a real socket and metrics carry their content type`() async throws {
         try await withServer(FixedStatus()) { port in
             let health = try await LoopbackClient.get("/healthz", port: port)
-            #expect(health == Answer(status: 200, type: "text/plain; charset=utf-8", body: "ok\n"))
+            #expect(health == Response(status: 200, type: "text/plain; charset=utf-8", body: "ok\n"))
             let metrics = try await LoopbackClient.get("/metrics", port: port)
             #expect(metrics.status == 200)
             #expect(metrics.type == "text/plain; version=0.0.4; charset=utf-8")
@@ -38,7 +38,7 @@ struct AdminServerTests {
 
             source.change { $0.branding.isSettled = true }
             let third = try await LoopbackClient.get("/readyz", port: port)
-            #expect(third == Answer(status: 200, type: second.type, body: "ready\n"))
+            #expect(third == Response(status: 200, type: second.type, body: "ready\n"))
 
             source.change { $0.isDraining = true }
             let draining = try await LoopbackClient.get("/readyz", port: port)
@@ -57,8 +57,8 @@ struct AdminServerTests {
             $0.sync = .init(result: "unauthorised", failuresInARow: 3, lastError: "the key was refused")
         }
         try await withServer(source) { port in
-            let answer = try await LoopbackClient.get("/readyz", port: port)
-            #expect(answer.status == 200)
+            let response = try await LoopbackClient.get("/readyz", port: port)
+            #expect(response.status == 200)
         }
     }
 
@@ -68,10 +68,10 @@ struct AdminServerTests {
             $0.pbxProblem = "no target of pbx office is up: calls are rejected with 503 until one responds"
         }
         try await withServer(source) { port in
-            let answer = try await LoopbackClient.get("/readyz", port: port)
-            #expect(answer.status == 503)
+            let response = try await LoopbackClient.get("/readyz", port: port)
+            #expect(response.status == 503)
             #expect(
-                answer.body
+                response.body
                     == "not ready: no target of pbx office is up: calls are rejected with 503 until one responds\n")
         }
     }
@@ -87,9 +87,9 @@ struct AdminServerTests {
             ]
         }
         try await withServer(source) { port in
-            let answer = try await LoopbackClient.get("/status", port: port)
+            let response = try await LoopbackClient.get("/status", port: port)
             let json = try #require(
-                try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any])
+                try JSONSerialization.jsonObject(with: Data(response.body.utf8)) as? [String: Any])
             let trunk = try #require((json["trunks"] as? [[String: Any]])?.first)
             #expect(trunk["name"] as? String == "carrier" && trunk["calls"] as? Int == 3)
             let target = try #require((json["targets"] as? [[String: Any]])?.first)
@@ -103,16 +103,16 @@ struct AdminServerTests {
     @Test func `the status is JSON with everything that is known and nothing that is not`() async throws {
         let source = FixedStatus()
         source.change {
-            $0.sync = .init(result: "failed", lastSuccess: 1_700_000_100, failuresInARow: 2, lastError: "no answer")
+            $0.sync = .init(result: "failed", lastSuccess: 1_700_000_100, failuresInARow: 2, lastError: "no response")
             $0.outbox = .init(waiting: 4, refused: 1)
             $0.transactions = 9
             $0.ledgerProblem = "the disk is full"
         }
         try await withServer(source) { port in
-            let answer = try await LoopbackClient.get("/status", port: port)
-            #expect(answer.type == "application/json; charset=utf-8")
+            let response = try await LoopbackClient.get("/status", port: port)
+            #expect(response.type == "application/json; charset=utf-8")
             let json = try #require(
-                try JSONSerialization.jsonObject(with: Data(answer.body.utf8)) as? [String: Any])
+                try JSONSerialization.jsonObject(with: Data(response.body.utf8)) as? [String: Any])
             #expect(json["gateway"] as? String == "edge-1")
             #expect(json["started_at"] as? Int == 1_700_000_000)
             #expect(json["transactions"] as? Int == 9)
@@ -123,7 +123,7 @@ struct AdminServerTests {
             #expect(branding["gate"] == nil)
             let sync = try #require(json["sync"] as? [String: Any])
             #expect(sync["last_success"] as? Int == 1_700_000_100)
-            #expect(sync["last_error"] as? String == "no answer")
+            #expect(sync["last_error"] as? String == "no response")
             #expect(sync["next_at"] == nil)
             let outbox = try #require(json["outbox"] as? [String: Any])
             #expect(outbox["refused"] as? Int == 1)

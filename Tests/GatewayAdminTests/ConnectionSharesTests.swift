@@ -71,7 +71,7 @@ struct ConnectionSharesTests {
                 // With its short ones held too it is closed at once; they end by themselves.
             }
             #expect(status == 503)
-            var health: Answer?
+            var health: Response?
             for _ in 0..<10_000 where health == nil { health = try? await LoopbackClient.get("/healthz", port: port) }
             #expect(health?.body == "ok\n")
         }

@@ -74,8 +74,8 @@ struct ControlTests {
         let folder = try Folder()
         let gateway = ScriptedGateway(result)
         try await Self.withServer(folder.path, gateway) {
-            let answer = try await Self.sync(folder.path, full: full)
-            #expect(answer == result)
+            let response = try await Self.sync(folder.path, full: full)
+            #expect(response == result)
             #expect(gateway.asked.withLock { $0 } == [full])
         }
     }
@@ -108,8 +108,8 @@ struct ControlTests {
         let failure = await #expect(throws: ControlFailure.self) { try await Self.sync(folder.path) }
         #expect(failure?.description.contains("nobody listens on \(folder.socket)") == true)
         try await Self.withServer(folder.path, ScriptedGateway(Self.results[0])) {
-            let answer = try await Self.sync(folder.path)
-            #expect(answer == Self.results[0])
+            let response = try await Self.sync(folder.path)
+            #expect(response == Self.results[0])
         }
     }
 

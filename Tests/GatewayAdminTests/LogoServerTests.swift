@@ -13,21 +13,21 @@ struct LogoServerTests {
 
     @Test func `a phone gets the picture with everything it may rely on`() async throws {
         try await withServer { port, traffic in
-            let answer = try await LoopbackClient.exchange("GET /logos/\(Self.name) HTTP/1.1", port: port)
-            #expect(answer.head.hasPrefix("HTTP/1.1 200"))
+            let response = try await LoopbackClient.exchange("GET /logos/\(Self.name) HTTP/1.1", port: port)
+            #expect(response.head.hasPrefix("HTTP/1.1 200"))
             for line in [
                 "content-type: image/png", "content-length: 5", "cache-control: public, max-age=31536000, immutable",
                 "x-content-type-options: nosniff", "etag: \"\(Self.name)\"",
-            ] { #expect(answer.head.lowercased().contains(line), "\(line) in \(answer.head)") }
-            #expect(answer.body == "bytes")
+            ] { #expect(response.head.lowercased().contains(line), "\(line) in \(response.head)") }
+            #expect(response.body == "bytes")
             #expect(traffic.served == 1 && traffic.takeUsed() == [Self.name])
         }
     }
 
     @Test func `HEAD says the same without the picture`() async throws {
         try await withServer { port, _ in
-            let answer = try await LoopbackClient.exchange("HEAD /logos/\(Self.name) HTTP/1.1", port: port)
-            #expect(answer.head.lowercased().contains("content-length: 5") && answer.body.isEmpty)
+            let response = try await LoopbackClient.exchange("HEAD /logos/\(Self.name) HTTP/1.1", port: port)
+            #expect(response.head.lowercased().contains("content-length: 5") && response.body.isEmpty)
         }
     }
 
@@ -35,8 +35,9 @@ struct LogoServerTests {
     func `a phone that has the picture is told so`(known: String) async throws {
         try await withServer { port, _ in
             let header = "If-None-Match: " + known.replacing("NAME", with: Self.name)
-            let answer = try await LoopbackClient.exchange("GET /logos/\(Self.name) HTTP/1.1\r\n\(header)", port: port)
-            #expect(answer.head.hasPrefix("HTTP/1.1 304") && answer.body.isEmpty)
+            let response = try await LoopbackClient.exchange(
+                "GET /logos/\(Self.name) HTTP/1.1\r\n\(header)", port: port)
+            #expect(response.head.hasPrefix("HTTP/1.1 304") && response.body.isEmpty)
         }
     }
 
@@ -45,16 +46,16 @@ struct LogoServerTests {
         "/logos//etc/passwd", "/metrics", "/status", "/healthz", "//logos/x", "/logos/a?b=c",
     ]) func `nothing else is there, and no page of the operator's`(path: String) async throws {
         try await withServer { port, _ in
-            let answer = try await LoopbackClient.exchange("GET \(path) HTTP/1.1", port: port)
-            #expect(answer.head.hasPrefix("HTTP/1.1 404") && answer.body.isEmpty)
+            let response = try await LoopbackClient.exchange("GET \(path) HTTP/1.1", port: port)
+            #expect(response.head.hasPrefix("HTTP/1.1 404") && response.body.isEmpty)
         }
     }
 
     @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS"]) func `nothing can be done to it`(method: String) async throws
     {
         try await withServer { port, _ in
-            let answer = try await LoopbackClient.exchange("\(method) /logos/\(Self.name) HTTP/1.1", port: port)
-            #expect(answer.head.hasPrefix("HTTP/1.1 405") && answer.head.lowercased().contains("allow: get, head"))
+            let response = try await LoopbackClient.exchange("\(method) /logos/\(Self.name) HTTP/1.1", port: port)
+            #expect(response.head.hasPrefix("HTTP/1.1 405") && response.head.lowercased().contains("allow: get, head"))
         }
     }
 

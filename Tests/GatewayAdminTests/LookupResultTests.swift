@@ -5,7 +5,7 @@ import Testing
 
 @testable import GatewayAdmin
 
-@Suite("Lookup answer")
+@Suite("Lookup result")
 struct LookupResultTests {
     private let index: BrandIndex
 
@@ -31,12 +31,12 @@ struct LookupResultTests {
 
     @Test(arguments: ["+61255501001", "(02) 5550 1001", "0011 61 2 5550 1001"])
     func `a known number in any form gets the exact header lines`(number: String) {
-        let answer = LookupResult(question(number), gates: .init(), index: index)
-        #expect(answer.decision == "matched")
-        #expect(answer.brand?.name == "Harbour \"Bay\" Dental")
-        #expect(answer.brand?.brandID == "b-1")
+        let result = LookupResult(question(number), gates: .init(), index: index)
+        #expect(result.decision == "matched")
+        #expect(result.brand?.name == "Harbour \"Bay\" Dental")
+        #expect(result.brand?.brandID == "b-1")
         #expect(
-            answer.brand?.headers == [
+            result.brand?.headers == [
                 #"From: "Harbour \"Bay\" Dental" <sip:+61255501001@203.0.113.5>"#,
                 #"Call-Info: <https://logos.example.com/h.png>;purpose=icon;call-reason="Your appointment""#,
             ])
@@ -52,9 +52,9 @@ struct LookupResultTests {
     @Test func `where the carrier's name stays, Call-Info alone is written, and without one nothing`() {
         var keeping = question("+61255501001")
         keeping.keepsCarrierName = true
-        let answer = LookupResult(keeping, gates: .init(), index: index)
-        #expect(answer.decision == "matched")
-        #expect(answer.brand?.headers.map { $0.prefix(10) } == ["Call-Info:"])
+        let result = LookupResult(keeping, gates: .init(), index: index)
+        #expect(result.decision == "matched")
+        #expect(result.brand?.headers.map { $0.prefix(10) } == ["Call-Info:"])
         keeping.number = "+61255501002"
         let plain = LookupResult(keeping, gates: .init(), index: index)
         #expect(plain.decision == "policy")
@@ -72,9 +72,9 @@ struct LookupResultTests {
     func `a brand that is not shown has its reason and no header`(
         number: String, trusted: Bool, verification: Verification, gates: BrandingGates, decision: String
     ) {
-        let answer = LookupResult(
+        let result = LookupResult(
             question(number, trusted: trusted, verification: verification), gates: gates, index: index)
-        #expect(answer.decision == decision)
-        #expect(answer.brand == nil)
+        #expect(result.decision == decision)
+        #expect(result.brand == nil)
     }
 }

@@ -3,8 +3,8 @@
 import Foundation
 import Glibc
 
-/// One answer of a server.
-struct Answer: Equatable {
+/// One response of a server.
+struct Response: Equatable {
     var status: Int
     var type: String
     var body: String
@@ -12,14 +12,14 @@ struct Answer: Equatable {
 
 /// Asks a server on 127.0.0.1 and reads until it closes the connection.
 enum LoopbackClient {
-    struct NoAnswer: Error {}
+    struct NoResponse: Error {}
 
     /// Asks on a thread of its own: a blocked one of the pool would be missing to the server.
-    static func get(_ path: String, port: Int) async throws -> Answer {
+    static func get(_ path: String, port: Int) async throws -> Response {
         try await withCheckedThrowingContinuation { done in
             Thread.detachNewThread {
                 done.resume(
-                    with: Result { try answer(ask("GET \(path) HTTP/1.1", port: port, end: "\r\n\r\n")) })
+                    with: Result { try response(ask("GET \(path) HTTP/1.1", port: port, end: "\r\n\r\n")) })
             }
         }
     }
@@ -33,7 +33,7 @@ enum LoopbackClient {
         let text: String = try await withCheckedThrowingContinuation { done in
             Thread.detachNewThread { done.resume(with: Result { try ask(lines, port: port, end: end) }) }
         }
-        guard let separator = text.range(of: "\r\n\r\n") else { throw NoAnswer() }
+        guard let separator = text.range(of: "\r\n\r\n") else { throw NoResponse() }
         return (String(text[..<separator.lowerBound]), String(text[separator.upperBound...]))
     }
 
@@ -49,10 +49,10 @@ enum LoopbackClient {
         let isConnected = withUnsafeBytes(of: &address) { raw in
             raw.withMemoryRebound(to: sockaddr.self) { connect(descriptor, $0.baseAddress, 16) == 0 }
         }
-        guard isConnected else { throw NoAnswer() }
+        guard isConnected else { throw NoResponse() }
         let request = Array("\(lines)\r\nHost: 127.0.0.1\r\nConnection: close\(end)".utf8)
         guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
-            throw NoAnswer()
+            throw NoResponse()
         }
         var received: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -60,13 +60,13 @@ enum LoopbackClient {
         return String(decoding: received, as: UTF8.self)
     }
 
-    private static func answer(_ text: String) throws -> Answer {
-        guard let end = text.range(of: "\r\n\r\n") else { throw NoAnswer() }
+    private static func response(_ text: String) throws -> Response {
+        guard let end = text.range(of: "\r\n\r\n") else { throw NoResponse() }
         let head = text[..<end.lowerBound].components(separatedBy: "\r\n")
         guard let status = head.first?.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
-            throw NoAnswer()
+            throw NoResponse()
         }
         let type = head.first { $0.lowercased().hasPrefix("content-type: ") }?.dropFirst("content-type: ".count)
-        return Answer(status: status, type: type.map(String.init) ?? "", body: String(text[end.upperBound...]))
+        return Response(status: status, type: type.map(String.init) ?? "", body: String(text[end.upperBound...]))
     }
 }

@@ -38,7 +38,7 @@ struct BrandCacheIndexFileTests {
             number: try #require(number), name: name, brandID: "b", logoURL: "https://logos.example.org/a.png",
             callReason: "Your order", updatedAt: "2026-01-01T00:00:00Z")
         _ = try await cache.apply(
-            StoredAnswer(isFull: true, upserts: [record], removals: [], cursor: "c", gates: BrandingGates(), now: 10))
+            StoredResponse(isFull: true, upserts: [record], removals: [], cursor: "c", gates: BrandingGates(), now: 10))
     }
 
     private func name(in index: BrandIndex) throws -> String {

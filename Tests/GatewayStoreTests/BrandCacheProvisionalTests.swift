@@ -18,14 +18,14 @@ struct BrandCacheProvisionalTests {
             BrandRecord(number: number, name: name, brandID: "", updatedAt: "")
         }
         let validator = SyncValidator(tag: "\"1\"", modified: nil)
-        _ = try await cache.apply(StoredAnswer(isFull: true, upserts: [], validator: validator, now: 1))
+        _ = try await cache.apply(StoredResponse(isFull: true, upserts: [], validator: validator, now: 1))
         #expect(try await cache.addProvisional(named("Second")))
         #expect(try await cache.addProvisional(named("Third")) == false)
         let state = try await cache.syncState()
         #expect(state.generation == 1)
         #expect(state.fullValidator == nil, "or 304 would say that nothing has to be removed")
         #expect(try await cache.loadIndex(profile: RenderingProfile()).count == 1)
-        let full = StoredAnswer(
+        let full = StoredResponse(
             isFull: true, upserts: [], removals: [], cursor: "c", gates: BrandingGates(), now: 1)
         #expect(try await cache.apply(full).removed == 1)
     }

@@ -19,7 +19,7 @@ struct BrandCacheReaderTests {
         let unknown = try #require(E164Number("+61412000002"))
         let gates = BrandingGates(accountStatus: "suspended")
         _ = try await BrandCacheStore(database).apply(
-            StoredAnswer(
+            StoredResponse(
                 isFull: true,
                 upserts: [
                     BrandRecord(

@@ -40,7 +40,7 @@ struct BrandCacheStoreTests {
         #expect(try await cache.syncState().cursor == "c2")
     }
 
-    @Test func `a full answer without records empties the cache`() async throws {
+    @Test func `a full response without records empties the cache`() async throws {
         let cache = try folder.cache()
         _ = try await cache.apply(full([("+61412000001", "A")]))
         #expect(try await cache.apply(full([])) == AppliedSync(written: 0, removed: 1, total: 0, generation: 2))
@@ -56,7 +56,7 @@ struct BrandCacheStoreTests {
     @Test func `an incremental sync adds, changes and purges, and leaves the rest`() async throws {
         let cache = try folder.cache()
         _ = try await cache.apply(full([("+61412000001", "A"), ("+61412000002", "B"), ("+61412000003", "C")]))
-        let change = try StoredAnswer(
+        let change = try StoredResponse(
             isFull: false,
             upserts: [brand("+61412000004", "D", at: later), brand("+61412000002", "B2", at: later)],
             removals: [number("+61412000003"), number("+61412000099")], cursor: "c2", gates: BrandingGates(), now: 20)
@@ -82,15 +82,15 @@ struct BrandCacheStoreTests {
     func `of two records for a number the newer wins`(stored: String, incoming: String, name: String) async throws {
         let cache = try folder.cache()
         _ = try await cache.apply(full([("+61412000001", "stored")], at: stored))
-        let next = try StoredAnswer(
+        let next = try StoredResponse(
             isFull: false, upserts: [brand("+61412000001", "incoming", at: incoming)], removals: [], cursor: "c2",
             gates: BrandingGates(), now: 20)
         _ = try await cache.apply(next)
         #expect(try await folder.rows() == ["+61412000001 \(name)"])
-        // The same two in one full answer, in either order.
+        // The same two in one full response, in either order.
         let both = try [brand("+61412000001", "stored", at: stored), brand("+61412000001", "incoming", at: incoming)]
         _ = try await cache.apply(
-            StoredAnswer(isFull: true, upserts: both, removals: [], cursor: "c", gates: BrandingGates(), now: 30))
+            StoredResponse(isFull: true, upserts: both, removals: [], cursor: "c", gates: BrandingGates(), now: 30))
         #expect(try await folder.rows() == ["+61412000001 \(name)"])
     }
 
@@ -98,7 +98,7 @@ struct BrandCacheStoreTests {
         let cache = try folder.cache()
         var gates = BrandingGates(brandingEnabled: false, accountStatus: "trial", capReached: true)
         _ = try await cache.apply(
-            StoredAnswer(isFull: true, upserts: [], removals: [], cursor: "c", gates: gates, now: 10))
+            StoredResponse(isFull: true, upserts: [], removals: [], cursor: "c", gates: gates, now: 10))
         #expect(try await cache.syncState().gates == gates)
         gates.authorised = false
         try await cache.store(gates: gates)
@@ -155,7 +155,7 @@ struct BrandCacheStoreTests {
             logoURL: "https://logos.example/a?b=c&d", callReason: "Rückruf 😀",
             updatedAt: "2026-01-01T00:00:00.123456+02:00")
         _ = try await cache.apply(
-            StoredAnswer(isFull: true, upserts: [odd], removals: [], cursor: "ü+ /", gates: BrandingGates(), now: 10))
+            StoredResponse(isFull: true, upserts: [odd], removals: [], cursor: "ü+ /", gates: BrandingGates(), now: 10))
         #expect(try await folder.records() == [odd])
         #expect(try await cache.syncState().cursor == "ü+ /")
     }
@@ -164,8 +164,8 @@ struct BrandCacheStoreTests {
 
     private func full(
         _ rows: [(String, String)], cursor: String = "c1", at time: String = "2026-01-01T00:00:00Z", now: Int64 = 10
-    ) throws -> StoredAnswer {
-        StoredAnswer(
+    ) throws -> StoredResponse {
+        StoredResponse(
             isFull: true, upserts: try rows.map { try brand($0.0, $0.1, at: time) }, removals: [], cursor: cursor,
             gates: BrandingGates(), now: now)
     }

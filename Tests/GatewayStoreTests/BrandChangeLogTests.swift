@@ -23,7 +23,7 @@ struct BrandChangeLogTests {
     private func filled() async throws -> BrandCacheStore {
         let cache = try folder.cache()
         let records = try (UInt64(0)..<100).map { try record($0, "Brand \($0 % 5)") }
-        _ = try await cache.apply(StoredAnswer(isFull: true, upserts: records, now: 10))
+        _ = try await cache.apply(StoredResponse(isFull: true, upserts: records, now: 10))
         return cache
     }
 
@@ -47,7 +47,7 @@ struct BrandChangeLogTests {
         let cache = try await filled()
         let before = try await cache.loadIndex(profile: RenderingProfile())
         _ = try await cache.apply(
-            StoredAnswer(
+            StoredResponse(
                 isFull: false, upserts: [try record(3, "Other"), try record(150, "Brand 1")],
                 removals: [try record(7, "").number], now: 20))
         let update = try #require(try await cache.update(before))
@@ -61,14 +61,14 @@ struct BrandChangeLogTests {
         let before = try await cache.loadIndex(profile: RenderingProfile())
         for round in UInt64(0)..<4 {
             _ = try await cache.apply(
-                StoredAnswer(
+                StoredResponse(
                     isFull: false, upserts: [try record(3 + round, "Other \(round)")],
                     removals: [try record(20 + round, "").number], now: 20))
         }
         #expect(try await cache.addProvisional(record(160, "Looked up")))
         var records = try (UInt64(0)..<100).map { try record($0, "Brand \($0 % 5)") }
         records.removeLast(3)
-        _ = try await cache.apply(StoredAnswer(isFull: true, upserts: records, now: 30))
+        _ = try await cache.apply(StoredResponse(isFull: true, upserts: records, now: 30))
         let update = try #require(try await cache.update(before))
         try await expectUpToDate(update.index, cache)
         #expect(update.index.count == 97)
@@ -77,7 +77,7 @@ struct BrandChangeLogTests {
     @Test func `an index nobody changed anything under stays the same object`() async throws {
         let cache = try await filled()
         let before = try await cache.loadIndex(profile: RenderingProfile())
-        _ = try await cache.apply(StoredAnswer(isFull: false, upserts: [], now: 20))
+        _ = try await cache.apply(StoredResponse(isFull: false, upserts: [], now: 20))
         let update = try #require(try await cache.update(before))
         #expect(update.index === before)
     }
@@ -86,7 +86,7 @@ struct BrandChangeLogTests {
         let cache = try await filled()
         let before = try await cache.loadIndex(profile: RenderingProfile())
         let records = try (UInt64(0)..<100).map { try record($0, "New \($0 % 5)") }
-        _ = try await cache.apply(StoredAnswer(isFull: false, upserts: records, now: 20))
+        _ = try await cache.apply(StoredResponse(isFull: false, upserts: records, now: 20))
         #expect(try await cache.update(before) == nil)
     }
 
@@ -102,7 +102,7 @@ struct BrandChangeLogTests {
         }
         await #expect(throws: (any Error).self) {
             try await cache.apply(
-                StoredAnswer(
+                StoredResponse(
                     isFull: false, upserts: [try record(3, "Other"), try record(150, "Brand 1")], now: 20))
         }
         let update = try #require(try await cache.update(before))
@@ -113,7 +113,7 @@ struct BrandChangeLogTests {
     @Test func `the sync after it tells how many records there are without counting them`() async throws {
         let cache = try await filled()
         let applied = try await cache.apply(
-            StoredAnswer(
+            StoredResponse(
                 isFull: false, upserts: [try record(150, "New"), try record(3, "Other")],
                 removals: [try record(7, "").number, try record(8, "").number], now: 20))
         #expect(applied.total == 99)
@@ -132,7 +132,7 @@ struct BrandChangeLogTests {
         let first = file()
         _ = try await first.load()
         await first.saved()
-        _ = try await cache.apply(StoredAnswer(isFull: false, upserts: [try record(3, "Other")], now: 20))
+        _ = try await cache.apply(StoredResponse(isFull: false, upserts: [try record(3, "Other")], now: 20))
         // Only the copy can still know this name: the row changes behind the log's back.
         try await folder.database().brands.write {
             try $0.execute(sql: "UPDATE brand SET name = 'Unseen' WHERE number = 61412000004")
@@ -153,7 +153,7 @@ struct BrandChangeLogTests {
         let path = folder.path + "/brands.index"
         // One in fifty is worth a file: one change of a hundred is not, a second is.
         for (name, generation) in [("One", Int64(1)), ("Two", 3)] {
-            _ = try await cache.apply(StoredAnswer(isFull: false, upserts: [try record(3, name)], now: 20))
+            _ = try await cache.apply(StoredResponse(isFull: false, upserts: [try record(3, name)], now: 20))
             _ = try await file.rebuild()
             await file.saved()
             #expect(try SavedBrandIndex(path: path).index(profile: RenderingProfile()).generation == generation)

@@ -37,11 +37,11 @@ struct CallDeadlinesTests {
 
     @Test(
         arguments: [
-            // Fifteen minutes without a final answer.
+            // Fifteen minutes without a final response.
             (word: nil, status: 0, after: 900),
-            // RFC 3261 §17.1.1.2: the INVITE that answers a challenge is awaited for 64 × T1.
+            // RFC 3261 §17.1.1.2: the INVITE after a challenge is awaited for 64 × T1.
             (word: .failed, status: 407, after: 1 + 32),
-            // RFC 3261 §9.1: after a CANCEL the final answer, for twice that.
+            // RFC 3261 §9.1: after a CANCEL the final response, for twice that.
             (word: .cancelled, status: 0, after: 1 + 64),
             (word: .answered, status: 200, after: 1 + 600),
         ] as [(word: CallUpdate.Kind?, status: UInt16, after: Int64)])

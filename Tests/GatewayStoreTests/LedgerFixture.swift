@@ -163,16 +163,16 @@ struct ScriptedCall {
 
     func rings(at second: Int64) { ring.append(signal(.provisional, second, 180)) }
     func answered(at second: Int64, marks: CallUpdate.Marks = [], session: UInt32 = 0) {
-        var answer = signal(.answered, second, 200)
-        answer.marks = marks
-        answer.sessionSeconds = session
-        ring.append(answer)
+        var update = signal(.answered, second, 200)
+        update.marks = marks
+        update.sessionSeconds = session
+        ring.append(update)
     }
     func cancelled(at second: Int64) { ring.append(signal(.cancelled, second)) }
     func bye(at second: Int64) { ring.append(signal(.bye, second)) }
     func failed(_ status: UInt16, at second: Int64) { ring.append(signal(.failed, second, status)) }
 
-    /// INVITE, ringing, no answer.
+    /// INVITE, ringing, no 2xx.
     func missed(from second: Int64 = 0) {
         invite(at: second)
         rings(at: second + 1)

@@ -63,7 +63,7 @@ struct LedgerOverlapTests {
         #expect(try ledger.calls().first?.attempts == 3)
     }
 
-    @Test func `a 484 nobody answers fails the call, once`() throws {
+    @Test func `a 484 without a new INVITE fails the call, once`() throws {
         let call = dialled("025550")
         call.invite()
         call.failed(484, at: 1)

@@ -30,7 +30,7 @@ struct LedgerRedialTests {
         ScriptedCall(ledger.ring, 2, sipCallID: "c2@carrier").invite(at: 3)
         try ledger.recorder.drain()
         if restarts { try ledger.restart() }
-        // The first attempt's answer, repeated, is not about the second.
+        // A repeated response to the first attempt does not concern the second.
         ScriptedCall(ledger.ring, 1).failed(503, at: 3)
         let again = ScriptedCall(ledger.ring, 2)
         again.rings(at: 4)

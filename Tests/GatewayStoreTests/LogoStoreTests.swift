@@ -36,7 +36,7 @@ struct LogoStoreTests {
                 logoURL: Self.url(logo), callReason: nil, updatedAt: "2026-01-01T00:00:00Z")
         }
         _ = try await BrandCacheStore(database).apply(
-            StoredAnswer(isFull: true, upserts: records, removals: [], cursor: "c", gates: BrandingGates(), now: 100))
+            StoredResponse(isFull: true, upserts: records, removals: [], cursor: "c", gates: BrandingGates(), now: 100))
     }
 
     private static func url(_ name: String) -> String { "https://assets.example/\(name).png" }
@@ -81,7 +81,8 @@ struct LogoStoreTests {
         let record = BrandRecord(
             number: try #require(E164Number("+61255501000")), name: "Acme", brandID: "b", updatedAt: "")
         _ = try await BrandCacheStore(database).apply(
-            StoredAnswer(isFull: true, upserts: [record], removals: [], cursor: "c", gates: BrandingGates(), now: 100))
+            StoredResponse(isFull: true, upserts: [record], removals: [], cursor: "c", gates: BrandingGates(), now: 100)
+        )
         #expect(try !BrandCacheReader(folder: folder).hasLogos())
     }
 
@@ -182,12 +183,12 @@ struct LogoStoreTests {
         let (store, _) = try await store()
         _ = try await keep("1", as: "a", in: store)
         try await store.note(
-            .failed(reason: "timeout", detail: "no answer"), of: Self.url("a"), now: 500, dueAt: 900)
+            .failed(reason: "timeout", detail: "no response"), of: Self.url("a"), now: 500, dueAt: 900)
         #expect(try await store.hosted().count == 1)
         #expect(try await store.totals().failed == ["timeout": 1])
         let rows = try LogoReader(folder: folder).logos(limit: 10)
         #expect(rows.map(\.status) == ["failed", "new"])
-        #expect(rows[0].error == "no answer" && rows[0].bytes == 10 && rows[0].files.count == 1)
+        #expect(rows[0].error == "no response" && rows[0].bytes == 10 && rows[0].files.count == 1)
     }
 
     @Test func `a folder that cannot be written is an error and changes nothing`() async throws {

@@ -36,7 +36,7 @@ struct OutboxStoreTests {
         #expect(try await earlier.dueEvents(limit: 10, now: now - 1).isEmpty)
     }
 
-    @Test func `a delivered event is not offered again and keeps the directory's answer`() async throws {
+    @Test func `a delivered event is not offered again and keeps the directory's response`() async throws {
         try await outbox.markDelivered(
             key: "missed:\(id)", receipt: EventReceipt(eventID: "evt", counted: false, reason: "cap_reached"), now: 99)
         #expect(try await outbox.dueEvents(limit: 10, now: now).map(\.event.key) == ["displayed:\(id)"])
@@ -113,7 +113,7 @@ struct OutboxStoreTests {
         #expect(try reader.backlog() == (waiting: 2, refused: 0))
     }
 
-    @Test func `an answer for an event that no longer waits changes nothing`() async throws {
+    @Test func `a response for an event that no longer waits changes nothing`() async throws {
         try await outbox.markDelivered(key: "missed:\(id)", receipt: EventReceipt(counted: true), now: 1)
         try await outbox.markRefused(key: "missed:\(id)", status: 400, reason: "late", now: 2)
         try await outbox.postpone(key: "missed:\(id)", until: 3, reason: "later")
@@ -124,7 +124,7 @@ struct OutboxStoreTests {
         #expect(event.attempts == 1)
     }
 
-    @Test func `answers that arrive together are all stored`() async throws {
+    @Test func `responses that arrive together are all stored`() async throws {
         for number in 2...60 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
         try ledger.recorder.drain()
         let due = try await outbox.dueEvents(limit: 1_000, now: now)

@@ -18,12 +18,12 @@ struct BearerSessionTests {
             var good = "access-1"
             var isRegistered = true
             var refreshes = 0
-            var refreshAnswer: FaultyPeer.Answer?
+            var refreshResponse: FaultyPeer.Response?
         }
 
         let state = Mutex(State())
 
-        func answer(_ request: FaultyPeer.Request) -> FaultyPeer.Answer {
+        func response(_ request: FaultyPeer.Request) -> FaultyPeer.Response {
             state.withLock { state in
                 let path = request.path.split(separator: "/").suffix(2).joined(separator: "/")
                 switch path {
@@ -36,7 +36,7 @@ struct BearerSessionTests {
                     return Self.tokens(state.good)
                 case "auth/refresh":
                     state.refreshes += 1
-                    if let answer = state.refreshAnswer { return answer }
+                    if let response = state.refreshResponse { return response }
                     state.good = "access-\(state.refreshes + 1)"
                     return Self.tokens(state.good)
                 default:
@@ -48,11 +48,11 @@ struct BearerSessionTests {
             }
         }
 
-        static func tokens(_ access: String) -> FaultyPeer.Answer {
+        static func tokens(_ access: String) -> FaultyPeer.Response {
             .json(#"{"success":true,"access_token":"\#(access)","refresh_token":"refresh","expires_in":60}"#)
         }
 
-        static func refusal(_ code: String) -> FaultyPeer.Answer {
+        static func refusal(_ code: String) -> FaultyPeer.Response {
             .status(401, body: #"{"success":false,"error":"no","code":"\#(code)"}"#)
         }
     }
@@ -64,9 +64,9 @@ struct BearerSessionTests {
         let folder = TemporaryFolder()
         let signedOut = Flag()
 
-        /// - Parameter instead: answers before the directory does, where it has something to say.
-        init(instead: @escaping @Sendable (FaultyPeer.Request) -> FaultyPeer.Answer? = { _ in nil }) throws {
-            peer = try FaultyPeer { [directory] request, _ in instead(request) ?? directory.answer(request) }
+        /// - Parameter instead: the response in the place of the directory; nil for the directory's own.
+        init(instead: @escaping @Sendable (FaultyPeer.Request) -> FaultyPeer.Response? = { _ in nil }) throws {
+            peer = try FaultyPeer { [directory] request, _ in instead(request) ?? directory.response(request) }
         }
 
         /// One start of the gateway, which ends after `body`.
@@ -182,13 +182,13 @@ struct BearerSessionTests {
     }
 
     @Test(arguments: [TokenPeer.tokens("access-9"), TokenPeer.refusal(AuthenticationCode.refreshTokenExpired)])
-    func `a refresh the directory refuses, and a second 401, sign out`(answer: FaultyPeer.Answer) async throws {
+    func `a refresh the directory refuses, and a second 401, sign out`(response: FaultyPeer.Response) async throws {
         let house = try House()
         try await house.start { client in
             try await Self.send(client)
             house.directory.state.withLock { state in
                 state.good = "never"
-                state.refreshAnswer = answer
+                state.refreshResponse = response
             }
             await #expect(throws: DirectoryError.self) { try await Self.send(client) }
         }
@@ -196,9 +196,10 @@ struct BearerSessionTests {
     }
 
     @Test(arguments: [
-        FaultyPeer.Answer.status(503), .status(404), .status(403), .status(401), .status(401, body: "<h1>Log in</h1>"),
+        FaultyPeer.Response.status(503), .status(404), .status(403), .status(401),
+        .status(401, body: "<h1>Log in</h1>"),
         .refusal(403), .status(400, body: #"{"error":"no","code":"X"}"#),
-    ]) func `a refresh that fails for anything but the directory's 401 signs nobody out`(answer: FaultyPeer.Answer)
+    ]) func `a refresh that fails for anything but the directory's 401 signs nobody out`(response: FaultyPeer.Response)
         async throws
     {
         let house = try House()
@@ -206,12 +207,12 @@ struct BearerSessionTests {
             try await Self.send(client)
             house.directory.state.withLock { state in
                 state.good = "another"
-                state.refreshAnswer = answer
+                state.refreshResponse = response
             }
             let error = await #expect(throws: DirectoryError.self) { try await Self.send(client) }
             guard case .unavailable = error else { Issue.record("\(String(describing: error))"); return }
             #expect(!house.signedOut.isSet)
-            house.directory.state.withLock { $0.refreshAnswer = nil }
+            house.directory.state.withLock { $0.refreshResponse = nil }
             try await Self.send(client)
         }
     }

@@ -105,7 +105,7 @@ struct BothSidesTests {
         await directory.stop()
     }
 
-    @Test func `a second full sync of the same set is answered 304 and is no delivery`() async throws {
+    @Test func `a second full sync of the same set gets 304 and is no delivery`() async throws {
         let directory = try await RunningDirectory()
         try directory.put([number])
         let gateway = try await gateway(directory)

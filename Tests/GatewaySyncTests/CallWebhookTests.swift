@@ -26,16 +26,16 @@ struct CallWebhookTests {
     }
 
     @Test(arguments: [
-        FaultyPeer.Answer.status(500), .status(302, headers: ["Location": "/x"]), .raw("rubbish"), .raw(""),
+        FaultyPeer.Response.status(500), .status(302, headers: ["Location": "/x"]), .raw("rubbish"), .raw(""),
     ])
-    func `anything but a 2xx is not taken, and the error keeps the secret`(answer: FaultyPeer.Answer) async throws {
-        let peer = try FaultyPeer { _, _ in answer }
+    func `anything but a 2xx is not taken, and the error keeps the secret`(response: FaultyPeer.Response) async throws {
+        let peer = try FaultyPeer { _, _ in response }
         let webhook = CallWebhook(url: "http://127.0.0.1:\(peer.port)/calls", secret: "s3cret", timeout: .seconds(2))
         let error = await #expect(throws: CallWebhookError.self) {
             try await webhook.send(Data("{}".utf8), callID: "a", now: 0)
         }
         #expect(error?.description.contains("s3cret") == false)
-        #expect(peer.requests.count <= 1 || "\(answer)".contains("raw"))
+        #expect(peer.requests.count <= 1 || "\(response)".contains("raw"))
         await webhook.shutdown()
     }
 }

@@ -9,9 +9,9 @@ import Testing
 
 @Suite("Syncs that are conditional", .timeLimit(.minutes(8)))
 struct ConditionalSyncTests {
-    private static func answer(
+    private static func response(
         _ numbers: [String], at cursor: String, tag: String? = nil, modified: String? = nil
-    ) -> FaultyPeer.Answer {
+    ) -> FaultyPeer.Response {
         let items = numbers.map {
             #"{"phone_number_e164":"\#($0)","brand_name":"Acme","brand_id":"b","updated_at":"2026-02-01T00:00:00Z"}"#
         }
@@ -26,7 +26,7 @@ struct ConditionalSyncTests {
     @Test func `a full sync sends back what the last one said of its version, and 304 is success`() async throws {
         let peer = try FaultyPeer { _, position in
             position == 0
-                ? Self.answer(["+61412000001"], at: "c1", tag: "\"v1\"", modified: "Mon, 15 Jan 2024 10:30:00 GMT")
+                ? Self.response(["+61412000001"], at: "c1", tag: "\"v1\"", modified: "Mon, 15 Jan 2024 10:30:00 GMT")
                 : .status(304)
         }
         let gateway = try await GatewayFixture(peer.url)
@@ -48,7 +48,7 @@ struct ConditionalSyncTests {
 
     @Test func `once records have changed, the next full sync is not conditional`() async throws {
         let peer = try FaultyPeer { _, position in
-            Self.answer(["+6141200000\(position)"], at: "c\(position)", tag: "\"v\(position)\"")
+            Self.response(["+6141200000\(position)"], at: "c\(position)", tag: "\"v\(position)\"")
         }
         let gateway = try await GatewayFixture(peer.url)
         let service = gateway.service()
@@ -62,14 +62,13 @@ struct ConditionalSyncTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `an empty incremental answer leaves the cursor, and the same request becomes conditional`() async throws
-    {
+    @Test func `an empty incremental response leaves the cursor, and the same request is conditional`() async throws {
         let peer = try FaultyPeer { _, position in
             switch position {
-            case 0: Self.answer(["+61412000001"], at: "c1")
-            case 1: Self.answer([], at: "c2", tag: "\"nothing\"")
+            case 0: Self.response(["+61412000001"], at: "c1")
+            case 1: Self.response([], at: "c2", tag: "\"nothing\"")
             case 2: .status(304)
-            default: Self.answer(["+61412000002"], at: "c4", tag: "\"more\"")
+            default: Self.response(["+61412000002"], at: "c4", tag: "\"more\"")
             }
         }
         let gateway = try await GatewayFixture(peer.url)
@@ -86,8 +85,8 @@ struct ConditionalSyncTests {
     @Test func `304 opens the gate that 401 closed`() async throws {
         let peer = try FaultyPeer { _, position in
             switch position {
-            case 0: Self.answer(["+61412000001"], at: "c1")
-            case 1: Self.answer([], at: "c2", tag: "\"nothing\"")
+            case 0: Self.response(["+61412000001"], at: "c1")
+            case 1: Self.response([], at: "c2", tag: "\"nothing\"")
             case 2: .status(401)
             default: .status(304)
             }
@@ -102,7 +101,7 @@ struct ConditionalSyncTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `304 to a request that was not conditional is no answer`() async throws {
+    @Test func `304 to a request that was not conditional is no valid response`() async throws {
         let peer = try FaultyPeer { _, _ in .status(304) }
         let gateway = try await GatewayFixture(peer.url)
         let service = gateway.service()

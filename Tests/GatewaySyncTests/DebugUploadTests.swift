@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Debug uploads, securenode-endpoint-contract §9", .timeLimit(.minutes(8)))
 struct DebugUploadTests {
-    private static let uploaded = FaultyPeer.Answer.json(#"{"success":true,"id":"u-1"}"#)
+    private static let uploaded = FaultyPeer.Response.json(#"{"success":true,"id":"u-1"}"#)
 
     private static func gates(
         _ enabled: Bool? = true, _ request: Bool? = true, _ export: Bool? = true, until: String? = nil
@@ -66,7 +66,7 @@ struct DebugUploadTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `one request is answered once, over restarts, until the directory has asked no more`() async throws {
+    @Test func `one request gets one upload, over restarts, until the directory withdraws it`() async throws {
         let peer = try FaultyPeer { _, _ in Self.uploaded }
         let gateway = try await GatewayFixture(peer.url)
         gateway.client.word.note(Self.gates())

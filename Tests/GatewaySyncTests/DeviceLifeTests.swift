@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Reports about the device", .timeLimit(.minutes(8)))
 struct DeviceLifeTests {
-    private static let sync = FaultyPeer.Answer.json(#"{"success":true,"synced_at":"c","branding":[]}"#)
+    private static let sync = FaultyPeer.Response.json(#"{"success":true,"synced_at":"c","branding":[]}"#)
 
     private static func posts(_ peer: FaultyPeer) -> [String] {
         peer.requests.filter { $0.method == "POST" }.map { String($0.path.split(separator: "/").last ?? "") }

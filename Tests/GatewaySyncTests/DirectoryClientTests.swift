@@ -51,7 +51,7 @@ struct DirectoryClientTests {
     }
 
     @Test(arguments: [400, 401, 403, 409, 301, 302])
-    func `no other answer leads to the other mount or to a second attempt`(status: Int) async throws {
+    func `no other response leads to the other mount or to a second attempt`(status: Int) async throws {
         let peer = try FaultyPeer { _, _ in .status(status, headers: ["Location": "/elsewhere"]) }
         await #expect(throws: DirectoryError.self) {
             try await withClient(of: peer) { _ = try await $0.sync(since: nil, deviceID: "d") }
@@ -118,7 +118,7 @@ struct DirectoryClientTests {
             account
             """
         ),
-    ]) func `an answer without words leaves no gap where they would stand`(status: Int, text: String) async throws {
+    ]) func `a response without words leaves no gap where they would stand`(status: Int, text: String) async throws {
         let peer = try FaultyPeer { _, _ in .status(status, body: "<html>") }
         let error = await #expect(throws: DirectoryError.self) {
             try await withClient(of: peer) { _ = try await $0.sync(since: nil, deviceID: "d") }
@@ -138,7 +138,7 @@ struct DirectoryClientTests {
     }
 
     @Test(arguments: [true, false])
-    func `an answer above the limit is refused, announced or not`(announced: Bool) async throws {
+    func `a response above the limit is refused, announced or not`(announced: Bool) async throws {
         let body = #"{"success":true,"synced_at":"x","branding":[], "pad":""# + String(repeating: "x", count: 5000)
         let peer = try FaultyPeer { _, _ in
             announced ? .json(body) : .raw("HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n" + body)
@@ -183,7 +183,7 @@ func client(
 ) throws -> DirectoryClient {
     var settings = DirectorySettings(
         address: try #require(DirectoryAddress(url)), key: try #require(APIKey(key)), version: "1.2.3")
-    // All tests run at once: an answer may wait long for a thread.
+    // All tests run at once: a response may wait long for a thread.
     settings.requestTimeout = .seconds(450)
     settings.resourceTimeout = .seconds(450)
     settings.connectTimeout = .seconds(450)

@@ -93,13 +93,13 @@ struct DirectoryServerTests {
         await directory.stop()
     }
 
-    @Test func `an event that arrives twice is recorded once, with the same answer`() async throws {
+    @Test func `an event that arrives twice is recorded once, with the same response`() async throws {
         let directory = try await RunningDirectory()
         try directory.put(["+61412345678"])
         let gateway = try await GatewayFixture(directory.url, key: directory.key)
         gateway.outbox.add("displayed:1", "displayed:2")
         let sender = gateway.sender()
-        // The answers of the first round are lost before they are written down.
+        // The responses of the first round are lost before they are written down.
         gateway.outbox.isBroken.withLock { $0 = true }
         await sender.sendBatch()
         let before = try directory.events()
@@ -160,7 +160,7 @@ struct DirectoryServerTests {
         await directory.stop()
     }
 
-    @Test func `the account's gates reach calls by sync and by event answer`() async throws {
+    @Test func `the account's gates reach calls by sync and by event response`() async throws {
         let directory = try await RunningDirectory()
         try directory.put(["+61412345678"])
         let gateway = try await GatewayFixture(directory.url, key: directory.key)

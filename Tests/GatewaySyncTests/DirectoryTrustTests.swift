@@ -86,7 +86,7 @@ struct DirectoryTrustTests {
             peer = try await TLSPeer(
                 issuer.certificate(
                     for: server == .wrongName ? "elsewhere.example" : "localhost", key: key,
-                    isExpired: server == .expired), answer: DirectoryTrustTests.sync)
+                    isExpired: server == .expired), response: DirectoryTrustTests.sync)
         }
 
         /// One sync with the server; nil if it succeeded.

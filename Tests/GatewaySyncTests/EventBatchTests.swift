@@ -23,7 +23,7 @@ struct EventBatchTests {
     }
 
     /// A directory that takes everything, in whichever way it comes.
-    private static func taken(_ request: FaultyPeer.Request) -> FaultyPeer.Answer {
+    private static func taken(_ request: FaultyPeer.Request) -> FaultyPeer.Response {
         guard request.path.hasSuffix("/batch") else { return .json(#"{"success":true,"event_id":"single"}"#) }
         let results = keys(request).map { #"{"status":"success","status_code":200,"resource_id":"e-\#($0)"}"# }
         return .json(#"{"results":[\#(results.joined(separator: ","))]}"#)
@@ -31,9 +31,9 @@ struct EventBatchTests {
 
     private static func gateway(
         _ remote: RemoteConfiguration?, events: Int,
-        _ answer: @escaping @Sendable (FaultyPeer.Request) -> FaultyPeer.Answer
+        _ response: @escaping @Sendable (FaultyPeer.Request) -> FaultyPeer.Response
     ) async throws -> (GatewayFixture, FaultyPeer) {
-        let peer = try FaultyPeer { request, _ in answer(request) }
+        let peer = try FaultyPeer { request, _ in response(request) }
         let gateway = try await GatewayFixture(peer.url)
         gateway.client.word.note(remote)
         for number in 0..<events { gateway.outbox.add("displayed:\(number)") }
@@ -129,8 +129,7 @@ struct EventBatchTests {
     }
 
     @Test(arguments: ["{}", #"{"results":[]}"#, #"{"results":[{"status":"success","status_code":200}]}"#, "x"])
-    func `an answer that does not fit the request settles nothing, and then events go singly`(body: String) async throws
-    {
+    func `a response that does not fit the request settles nothing; then events go singly`(body: String) async throws {
         let (gateway, peer) = try await Self.gateway(Self.remote(batch: 4), events: 2) { request in
             .json(Self.keys(request).isEmpty ? #"{"success":true,"event_id":"e"}"# : body)
         }
@@ -163,7 +162,7 @@ struct EventBatchTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `an answer in the published form is understood, mobile-api Batch Operations`() async throws {
+    @Test func `a response in the published form is understood, mobile-api Batch Operations`() async throws {
         let (gateway, _) = try await Self.gateway(Self.remote(batch: 4), events: 2) { _ in
             .json(#"{"results":[{"status":"success","resource_id":"a"},{"status":"error","error":"not now"}]}"#)
         }

@@ -42,7 +42,7 @@ struct EventSenderTests {
     }
 
     @Test(arguments: [200, 202])
-    func `not counted with a reason is a final answer`(status: Int) async throws {
+    func `not counted with a reason is a final response`(status: Int) async throws {
         let peer = try FaultyPeer { _, _ in
             .status(status, body: #"{"success":true,"counted":false,"reason":"cap_reached"}"#)
         }
@@ -92,7 +92,7 @@ struct EventSenderTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `an answer lost on the way leads to a repeat that the key makes harmless`() async throws {
+    @Test func `a response lost on the way leads to a repeat that the key makes harmless`() async throws {
         let ledger = Mutex<[String: Int]>([:])
         let peer = try FaultyPeer { request, position in
             let body = try? JSONSerialization.jsonObject(with: Data(request.body.utf8)) as? [String: Any]
@@ -101,7 +101,7 @@ struct EventSenderTests {
                 ledger[key, default: 0] += 1
                 return ledger[key] ?? 0
             }
-            // The directory has written it down, but every first answer gets lost.
+            // The directory has written it down, but every first response gets lost.
             return count == 1 ? .raw("HTTP/1.1 200 OK\r\nContent-Length: 500\r\n\r\n{\"succ") : .json(Self.counted)
         }
         let gateway = try await GatewayFixture(peer.url)
@@ -170,7 +170,7 @@ struct EventSenderTests {
         (#"{"voip_dialer_enabled":false}"#, .gatedVoipDialerDisabled),
         (#"{"account_status":"canceled"}"#, .gatedAccountStatus),
     ])
-    func `a gate in an event answer closes at once and is stored`(config: String, reason: PassThroughReason)
+    func `a gate in an event response closes at once and is stored`(config: String, reason: PassThroughReason)
         async throws
     {
         let peer = try FaultyPeer { _, position in
@@ -185,7 +185,7 @@ struct EventSenderTests {
         var stored = try await gateway.cache.syncState().gates
         stored.obeysVoipDialer = true
         #expect(stored.closed == reason)
-        // Other gates do not hold back events, and an answer without config changes none.
+        // Other gates do not hold back events, and a response without config changes none.
         gateway.outbox.add("displayed:2")
         await sender.sendBatch()
         #expect(peer.requests.count == 2)
@@ -193,11 +193,11 @@ struct EventSenderTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `an answer that comes late opens no gate that was closed meanwhile`() async throws {
-        let mayAnswer = Mutex(false)
+    @Test func `a response that comes late opens no gate that was closed meanwhile`() async throws {
+        let mayRespond = Mutex(false)
         let peer = try FaultyPeer { request, _ in
             let isLate = request.body.contains("displayed:1")
-            for _ in 0..<2_000 where isLate && !mayAnswer.withLock({ $0 }) { usleep(5_000) }
+            for _ in 0..<2_000 where isLate && !mayRespond.withLock({ $0 }) { usleep(5_000) }
             let used = isLate ? 9 : 10
             return .json(
                 #"{"success":true,"counted":true,"config":{"used_this_month":\#(used),"cap_this_month":10}}"#)
@@ -209,7 +209,7 @@ struct EventSenderTests {
         let batch = Task { await sender.sendBatch() }
         for _ in 0..<1_000 where gateway.closed == nil { try await Task.sleep(for: .milliseconds(5)) }
         #expect(gateway.closed == .gatedCapReached)
-        mayAnswer.withLock { $0 = true }
+        mayRespond.withLock { $0 = true }
         _ = await batch.value
         #expect(sender.counts.delivered == 2)
         #expect(gateway.closed == .gatedCapReached)
@@ -220,7 +220,7 @@ struct EventSenderTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `an answer the outbox cannot keep is asked for again with the same key`() async throws {
+    @Test func `a response the outbox cannot keep is asked for again with the same key`() async throws {
         let peer = try FaultyPeer { _, _ in .json(Self.counted) }
         let gateway = try await GatewayFixture(peer.url)
         gateway.outbox.add("displayed:1")
@@ -254,10 +254,10 @@ struct EventSenderTests {
 
     @Test func `a graceful stop finishes what is in flight and begins nothing new`() async throws {
         let arrived = Flag()
-        let mayAnswer = Flag()
+        let mayRespond = Flag()
         let peer = try FaultyPeer { _, _ in
             arrived.set()
-            while !mayAnswer.isSet { Thread.sleep(forTimeInterval: 0.005) }
+            while !mayRespond.isSet { Thread.sleep(forTimeInterval: 0.005) }
             return .json(Self.counted)
         }
         let gateway = try await GatewayFixture(peer.url, time: ManualTime())
@@ -267,7 +267,7 @@ struct EventSenderTests {
         async let running: Void = group.run()
         await until { arrived.isSet }
         await group.triggerGracefulShutdown()
-        mayAnswer.set()
+        mayRespond.set()
         try await running
         #expect(peer.requests.count == 1)
         #expect(gateway.outbox.fates.filter { $0 == .waiting }.count == 2)

@@ -4,9 +4,9 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// An HTTP server on a loopback port that answers as badly as it is told to, byte by byte.
+/// An HTTP server on a loopback port that responds as badly as a test demands, byte by byte.
 ///
-/// One thread accepts, one thread per connection reads a request, answers and closes.
+/// One thread accepts, one thread per connection reads a request, responds and closes.
 final class FaultyPeer: Sendable {
     struct Request: Sendable {
         var method = ""
@@ -19,8 +19,8 @@ final class FaultyPeer: Sendable {
         var path: String { String(target.prefix { $0 != "?" }) }
     }
 
-    enum Answer: Sendable {
-        /// A well-formed answer.
+    enum Response: Sendable {
+        /// A well-formed response.
         case status(Int, headers: [String: String] = [:], body: String = "")
         /// These bytes, then the end of the connection.
         case raw(String)
@@ -34,13 +34,13 @@ final class FaultyPeer: Sendable {
         case endless(String)
 
         /// A refusal with the contract's error body, as the directory itself sends it.
-        static func refusal(_ status: Int) -> Answer {
+        static func refusal(_ status: Int) -> Response {
             .status(
                 status, headers: ["Content-Type": "application/json"],
                 body: #"{"success":false,"error":"refused","code":null}"#)
         }
 
-        static func json(_ body: String) -> Answer {
+        static func json(_ body: String) -> Response {
             .status(200, headers: ["Content-Type": "application/json"], body: body)
         }
     }
@@ -48,11 +48,11 @@ final class FaultyPeer: Sendable {
     let port: UInt16
     private let listener: Int32
     private let received = Mutex<[Request]>([])
-    private let answer: @Sendable (Request, Int) -> Answer
+    private let response: @Sendable (Request, Int) -> Response
 
-    /// - Parameter answer: gets each request with its position, counted from zero.
-    init(_ answer: @escaping @Sendable (Request, Int) -> Answer) throws {
-        self.answer = answer
+    /// - Parameter response: gets each request with its position, counted from zero.
+    init(_ response: @escaping @Sendable (Request, Int) -> Response) throws {
+        self.response = response
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -88,7 +88,7 @@ final class FaultyPeer: Sendable {
             requests.append(request)
             return requests.count - 1
         }
-        switch answer(request, position) {
+        switch response(request, position) {
         case .status(let status, let headers, let body):
             var head = "HTTP/1.1 \(status) Status\r\nConnection: close\r\nContent-Length: \(body.utf8.count)\r\n"
             for (name, value) in headers { head += "\(name): \(value)\r\n" }

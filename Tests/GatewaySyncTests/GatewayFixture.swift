@@ -37,7 +37,7 @@ final class GatewayFixture: Sendable {
         index = BrandCacheIndexFile(cache, folder: folder.path, profile: RenderingProfile(), logger: logger)
         if !records.isEmpty {
             _ = try await cache.apply(
-                StoredAnswer(
+                StoredResponse(
                     isFull: true, upserts: records, removals: [], cursor: "cursor-0", gates: BrandingGates(),
                     now: ManualTime.start - 60))
         }

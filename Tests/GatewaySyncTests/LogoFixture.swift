@@ -40,7 +40,7 @@ final class LogoFixture: Sendable {
                 logoURL: base + path, callReason: nil, updatedAt: "2026-01-01T00:00:00Z")
         }
         _ = try await cache.apply(
-            StoredAnswer(isFull: true, upserts: records, removals: [], cursor: "c", gates: .init(), now: 1))
+            StoredResponse(isFull: true, upserts: records, removals: [], cursor: "c", gates: .init(), now: 1))
         let store = LogoStore(
             database, stateFolder: folder.path,
             settings: .init(forms: .asItCame, publicURL: "http://192.0.2.10:9480", missing: .none),
@@ -104,7 +104,7 @@ enum Picture {
     }
 }
 
-extension FaultyPeer.Answer {
+extension FaultyPeer.Response {
     static func picture(_ bytes: [UInt8], _ headers: [String: String] = [:]) -> Self {
         var head = "HTTP/1.1 200 OK\r\nContent-Type: image/png\r\nContent-Length: \(bytes.count)\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
@@ -112,17 +112,17 @@ extension FaultyPeer.Answer {
     }
 }
 
-/// What a host may answer instead of a logo.
+/// Responses of a host instead of a logo.
 enum Hostility: CaseIterable {
     case page, script, declaredTooLarge, endless, redirectHome, redirectAway, bomb, wideBomb, cutBody, cutPicture, slow
-    case silent, missing, unasked304, noAnswer
+    case silent, missing, unasked304, noResponse
 
     /// Only a host that says nothing is worth a short patience; all others get the time a busy machine needs.
     func patience(_ settings: inout LogoSettings) {
         if self == .slow || self == .silent { settings.timeout = .seconds(2) }
     }
 
-    var answer: FaultyPeer.Answer {
+    var response: FaultyPeer.Response {
         switch self {
         case .page: .status(200, headers: ["Content-Type": "image/png"], body: "<html>not a logo</html>")
         case .script: .status(200, headers: ["Content-Type": "image/svg+xml"], body: "<svg onload='alert(1)'/>")
@@ -138,7 +138,7 @@ enum Hostility: CaseIterable {
         case .silent: .silence
         case .missing: .status(404, body: "gone")
         case .unasked304: .status(304)
-        case .noAnswer: .raw("")
+        case .noResponse: .raw("")
         }
     }
 
@@ -148,7 +148,7 @@ enum Hostility: CaseIterable {
         case .declaredTooLarge, .endless: "too_large"
         case .redirectHome, .redirectAway: "redirect"
         case .bomb, .wideBomb: "too_many_pixels"
-        case .cutBody, .noAnswer: "network"
+        case .cutBody, .noResponse: "network"
         case .cutPicture: "cut"
         case .slow, .silent: "timeout"
         case .missing, .unasked304: "status"

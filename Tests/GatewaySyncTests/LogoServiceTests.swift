@@ -65,7 +65,7 @@ struct LogoServiceTests {
     @Test(arguments: Hostility.allCases) func `a hostile host gets nowhere, and is left alone for a while`(
         hostility: Hostility
     ) async throws {
-        let peer = try FaultyPeer { _, _ in hostility.answer }
+        let peer = try FaultyPeer { _, _ in hostility.response }
         let gateway = try await LogoFixture(peer, logos: ["/acme.png"], configure: hostility.patience)
         await gateway.service.round()
         await until { peer.requests.count >= 1 }
@@ -103,7 +103,7 @@ struct LogoServiceTests {
         #expect(peer.requests.count == 6)
     }
 
-    @Test func `a host that answers is no silent one, whatever it answers`() async throws {
+    @Test func `a host that responds is no silent one, whatever the response`() async throws {
         let peer = try FaultyPeer { _, position in position % 3 == 0 ? .status(404, body: "") : .raw("") }
         let gateway = try await LogoFixture(peer, logos: (0..<8).map { "/\($0).png" }) { $0.concurrency = 1 }
         await gateway.service.round()
@@ -111,7 +111,7 @@ struct LogoServiceTests {
         #expect(peer.requests.count == 8)
     }
 
-    @Test func `what a bad answer leaves is the last good copy`() async throws {
+    @Test func `what a bad response leaves is the last good copy`() async throws {
         let peer = try FaultyPeer { _, position in position == 0 ? .picture(Picture.png()) : .status(500) }
         let gateway = try await LogoFixture(peer, logos: ["/acme.png"])
         await gateway.service.round()
@@ -133,7 +133,7 @@ struct LogoServiceTests {
     }
 
     @Test func `the checked address is the one connected to`() async throws {
-        // The system cannot resolve logos.test at all: only the answer that was checked can have led to the peer.
+        // The system cannot resolve logos.test at all: only the response that was checked can have led to the peer.
         let peer = try FaultyPeer { _, _ in .picture(Picture.png()) }
         let gateway = try await LogoFixture(peer, logos: ["/acme.png"], host: "LOGOS.test")
         await gateway.service.round()

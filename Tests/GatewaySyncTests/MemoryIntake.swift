@@ -5,7 +5,7 @@ import CallAccounting
 import GatewaySync
 import Synchronization
 
-/// What an answer put into its intake, kept in memory.
+/// The records of a sync response, kept in memory.
 final class MemoryIntake: BrandIntake {
     struct Content {
         var records: [BrandRecord] = []

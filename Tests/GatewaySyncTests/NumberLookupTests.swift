@@ -46,13 +46,13 @@ struct NumberLookupTests {
     }
 
     @Test(arguments: [
-        FaultyPeer.Answer.status(404), .status(200), .json(#"{"success":true,"e164":"+61412345678"}"#),
+        FaultyPeer.Response.status(404), .status(200), .json(#"{"success":true,"e164":"+61412345678"}"#),
         .json(#"{"success":true,"e164":"+61400000000","brand_name":"Another"}"#),
     ])
     func `a number the directory does not know is asked once until its time is over`(
-        answer: FaultyPeer.Answer
+        response: FaultyPeer.Response
     ) async throws {
-        let peer = try FaultyPeer { _, _ in answer }
+        let peer = try FaultyPeer { _, _ in response }
         let gateway = try await GatewayFixture(peer.url)
         let lookup = Self.lookup(gateway, LookupSchedule(negativeTTL: .seconds(600)))
         let number = try #require(E164Number("+61412345678"))
@@ -104,7 +104,7 @@ struct NumberLookupTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `a lookup that fails is no answer, and closes no gate but for 401`() async throws {
+    @Test func `a failed lookup is no result, and closes no gate but for 401`() async throws {
         let peer = try FaultyPeer { _, position in .status(position == 0 ? 503 : 401) }
         let gateway = try await GatewayFixture(peer.url)
         let lookup = Self.lookup(gateway)

@@ -106,13 +106,13 @@ struct PartialRefusalTests {
     @Test func `a proxy's 404 asks for no full sync, the directory's refusal of a cursor for one without condition`()
         async throws
     {
-        let tagged = FaultyPeer.Answer.status(200, headers: ["ETag": "\"v1\""], body: Self.synced)
-        let answers: [FaultyPeer.Answer] = [
+        let tagged = FaultyPeer.Response.status(200, headers: ["ETag": "\"v1\""], body: Self.synced)
+        let responses: [FaultyPeer.Response] = [
             // Both mounts are asked.
             tagged, .status(404), .status(404), tagged,
             .status(400, body: #"{"error":"no such cursor","code":"BAD_REQUEST"}"#), tagged,
         ]
-        let peer = try FaultyPeer { _, position in answers[min(position, answers.count - 1)] }
+        let peer = try FaultyPeer { _, position in responses[min(position, responses.count - 1)] }
         let gateway = try await GatewayFixture(peer.url)
         let service = gateway.service()
         var wasFull: [Bool] = []

@@ -227,7 +227,7 @@ struct PublishedExamplesTests {
     @Test(arguments: [
         // ios-sdk README 2: a single identity.
         (
-            FaultyPeer.Answer.json(
+            FaultyPeer.Response.json(
                 #"""
                 {"e164": "\#(number)", "brand_name": "Harbour Freight", "logo_url": "https://logos.example.com/h.png",
                  "call_reason": "Delivery today", "updated_at": "2026-05-04T10:11:12Z"}
@@ -264,9 +264,9 @@ struct PublishedExamplesTests {
         (.status(200, body: ""), nil), (.status(404, body: ""), nil), (.refusal(404), nil),
     ])
     func `a published lookup response brands the next call, or leaves it as it is`(
-        answer: FaultyPeer.Answer, name: String?
+        response: FaultyPeer.Response, name: String?
     ) async throws {
-        let peer = try FaultyPeer { _, _ in answer }
+        let peer = try FaultyPeer { _, _ in response }
         let gateway = try await GatewayFixture(peer.url)
         let lookup = NumberLookup(
             client: gateway.client, device: gateway.device, publisher: gateway.publisher, schedule: LookupSchedule(),

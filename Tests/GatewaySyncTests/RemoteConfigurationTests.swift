@@ -82,13 +82,13 @@ struct RemoteConfigurationTests {
     }
 
     @Test(arguments: [
-        (FaultyPeer.Answer.status(404), true), (.status(405), true), (.refusal(400), true), (.status(503), false),
+        (FaultyPeer.Response.status(404), true), (.status(405), true), (.refusal(400), true), (.status(503), false),
         (.status(403), false), (.status(400), false),
     ])
     func `a directory without one is left in peace, one that is away is asked again`(
-        answer: FaultyPeer.Answer, isSettled: Bool
+        response: FaultyPeer.Response, isSettled: Bool
     ) async throws {
-        let peer = try FaultyPeer { _, _ in answer }
+        let peer = try FaultyPeer { _, _ in response }
         let gateway = try await GatewayFixture(peer.url)
         #expect(await Self.service(gateway).fetch() == isSettled)
         #expect(gateway.client.word.remote == nil)

@@ -44,13 +44,13 @@ struct RequestRateLimiterTests {
         #expect(pace.pause(now: steady + 60) == .seconds(45))
     }
 
-    @Test func `requests in flight are counted before their answers say so`() {
+    @Test func `requests in flight are counted before their responses report it`() {
         let pace = RequestRateLimiter()
         pace.note(Self.headers("2", "60"), asked: nil, now: Self.now, wall: Self.now)
         #expect(pace.admit(now: Self.now) == nil)
         #expect(pace.admit(now: Self.now) == nil)
         #expect(pace.admit(now: Self.now) == .seconds(60))
-        // The late answer of the first of both.
+        // The late response of the first of both.
         pace.note(Self.headers("1", "60"), asked: nil, now: Self.now, wall: Self.now)
         #expect(pace.admit(now: Self.now) == .seconds(60))
         #expect(pace.admit(now: Self.now + 60) == nil)

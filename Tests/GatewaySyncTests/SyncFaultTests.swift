@@ -11,23 +11,23 @@ import Testing
 /// One way a directory can misbehave, and what must come of it.
 struct Fault: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    var answer: FaultyPeer.Answer
+    var response: FaultyPeer.Response
     /// How the sync ends; anything but success leaves records and cursor alone.
     var result = SyncStatus.Result.failed
     var closed: PassThroughReason?
     /// Requests made before giving up.
     var requests = 1
-    /// What becomes of an event that is answered like this.
+    /// The result of an event with this response.
     var event = EventFate.postponed
 
     enum EventFate: Sendable { case postponed, refused, delivered }
 
     init(
-        _ description: String, _ answer: FaultyPeer.Answer, result: SyncStatus.Result = .failed,
+        _ description: String, _ response: FaultyPeer.Response, result: SyncStatus.Result = .failed,
         closed: PassThroughReason? = nil, requests: Int = 1, event: EventFate = .postponed
     ) {
         testDescription = description
-        self.answer = answer
+        self.response = response
         self.result = result
         self.closed = closed
         self.requests = requests
@@ -36,7 +36,7 @@ struct Fault: Sendable, CustomTestStringConvertible {
 
     /// Only a peer that says nothing is worth a short patience; all others get the time a busy machine needs.
     func patience(_ settings: inout DirectorySettings) {
-        switch answer {
+        switch response {
         case .silence, .stall:
             settings.requestTimeout = .seconds(2)
             settings.resourceTimeout = .seconds(2)
@@ -105,7 +105,7 @@ struct SyncFaultTests {
 
     @Test(arguments: Fault.rows)
     func `the last records stay, only a refused key closes the gate`(fault: Fault) async throws {
-        let peer = try FaultyPeer { _, _ in fault.answer }
+        let peer = try FaultyPeer { _, _ in fault.response }
         let gateway = try await GatewayFixture(
             peer.url, records: [record(number)],
             configure: fault.patience)
@@ -129,7 +129,7 @@ struct SyncFaultTests {
 
     @Test(arguments: Fault.rows)
     func `an event is repeated, refused or held back`(fault: Fault) async throws {
-        let peer = try FaultyPeer { _, _ in fault.answer }
+        let peer = try FaultyPeer { _, _ in fault.response }
         let gateway = try await GatewayFixture(
             peer.url, records: [record(number)], configure: fault.patience)
         gateway.outbox.add("displayed:1")

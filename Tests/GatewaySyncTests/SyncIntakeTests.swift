@@ -9,22 +9,22 @@ import Testing
 
 @testable import GatewaySync
 
-@Suite("A sync answer, read while it comes in")
+@Suite("A sync response, read while it comes in")
 struct SyncIntakeTests {
     private static let start = #"{"success":true,"synced_at":"c","#
 
     /// Feeds a body in pieces of a size and ends it.
     private func read(
         _ body: String, into intake: MemoryIntake = MemoryIntake(), pieces: Int = .max, limit: Int = 1 << 30
-    ) async throws -> (answer: ReceivedSync, tally: SyncTally) {
+    ) async throws -> (response: ReceivedSync, tally: SyncTally) {
         var records = SyncIntake(into: intake, limit: limit)
         var rest = Array(body.utf8)[...]
         while !rest.isEmpty {
             try await records.take(ByteBuffer(bytes: rest.prefix(pieces)))
             rest = rest.dropFirst(pieces)
         }
-        let answer = try await records.finish()
-        return (answer, records.tally)
+        let response = try await records.finish()
+        return (response, records.tally)
     }
 
     private func item(_ number: String, active: Bool? = nil, at time: String = "2026-01-01T00:00:00Z") -> String {
@@ -57,9 +57,9 @@ struct SyncIntakeTests {
             + #""branding" : [ "# + odd + " , 5, " + item("+61412000002") + " ] ,\"success\":true,"
             + #""synced_at":"c,}]", "count": 3 }"# + "\r\n"
         let intake = MemoryIntake()
-        let (answer, tally) = try await read(body, into: intake, pieces: pieces)
-        #expect(answer.syncedAt == "c,}]")
-        #expect(answer.config?.accountStatus == "trial")
+        let (response, tally) = try await read(body, into: intake, pieces: pieces)
+        #expect(response.syncedAt == "c,}]")
+        #expect(response.config?.accountStatus == "trial")
         #expect(intake.records.map(\.name) == ["a\"]},{\\", "A"])
         #expect(intake.records.map(\.brandID) == ["[}", "b"])
         #expect(tally.rejected == ["no branding record": 1])
@@ -85,7 +85,7 @@ struct SyncIntakeTests {
         (start + #""pad":"\#(String(repeating: "x", count: 300_000))","branding":[]}"#, "longer"),
         (start + #""\#(String(repeating: "k", count: 300))":1,"branding":[]}"#, "longer"),
     ])
-    func `what is not the contract's answer is refused whole`(body: String, reason: String) async throws {
+    func `what is not the contract's response is refused whole`(body: String, reason: String) async throws {
         for pieces in [1, Int.max] {
             let error = await #expect(throws: DirectoryError.self) { try await read(body, pieces: pieces) }
             guard case .badResponse(let text) = error else { Issue.record("\(String(describing: error))"); return }
@@ -93,7 +93,7 @@ struct SyncIntakeTests {
         }
     }
 
-    @Test func `records go on in batches, so that memory does not grow with the answer`() async throws {
+    @Test func `records go on in batches, so that memory does not grow with the response`() async throws {
         let intake = MemoryIntake()
         let items = (0..<5000).map { item("+6141200\($0 + 1000)") }.joined(separator: ",")
         let (_, tally) = try await read(Self.start + #""branding":["# + items + "]}", into: intake)

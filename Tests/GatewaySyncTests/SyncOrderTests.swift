@@ -12,14 +12,14 @@ import Testing
 
 @Suite("A sync that an operator asks for", .timeLimit(.minutes(8)))
 struct SyncOrderTests {
-    private static func answer(_ numbers: Int, at cursor: String = "c") -> FaultyPeer.Answer {
+    private static func response(_ numbers: Int, at cursor: String = "c") -> FaultyPeer.Response {
         let items = (0..<numbers).map { #"{"phone_number_e164":"+6149157015\#($0)","brand_name":"Acme"}"# }
         return .json(#"{"branding":[\#(items.joined(separator: ","))],"synced_at":"\#(cursor)"}"#)
     }
 
     /// A service whose first sync has ended and whose next one is half an hour away.
     private static func settled(
-        _ answer: @escaping @Sendable (FaultyPeer.Request, Int) -> FaultyPeer.Answer,
+        _ response: @escaping @Sendable (FaultyPeer.Request, Int) -> FaultyPeer.Response,
         _ body: (SyncService, FaultyPeer, GatewayFixture) async throws -> Void
     ) async throws {
         let syncs = Mutex(0)
@@ -29,7 +29,7 @@ struct SyncOrderTests {
                 defer { count += 1 }
                 return count
             }
-            return answer(request, position)
+            return response(request, position)
         }
         let time = ManualTime()
         let gateway = try await GatewayFixture(peer.url, time: time)
@@ -44,7 +44,7 @@ struct SyncOrderTests {
 
     @Test func `it begins at once and reports what came`() async throws {
         try await Self.settled { _, position in
-            position == 0 ? Self.answer(2, at: "first") : Self.answer(position == 1 ? 3 : 1, at: "c")
+            position == 0 ? Self.response(2, at: "first") : Self.response(position == 1 ? 3 : 1, at: "c")
         } _: { service, peer, gateway in
             let incremental = try await service.syncOrdered(full: false)
             #expect(incremental == SyncReport(isFull: false, written: 1))
@@ -57,13 +57,13 @@ struct SyncOrderTests {
     }
 
     @Test(arguments: [
-        (FaultyPeer.Answer.status(503), "the directory is not available"),
+        (FaultyPeer.Response.status(503), "the directory is not available"),
         (.status(403, body: "<h1>Blocked</h1>"), "a proxy or firewall sent it"), (.status(401), "check the key"),
         (.json("{}"), "branding is missing"),
     ])
-    func `its failure is reported with the remedy`(answer: FaultyPeer.Answer, words: String) async throws {
+    func `its failure is reported with the remedy`(response: FaultyPeer.Response, words: String) async throws {
         let isFailing = Flag()
-        let peer = try FaultyPeer { _, _ in isFailing.isSet ? answer : Self.answer(1) }
+        let peer = try FaultyPeer { _, _ in isFailing.isSet ? response : Self.response(1) }
         let gateway = try await GatewayFixture(peer.url)
         let service = gateway.service()
         await service.syncOnce()
@@ -79,16 +79,16 @@ struct SyncOrderTests {
     }
 
     @Test func `a second one is refused while a sync runs`() async throws {
-        let (mayAnswer, isAsked) = (Flag(), Flag())
+        let (mayRespond, isAsked) = (Flag(), Flag())
         try await Self.settled { _, position in
             if position > 0 { isAsked.set() }
-            while position > 0, !mayAnswer.isSet { usleep(2_000) }
-            return Self.answer(1)
+            while position > 0, !mayRespond.isSet { usleep(2_000) }
+            return Self.response(1)
         } _: { service, _, _ in
             let first = Task { try await service.syncOrdered(full: false) }
             await until { isAsked.isSet }
             await #expect(throws: SyncRefusal.running) { try await service.syncOrdered(full: true) }
-            mayAnswer.set()
+            mayRespond.set()
             let report = try await first.value
             #expect(report.error == nil)
             let next = try await service.syncOrdered(full: false)

@@ -14,9 +14,9 @@ import Testing
 
 @Suite("Keeping in step with the directory", .timeLimit(.minutes(8)))
 struct SyncServiceTests {
-    private static func answer(
+    private static func response(
         _ numbers: [String] = [], at cursor: String = "cursor-1", name: String = "Acme", extra: String = ""
-    ) -> FaultyPeer.Answer {
+    ) -> FaultyPeer.Response {
         let items = numbers.map {
             #"{"phone_number_e164":"\#($0)","brand_name":"\#(name)","brand_id":"b","updated_at":"2026-02-01T00:00:00Z"}"#
         }
@@ -25,7 +25,7 @@ struct SyncServiceTests {
     }
 
     @Test func `the first sync is full, the next go on from the server's cursor`() async throws {
-        let peer = try FaultyPeer { _, position in Self.answer(["+6141200000\(position)"], at: "c+\(position)") }
+        let peer = try FaultyPeer { _, position in Self.response(["+6141200000\(position)"], at: "c+\(position)") }
         let gateway = try await GatewayFixture(peer.url)
         let service = gateway.service()
         await service.syncOnce()
@@ -45,7 +45,7 @@ struct SyncServiceTests {
     }
 
     @Test func `after a day the whole set is asked for, and what is not in it goes`() async throws {
-        let peer = try FaultyPeer { _, position in Self.answer(position == 0 ? ["+61412000001"] : ["+61412000002"]) }
+        let peer = try FaultyPeer { _, position in Self.response(position == 0 ? ["+61412000001"] : ["+61412000002"]) }
         let gateway = try await GatewayFixture(peer.url)
         let service = gateway.service()
         await service.syncOnce()
@@ -60,10 +60,10 @@ struct SyncServiceTests {
     }
 
     @Test func `a clock set back leads to a full sync, not to none`() async throws {
-        let peer = try FaultyPeer { _, _ in Self.answer() }
+        let peer = try FaultyPeer { _, _ in Self.response() }
         let gateway = try await GatewayFixture(peer.url)
         _ = try await gateway.cache.apply(
-            StoredAnswer(
+            StoredResponse(
                 isFull: true, upserts: [], removals: [], cursor: "c", gates: BrandingGates(),
                 now: ManualTime.start + 999_999))
         let service = gateway.service()
@@ -77,7 +77,7 @@ struct SyncServiceTests {
             #"{"success":true,"synced_at":"c2","branding":[{"phone_number_e164":"+61412000001","brand_name":"Acme","#
             + #""brand_id":"b","updated_at":"2026-03-01T00:00:00Z","is_active":false}]}"#
         let peer = try FaultyPeer { _, position in
-            position == 0 ? Self.answer(["+61412000001", "+61412000002"]) : .json(inactive)
+            position == 0 ? Self.response(["+61412000001", "+61412000002"]) : .json(inactive)
         }
         let gateway = try await GatewayFixture(peer.url)
         let service = gateway.service()
@@ -90,7 +90,7 @@ struct SyncServiceTests {
     }
 
     @Test func `records that cannot be used are counted by reason, the others are taken`() async throws {
-        let peer = try FaultyPeer { _, _ in Self.answer(["12", "+0123456789", "+61412000001", "n/a"]) }
+        let peer = try FaultyPeer { _, _ in Self.response(["12", "+0123456789", "+61412000001", "n/a"]) }
         let gateway = try await GatewayFixture(peer.url)
         let service = gateway.service()
         await service.syncOnce()
@@ -139,7 +139,7 @@ struct SyncServiceTests {
 
     @Test func `a gate alone changes without a new index`() async throws {
         let peer = try FaultyPeer { _, position in
-            Self.answer(
+            Self.response(
                 ["+61412000001"], extra: position == 0 ? "" : #","config":{"branding_enabled":false}"#)
         }
         let gateway = try await GatewayFixture(peer.url)
@@ -154,7 +154,7 @@ struct SyncServiceTests {
 
     @Test func `a gate closes although the records that came with it cannot be stored`() async throws {
         let peer = try FaultyPeer { _, position in
-            Self.answer(
+            Self.response(
                 ["+6141200000\(position)"], extra: position == 0 ? "" : #","config":{"branding_enabled":false}"#)
         }
         let gateway = try await GatewayFixture(peer.url)
@@ -177,7 +177,7 @@ struct SyncServiceTests {
 
     @Test func `a refused cursor leads to a full sync`() async throws {
         let peer = try FaultyPeer { request, _ in
-            request.target.contains("since=") ? .refusal(400) : Self.answer(["+61412000002"])
+            request.target.contains("since=") ? .refusal(400) : Self.response(["+61412000002"])
         }
         let gateway = try await GatewayFixture(peer.url, records: [record("+61412000001")])
         let service = gateway.service()
@@ -191,7 +191,7 @@ struct SyncServiceTests {
 
     @Test func `a sync is acknowledged where that is wanted, and its refusal changes nothing`() async throws {
         let peer = try FaultyPeer { request, _ in
-            request.method == "POST" ? .status(500) : Self.answer(["+61412000001"])
+            request.method == "POST" ? .status(500) : Self.response(["+61412000001"])
         }
         let gateway = try await GatewayFixture(peer.url)
         var schedule = SyncSchedule()
@@ -206,7 +206,7 @@ struct SyncServiceTests {
     }
 
     @Test func `it syncs at once, then every interval, and when it is asked to`() async throws {
-        let peer = try FaultyPeer { request, _ in request.method == "GET" ? Self.answer() : .json("{}") }
+        let peer = try FaultyPeer { request, _ in request.method == "GET" ? Self.response() : .json("{}") }
         let time = ManualTime()
         let gateway = try await GatewayFixture(peer.url, time: time)
         let service = gateway.service()
@@ -245,7 +245,7 @@ struct SyncServiceTests {
         let told = Mutex<[String]>([])
         let peer = try FaultyPeer { _, _ in
             told.withLock { $0.append("asked") }
-            return status == 200 ? Self.answer(["+61412000001"]) : .status(status, body: "")
+            return status == 200 ? Self.response(["+61412000001"]) : .status(status, body: "")
         }
         let gateway = try await GatewayFixture(peer.url)
         let service = SyncService(
@@ -265,7 +265,7 @@ struct SyncServiceTests {
     }
 
     @Test func `an index that could not be built is built with the next sync`() async throws {
-        let peer = try FaultyPeer { _, _ in Self.answer(["+61412000001"]) }
+        let peer = try FaultyPeer { _, _ in Self.response(["+61412000001"]) }
         let gateway = try await GatewayFixture(peer.url)
         let mayBuild = Flag()
         let service = SyncService(

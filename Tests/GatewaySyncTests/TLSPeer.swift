@@ -66,7 +66,7 @@ struct TestAuthority {
     }
 }
 
-/// An HTTPS server on loopback that gives every request one answer and keeps what it was sent.
+/// An HTTPS server on loopback that gives every request one response and keeps what it was sent.
 final class TLSPeer: Sendable {
     private let received = Mutex("")
     private let channel = Mutex<(any Channel)?>(nil)
@@ -75,7 +75,7 @@ final class TLSPeer: Sendable {
     var text: String { received.withLock { $0 } }
     var url: String { "https://localhost:\(channel.withLock { $0?.localAddress?.port } ?? 0)" }
 
-    init(_ files: (chain: [NIOSSLCertificate], key: NIOSSLPrivateKey), answer body: String) async throws {
+    init(_ files: (chain: [NIOSSLCertificate], key: NIOSSLPrivateKey), response body: String) async throws {
         let configuration = TLSConfiguration.makeServerConfiguration(
             certificateChain: files.chain.map { .certificate($0) }, privateKey: .privateKey(files.key))
         let context = try NIOSSLContext(configuration: configuration)
@@ -111,8 +111,8 @@ final class TLSPeer: Sendable {
             request += text
             guard request.contains("\r\n\r\n") else { return }
             request = ""
-            let answer = "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
-            context.writeAndFlush(NIOAny(ByteBuffer(string: answer)), promise: nil)
+            let response = "HTTP/1.1 200 OK\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)"
+            context.writeAndFlush(NIOAny(ByteBuffer(string: response)), promise: nil)
         }
 
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }

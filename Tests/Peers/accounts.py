@@ -85,7 +85,7 @@ def difference(call, words, events):
         return found or None
     end, outcome, meta = ENDS[call.kind]
     shown = ["displayed"]
-    # Evidence that the name was shown is a 180 or a person's answer. A 180 that came to a killed gateway and never to
+    # Evidence that the name was shown is a 180 or a person's 2xx. A 180 that came to a killed gateway and never to
     # the carrier may have been taken down or not.
     is_certain = "rang" in words or call.kind in PICKED_UP
     back = ["returned"] if call.kind == "returned" else []

@@ -25,7 +25,7 @@ class LossyProxy:
         self.directory, self.share = directory, share
         self.chance = random.Random(seed)
         self.lock = threading.Lock()
-        self.answered = self.lost = self.events_lost = 0
+        self.responses = self.lost = self.events_lost = 0
         self.server = Server(ADDRESS, self.handler())
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
@@ -39,7 +39,7 @@ class LossyProxy:
         """Decides whether one response to an event is dropped, and counts it."""
         with self.lock:
             is_lost = self.chance.random() < self.share
-            self.answered += 1
+            self.responses += 1
             self.lost += is_lost
             self.events_lost += body.count(b'"event_key"') if is_lost else 0
             return is_lost
@@ -54,18 +54,18 @@ class LossyProxy:
                 try:
                     headers = {name: value for name, value in self.headers.items() if name.lower() != "connection"}
                     line.request(self.command, self.path, body, headers)
-                    answer = line.getresponse()
-                    data = answer.read()
+                    response = line.getresponse()
+                    data = response.read()
                 except (OSError, http.client.HTTPException):
                     return self.drop()
                 finally:
                     line.close()
                 # The directory has responded, so the event is in its ledger.
-                is_taken = answer.status < 300 and b'"event_key"' in body
+                is_taken = response.status < 300 and b'"event_key"' in body
                 if is_taken and proxy.is_to_be_lost(body):
                     return self.drop()
-                self.send_response(answer.status)
-                for name, value in answer.getheaders():
+                self.send_response(response.status)
+                for name, value in response.getheaders():
                     if name.lower() not in ("content-length", "transfer-encoding", "connection", "date", "server"):
                         self.send_header(name, value)
                 self.send_header("Content-Length", str(len(data)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A phone on PJSIP without a sound card: registers, answers each INVITE with 180 and then with one status.
+"""A phone on PJSIP without a sound card: registers, sends 180 to each INVITE and then one status.
 
 Prints one JSON object a line: registrations, incoming INVITEs with the name they show, states of calls.
 """

@@ -17,9 +17,9 @@ KINDS = {
     "declined": "05",  # 603 after ringing
     "unknown-number": "06",  # 404
     "forwarded": "07",  # 181, then answered
-    "voicemail": "08",  # shown by a header of the answer
+    "voicemail": "08",  # shown by a header of the 2xx
     "elsewhere": "09",  # CANCEL with Reason: SIP;cause=200
-    "nobody": "10",  # a stranger, or a withheld number of a brand; answered
+    "nobody": "10",  # an unknown caller, or a withheld number of a brand; answered
     "tried-again": "11",  # 500, then a new Call-ID; answered
     "returned": "12",  # the caller gives up and is called back
     "rings-out": "13",  # 480 after ringing

@@ -47,7 +47,7 @@ whole_call() {
     ok "the phone's From has the brand's name" at_the_phone '^From: "Acme Bank" <sip:\+?4989123456@'
     ok "the phone's Call-Info has the brand's logo" at_the_phone '^Call-Info: <https://logos.example/acme.png>;purpose=icon'
     ok "the phone hears the caller" phone_heard_the_caller
-    # Asterisk answers 403 for cause 21. A proxy forwards a 503 as 500 (RFC 3261 §16.7 step 6).
+    # Asterisk sends 403 for cause 21. A proxy forwards a 503 as 500 (RFC 3261 §16.7 step 6).
     for pair in 1486:486 1404:404 1603:403 1480:480 1503:500; do
         ok "the carrier gets ${pair#*:} from extension ${pair%:*}" rejected "${pair#*:}" "${pair%:*}"
     done

@@ -12,7 +12,7 @@ struct CallPathTests {
         "Sources/SIPTransport/Datagram/TransportWorker.swift", "Sources/SIPTransport/Datagram/UDPSocket.swift",
     ]
 
-    /// Gates are read from a directory's answer, which is not on the way of a call; `Decodable` has it so.
+    /// Gates are read from a response of the directory, off the call path; `Decodable` has it so.
     private static let beside = "init(from decoder: any Decoder)"
 
     private static var files: [String] {

@@ -2,7 +2,7 @@
 
 import Synchronization
 
-/// Counts from zero, for scripts that answer differently each time.
+/// Counts from zero, for scripts with a different response each time.
 final class Counter: Sendable {
     private let count = Atomic<Int>(0)
 

@@ -29,8 +29,8 @@ struct NameQuestionBytes: Sendable {
     /// True when more than the question came, an OPT record that is.
     var hasOPT: Bool { bytes.count > questionEnd }
 
-    /// An answer to it; `count` tells another number of records than there are.
-    func answer(_ records: [[UInt8]], code: UInt8 = 0, isTruncated: Bool = false, count: Int? = nil) -> [UInt8] {
+    /// A response to it; `count` claims another number of records.
+    func response(_ records: [[UInt8]], code: UInt8 = 0, isTruncated: Bool = false, count: Int? = nil) -> [UInt8] {
         let count = count ?? records.count
         let flags: [UInt8] = [isTruncated ? 0x82 : 0x80, code]
         let counts = [0, 1, UInt8(count >> 8 & 255), UInt8(count & 255), 0, 0, 0, 0]
@@ -63,7 +63,7 @@ enum RecordBytes {
     static func pair(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 255)] }
 }
 
-/// A name server on loopback, which answers each question with what a test says.
+/// A name server on loopback, which responds to each query with the datagrams of a test.
 final class NameServer: Sendable {
     typealias Script = @Sendable (NameQuestionBytes) -> [[UInt8]]
 
@@ -82,7 +82,7 @@ final class NameServer: Sendable {
     deinit { worker.stop() }
 }
 
-/// A name server that cuts off each answer in a datagram, and gives the whole one over TCP at the same address.
+/// A name server that cuts off each response in a datagram, and gives the whole one over TCP at the same address.
 final class BriefNameServer: Sendable {
     var address: PeerAddress { datagrams.address }
     private let datagrams: NameServer
@@ -92,7 +92,7 @@ final class BriefNameServer: Sendable {
     init(overTCP script: NameServer.Script?) throws {
         // A port that is free for datagrams may be another test's for TCP.
         for _ in 0..<20 {
-            let datagrams = try NameServer { [$0.answer([], isTruncated: true)] }
+            let datagrams = try NameServer { [$0.response([], isTruncated: true)] }
             guard let stream = NameStreamServer(at: datagrams.address, script) else { continue }
             self.datagrams = datagrams
             self.stream = stream
@@ -122,7 +122,7 @@ private final class NameStreamServer: Sendable {
             return nil
         }
         self.descriptor = descriptor
-        if let script { answerOne(script) }
+        if let script { respondOnce(script) }
     }
 
     deinit {
@@ -130,8 +130,8 @@ private final class NameStreamServer: Sendable {
         close(descriptor)
     }
 
-    /// One connection, one question, one answer, its length before it (RFC 1035 §4.2.2).
-    private func answerOne(_ script: @escaping NameServer.Script) {
+    /// One connection, one query, one response with its length before it (RFC 1035 §4.2.2).
+    private func respondOnce(_ script: @escaping NameServer.Script) {
         let descriptor = descriptor
         Thread.detachNewThread {
             let connection = accept(descriptor, nil, nil)
@@ -146,8 +146,8 @@ private final class NameStreamServer: Sendable {
                 guard got > 0 else { return }
                 length += got
             }
-            for answer in script(NameQuestionBytes(Array(question[2..<length]))) {
-                let bytes = RecordBytes.pair(UInt16(answer.count)) + answer
+            for response in script(NameQuestionBytes(Array(question[2..<length]))) {
+                let bytes = RecordBytes.pair(UInt16(response.count)) + response
                 send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
             }
         }

@@ -21,7 +21,7 @@ struct NextHopFileTests {
         "trunk.example": ["192.0.2.11:5071/1/2", "192.0.2.12:5072/3/4"],
     ]
 
-    @Test func `the last good answers are there after a restart without name servers`() async throws {
+    @Test func `the last good results are there after a restart without name servers`() async throws {
         let file = TemporaryFile()
         let first = ResolverBench(Self.names, Self.zone, path: file.path)
         await first.run(sleepers: 3) {}

@@ -115,9 +115,9 @@ struct NextHopResolutionTests {
     @Test(arguments: rows)
     func `a name stands for the addresses the RFC says`(row: Row) async throws {
         let lookup = ScriptedLookup(row.zone.mapValues { .success($0) })
-        let answer = try await NextHopResolution().answer(for: row.name, using: lookup)
-        #expect(answer.hops.map(\.text) == row.hops)
-        #expect(answer.gaps.isEmpty)
+        let response = try await NextHopResolution().resolve(row.name, using: lookup)
+        #expect(response.hops.map(\.text) == row.hops)
+        #expect(response.gaps.isEmpty)
     }
 
     static let families: [(AddressFamilies, [String])] = [
@@ -132,8 +132,8 @@ struct NextHopResolutionTests {
             "pbx.example AAAA": .success([.address("2001:db8::1")]),
         ])
         let name = NextHopName(host: "pbx.example", port: 5060, transport: .udp)
-        let answer = try await NextHopResolution(families: families).answer(for: name, using: lookup)
-        #expect(answer.hops.map(\.text) == hops)
+        let response = try await NextHopResolution(families: families).resolve(name, using: lookup)
+        #expect(response.hops.map(\.text) == hops)
         #expect(lookup.asked.count == hops.count)
     }
 
@@ -142,7 +142,7 @@ struct NextHopResolutionTests {
         (600, 300, 900, Duration.seconds(300)), (60, 300, 300, .seconds(60)), (600, 300, 30, .seconds(30)),
         (0, 300, 300, .seconds(5)), (600, 4, 600, .seconds(5)), (86_400, 7200, 7200, .seconds(3600)),
     ])
-    func `an answer lasts as long as its shortest record, within limits`(
+    func `a result lasts as long as its shortest record, within limits`(
         srv: Int, a: Int, aaaa: Int, lifetime: Duration
     ) async throws {
         let lookup = ScriptedLookup([
@@ -151,7 +151,7 @@ struct NextHopResolutionTests {
             "a.example AAAA": .success([.address("2001:db8::1", ttl: aaaa)]),
         ])
         let name = NextHopName(host: "pbx.example", port: nil, transport: .udp)
-        #expect(try await NextHopResolution().answer(for: name, using: lookup).lifetime == lifetime)
+        #expect(try await NextHopResolution().resolve(name, using: lookup).lifetime == lifetime)
     }
 
     @Test func `the records' order changes nothing`() async throws {
@@ -159,11 +159,11 @@ struct NextHopResolutionTests {
         let name = NextHopName(host: "pbx.example", port: 5060, transport: .udp)
         let first = ScriptedLookup(["pbx.example A": .success(addresses)])
         let second = ScriptedLookup(["pbx.example A": .success(addresses.reversed())])
-        let answers = (
-            try await NextHopResolution().answer(for: name, using: first),
-            try await NextHopResolution().answer(for: name, using: second)
+        let responses = (
+            try await NextHopResolution().resolve(name, using: first),
+            try await NextHopResolution().resolve(name, using: second)
         )
-        #expect(answers.0 == answers.1)
+        #expect(responses.0 == responses.1)
     }
 
     @Test func `of many hops the first sixteen are kept, and of many targets sixteen looked up`() async throws {
@@ -176,9 +176,9 @@ struct NextHopResolutionTests {
         }
         let lookup = ScriptedLookup(table)
         let name = NextHopName(host: "pbx.example", port: nil, transport: .udp)
-        let answer = try await NextHopResolution(families: .ipv4).answer(for: name, using: lookup)
-        #expect(answer.hops.count == 16)
-        #expect(answer.hops.map(\.priority) == (1...8).flatMap { [$0, $0] })
+        let response = try await NextHopResolution(families: .ipv4).resolve(name, using: lookup)
+        #expect(response.hops.count == 16)
+        #expect(response.hops.map(\.priority) == (1...8).flatMap { [$0, $0] })
         #expect(lookup.asked.count == 17)
     }
 
@@ -202,21 +202,21 @@ struct NextHopResolutionTests {
         let lookup = ScriptedLookup(failures.mapValues { .failure($0) })
         let name = NextHopName(host: "pbx.example", port: nil, transport: .udp)
         let failure = await #expect(throws: NextHopFailure.self) {
-            try await NextHopResolution().answer(for: name, using: lookup)
+            try await NextHopResolution().resolve(name, using: lookup)
         }
         #expect(failure?.description.hasPrefix(text) == true, "\(failure?.description ?? "")")
         #expect(failure?.description.contains("; check") == true)
     }
 
-    @Test func `a lookup that fails beside others that answer is told as a gap`() async throws {
+    @Test func `a failed lookup beside successful ones is reported as a gap`() async throws {
         let lookup = ScriptedLookup([
             "pbx.example A": .success([.address("192.0.2.1")]), "pbx.example AAAA": .failure(.timedOut),
         ])
         let name = NextHopName(host: "pbx.example", port: 5060, transport: .udp)
-        let answer = try await NextHopResolution().answer(for: name, using: lookup)
-        #expect(answer.hops.map(\.text) == ["192.0.2.1:5060"])
-        #expect(answer.gaps.count == 1)
-        #expect(answer.gaps.first?.hasPrefix("pbx.example AAAA: no name server responded in time") == true)
+        let response = try await NextHopResolution().resolve(name, using: lookup)
+        #expect(response.hops.map(\.text) == ["192.0.2.1:5060"])
+        #expect(response.gaps.count == 1)
+        #expect(response.gaps.first?.hasPrefix("pbx.example AAAA: no name server responded in time") == true)
     }
 
     @Test func `two spellings of one name are one name`() {

@@ -49,7 +49,7 @@ struct NextHopResolverTests {
         }
     }
 
-    @Test func `a change is published once, and the same answer not at all`() async {
+    @Test func `a change is published once, and the same result not at all`() async {
         let bench = ResolverBench([Self.pbx], Self.zone("192.0.2.1"))
         await bench.run {
             await bench.advance(.seconds(30))
@@ -64,7 +64,7 @@ struct NextHopResolverTests {
     }
 
     @Test(arguments: [NameLookupError.timedOut, .serverFailure, .notFound, .noData, .malformed, .unreachable, .other])
-    func `a lookup that fails keeps the last good answer and is told once`(error: NameLookupError) async {
+    func `a lookup that fails keeps the last good result and is reported once`(error: NameLookupError) async {
         let bench = ResolverBench([Self.pbx], Self.zone("192.0.2.1"))
         await bench.run {
             bench.lookup.set("pbx.example A", .failure(error))
@@ -82,7 +82,7 @@ struct NextHopResolverTests {
         #expect(bench.changes.count == 1)
         #expect(
             bench.notices == [
-                "next hop pbx.example:5060 over UDP keeps its last answer (1 addresses, 30 s old): "
+                "next hop pbx.example:5060 over UDP keeps its last result (1 addresses, 30 s old): "
                     + "pbx.example A: \(error)", "next hop pbx.example:5060 over UDP is resolved again",
             ])
     }
@@ -129,7 +129,7 @@ struct NextHopResolverTests {
         }
     }
 
-    @Test func `an answer that only lacks what failed does not replace a whole one`() async {
+    @Test func `a result that lacks only the failed lookups does not replace a whole one`() async {
         let both = Self.zone("192.0.2.1").merging(["pbx.example AAAA": .success([.address("2001:db8::1", ttl: 30)])]) {
             $1
         }
@@ -143,7 +143,7 @@ struct NextHopResolverTests {
             bench.lookup.set("pbx.example A", .success([.address("192.0.2.7", ttl: 30)]))
             await bench.advance(.seconds(1))
             #expect(bench.changes.last == ["pbx.example": ["192.0.2.7:5060"]])
-            // And what replaced an incomplete answer may be less again.
+            // A result that replaced an incomplete one may be smaller again.
             bench.lookup.set("pbx.example AAAA", .success([.address("2001:db8::1", ttl: 30)]))
             await bench.advance(.seconds(2))
             #expect(bench.changes.last == ["pbx.example": ["192.0.2.7:5060", "[2001:db8::1]:5060"]])

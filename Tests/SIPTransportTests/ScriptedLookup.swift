@@ -4,7 +4,7 @@ import SIPCore
 import SIPTransport
 import Synchronization
 
-/// Answers from a table, which a test may change; a name that is not in it does not exist.
+/// Results from a table, which a test may change; a name that is not in it does not exist.
 final class ScriptedLookup: NameLookup {
     typealias Table = [String: Result<[NameRecord], NameLookupError>]
 

@@ -38,7 +38,7 @@ struct StreamTransportTests {
         }
     }
 
-    @Test func `an answer leaves by the connection its request came by, §18.2.2`() async throws {
+    @Test func `a response leaves by the connection its request came by, §18.2.2`() async throws {
         let house = try await House()
         let peer = try #require(RawStream(port: house.address.port))
         peer.send(Self.message("a"))
@@ -101,7 +101,7 @@ struct StreamTransportTests {
         await house.streams.stop()
     }
 
-    @Test func `a double line end is answered with one, RFC 5626 §3.5.1`() async throws {
+    @Test func `a double line end gets one back, RFC 5626 §3.5.1`() async throws {
         let house = try await House()
         let peer = try #require(RawStream(port: house.address.port))
         peer.send("\r\n\r\n")
@@ -120,7 +120,7 @@ struct StreamTransportTests {
         await house.streams.stop()
     }
 
-    @Test func `a flood of signs of life is answered by a few, and what follows it is heard`() async throws {
+    @Test func `a flood of keep-alives gets a few responses, and the next request is received`() async throws {
         let house = try await House()
         let peer = try #require(RawStream(port: house.address.port))
         // Each by itself would be a write for four bytes read, while nobody else is served.
@@ -131,7 +131,7 @@ struct StreamTransportTests {
     }
 
     @Test(arguments: [false, true])
-    func `an answer whose connection is gone makes another to a peer only, §18.2.2`(isPeer: Bool) async throws {
+    func `a response whose connection is gone makes another to a peer only, §18.2.2`(isPeer: Bool) async throws {
         let (house, other) = (try await House(), try await House())
         house.streams.setPeers(StreamPeers { _ in isPeer })
         let token = DeliveryToken(branch: Branch(token: 7), attempt: 0)
@@ -176,7 +176,7 @@ struct StreamTransportTests {
         let flow = try #require(other.observer.messages.first).flow
         other.send("SIP/2.0 200 OK\r\nVia: SIP/2.0/TCP c\r\n\r\n", to: flow.source, connection: flow.connection)
         #expect(try await waits { house.streams.counters.count(.closedBroken) == 1 })
-        // Its answers would be swallowed.
+        // Its responses would be lost.
         house.send(Self.message("b"), to: other.address)
         #expect(try await waits { other.observer.messages.count == 2 })
         #expect(other.observer.messages.last?.flow.connection != flow.connection)

@@ -90,7 +90,7 @@ struct TransportWorkerTests {
         #expect(echoed.unsent.load(ordering: .relaxed) == 0)
     }
 
-    @Test func `a request that fails at every target is answered in the same round, §16.9`() async throws {
+    @Test func `a request that fails at every target gets its response in the same round, §16.9`() async throws {
         let server = try UDPSocket(address: UDPSocketTests.loopback)
         let client = try UDPSocket(address: UDPSocketTests.loopback)
         let observed = Observed()

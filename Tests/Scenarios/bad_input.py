@@ -20,9 +20,9 @@ def cases():
     """(name, datagram, response) of every file, and of some datagrams that are made here."""
     with open(os.path.join(BROKEN, "broken.tsv"), encoding="utf-8") as table:
         rows = [line.rstrip("\n").split("\t") for line in table if not line.startswith(("#", "file"))]
-    for name, answer in rows:
+    for name, response in rows:
         with open(os.path.join(BROKEN, name), "rb") as file:
-            yield name, file.read(), answer
+            yield name, file.read(), response
     noise = random.Random(61)
     yield "empty", b"", "drop"
     yield "keep-alive", b"\r\n\r\n", "drop"
@@ -35,17 +35,17 @@ def cases():
     yield "64-kilobytes-of-fields", start + b"a:b\r\n" * ((65507 - len(start)) // 5), "drop"
 
 
-def answer_to(trunk, gateway, datagram):
+def response_to(trunk, gateway, datagram):
     """The status that comes back within 0.4 s, 100 not counted, or 'drop'."""
     own = b"%s:%d" % (trunk.getsockname()[0].encode(), trunk.getsockname()[1])
     # The sender's address replaces that of the file, so that a response arrives with or without rport.
     trunk.sendto(datagram.replace(b"203.0.113.111:5060", own), gateway)
     while True:
         try:
-            answer = trunk.recv(65535)
+            response = trunk.recv(65535)
         except socket.timeout:
             return "drop"
-        status = re.match(rb"SIP/2\.0 (\d{3}) ", answer)
+        status = re.match(rb"SIP/2\.0 (\d{3}) ", response)
         if status and status.group(1) != b"100":
             return status.group(1).decode()
 
@@ -60,7 +60,7 @@ def run(trunk_address, gateway):
                 continue
             count += 1
             trunk.settimeout(0.15 if expected == "drop" else 20)
-            got = answer_to(trunk, gateway, datagram)
+            got = response_to(trunk, gateway, datagram)
             if got != expected:
                 differences.append(f"{name}: expected {expected}, got {got}")
     return differences, count
@@ -70,5 +70,5 @@ if __name__ == "__main__":
     if len(sys.argv) != 5:
         sys.exit(__doc__)
     wrong, total = run((sys.argv[1], int(sys.argv[2])), (sys.argv[3], int(sys.argv[4])))
-    print("\n".join(wrong + [f"{total - len(wrong)} of {total} answered as expected"]))
+    print("\n".join(wrong + [f"{total - len(wrong)} of {total} as expected"]))
     sys.exit(1 if wrong else 0)

@@ -13,8 +13,8 @@ from heraldtest import ROOT
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 
 MESSAGES = os.path.join(ROOT, "Tests", "Torture")
-PBX_ANSWER = "480"  # no message here gets this status from a proxy
-ANSWER = re.compile(rb"SIP/2\.0 (\d{3})")
+PBX_STATUS = "480"  # no message here gets this status from a proxy
+STATUS_LINE = re.compile(rb"SIP/2\.0 (\d{3})")
 
 
 def cases(is_stream):
@@ -70,7 +70,7 @@ def unavailable(request):
     """The PBX's response to a request, with the copied fields (RFC 3261 §8.2.6.2)."""
     lines = unfolded(request.partition(b"\r\n\r\n")[0])
     repeated = [line for line in lines if re.match(rb"(?i)(via|v|from|f|to|t|call-id|i|cseq)[ \t]*:", line)]
-    status = f"SIP/2.0 {PBX_ANSWER} Temporarily Unavailable".encode()
+    status = f"SIP/2.0 {PBX_STATUS} Temporarily Unavailable".encode()
     return b"\r\n".join([status, *repeated, b"Content-Length: 0", b"", b""])
 
 
@@ -78,7 +78,7 @@ def over_udp(message, gateway, patience):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trunk:
         trunk.bind((OTHER_TRUNK_HOST, via_port(message)))
         trunk.sendto(message, gateway)
-        yield from answers(trunk, patience)
+        yield from responses(trunk, patience)
 
 
 def over_tcp(message, gateway, patience):
@@ -87,10 +87,10 @@ def over_tcp(message, gateway, patience):
         trunk.bind((OTHER_TRUNK_HOST, 0))
         trunk.connect(gateway)
         trunk.sendall(message)
-        yield from answers(trunk, patience)
+        yield from responses(trunk, patience)
 
 
-def answers(trunk, patience):
+def responses(trunk, patience):
     """Statuses as they come, 'close' for the end of a stream."""
     trunk.settimeout(patience)
     try:
@@ -99,7 +99,7 @@ def answers(trunk, patience):
             if not data:
                 yield "close"
                 return
-            for status in ANSWER.findall(data):
+            for status in STATUS_LINE.findall(data):
                 yield status.decode()
     except (socket.timeout, ConnectionResetError):
         return
@@ -181,7 +181,7 @@ def run(pbx_port, gateway, is_stream):
             # The gateway waits streams.unfinished for the end of an unfinished message.
             patience = 3 if "close" in expected else 0.25
             seen = [one for one in (over_tcp if is_stream else over_udp)(message, gateway, patience)
-                    if one not in ("100", PBX_ANSWER)]
+                    if one not in ("100", PBX_STATUS)]
             copy = pbx.forwarded(message)
             result = "forward" if copy else next((one for one in seen if one != "close"), None)
             result = result or ("close" if "close" in seen else "drop")

@@ -40,7 +40,7 @@ class Child:
         if not self.is_running():
             raise Failed(f"{self.name} ended with {self.process.returncode}:\n{self.tail()}")
 
-    def must_answer(self, address, path="/healthz", seconds=120):
+    def must_respond(self, address, path="/healthz", seconds=120):
         """Waits until it responds 200."""
         def is_ready():
             self.must_run()
@@ -94,9 +94,9 @@ def wait_until(condition, seconds, what):
     end = time.monotonic() + seconds
     while True:
         is_last = time.monotonic() >= end
-        answer = condition()
-        if answer:
-            return answer
+        result = condition()
+        if result:
+            return result
         if is_last:
             raise Failed(what)
         time.sleep(0.05)

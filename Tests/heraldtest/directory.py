@@ -57,7 +57,7 @@ class Directory:
     def start(self):
         command = [self.program, "run", *self.options, "--listen", ADDRESS, "--state", self.state]
         self.child = Child("directory", command, self.folder)
-        self.child.must_answer(ADDRESS)
+        self.child.must_respond(ADDRESS)
 
     def stop(self):
         if self.child:

@@ -54,7 +54,7 @@ log: {{level: notice}}
 
     def start(self):
         self.child = Child("herald", [os.environ["HERALD"], "run", "--config", self.config], self.folder)
-        self.child.must_answer(self.admin)
+        self.child.must_respond(self.admin)
 
     def stop(self):
         if self.child:

@@ -65,7 +65,7 @@ class Testbed:
             [self.directory_binary, "run", "--listen", f"{HOST}:{self.ports.directory}",
              "--state", self.directory_state, "--logos", logos],
             self.folder, self.outlives_us)
-        self.directory.must_answer(f"{HOST}:{self.ports.directory}")
+        self.directory.must_respond(f"{HOST}:{self.ports.directory}")
 
     def write_config(self, gateway="", listen="", trunk="", pbx=None, more=""):
         """The gateway's configuration for one PBX, a trunk that is trusted and one that is not, on loopback.
@@ -115,7 +115,7 @@ admin:
         os.makedirs(self.gateway_state, exist_ok=True)
         self.gateway = Child(
             "herald", [*under, self.herald_binary, "run", "--config", self.config], self.folder, self.outlives_us)
-        self.gateway.must_answer(f"{HOST}:{self.ports.admin}", "/readyz" if wait_for_sync else "/healthz")
+        self.gateway.must_respond(f"{HOST}:{self.ports.admin}", "/readyz" if wait_for_sync else "/healthz")
 
     def reload(self):
         """Reloads the configuration, and waits for the gateway's log line about it."""

@@ -119,8 +119,8 @@ package struct CallRecord: Hashable, Sendable {
     /// Time of the last message of the call.
     var lastHeardAt: Int64 {
         func later(_ last: Int64, _ time: Int64?) -> Int64 { max(last, time ?? last) }
-        let untilAnswer = later(later(later(inviteAt, progressAt), ringingAt), answeredAt)
-        return later(later(later(untilAnswer, cancelledAt), refusedAt), endedAt)
+        let untilAnswered = later(later(later(inviteAt, progressAt), ringingAt), answeredAt)
+        return later(later(later(untilAnswered, cancelledAt), refusedAt), endedAt)
     }
 
     /// Shifts all times by a step of the wall clock, in microseconds; durations stay.

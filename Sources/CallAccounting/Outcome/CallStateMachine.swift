@@ -7,9 +7,9 @@
 ///     │  └────────2xx──────┴───────────────┘            ↑
 ///     ├─401,3xx,…→ refused ─INVITE→ inviting            │
 ///     ├─no phone rang→ refused ─INVITE of a new call────┤
-///     └─CANCEL→ cancelled ──487, or another answer──────┤
+///     └─CANCEL→ cancelled ──487, or another response────┤
 ///                    └────2xx→ answered                 │
-///     any ─final answer, or nothing for too long────────┘
+///     any ─final response, or nothing for too long──────┘
 /// ```
 ///
 /// Updates that do not fit (a repeated 2xx of a fork, a late 180, a second BYE) change nothing.
@@ -44,7 +44,7 @@ package struct CallStateMachine: Hashable, Sendable {
         ///
         /// A ringing phone repeats its provisional response every minute (§13.3.1.1).
         package var unanswered: Int64
-        /// After the answer, for the BYE.
+        /// After the 2xx, for the BYE.
         package var answered: Int64
         /// After the end of a session without a refresh, for the BYE; 64 × T1.
         package var session: Int64 = 32_000_000
@@ -162,7 +162,7 @@ package struct CallStateMachine: Hashable, Sendable {
         if record.answeredAt != nil {
             record.endIsKnown = false
             let isLapsed = record.sessionUntil.map { Self.time(limits.session, after: $0) <= now } ?? false
-            return end(outcomeOfAnswer, at: isLapsed ? record.sessionUntil ?? now : now)
+            return end(outcomeOfAnswered, at: isLapsed ? record.sessionUntil ?? now : now)
         }
         if let refusedAt = record.refusedAt {
             return end(ending(cancelled: record.cancelledAt != nil).outcome, at: refusedAt)
@@ -271,13 +271,13 @@ package struct CallStateMachine: Hashable, Sendable {
         // RFC 3261 §13.2.2.4: the caller of a forked INVITE ends all 2xx dialogs but one with BYE.
         if let answerer, case .answererDialog(let dialog) = signal.counterpart, dialog != answerer { return [] }
         if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
-        return end(outcomeOfAnswer, at: signal.wallMicroseconds)
+        return end(outcomeOfAnswered, at: signal.wallMicroseconds)
     }
 
     // MARK: Ending
 
     /// A call that a voicemail box answered is missed.
-    private var outcomeOfAnswer: CallOutcome { record.machine == .voicemail ? .missed : .answered }
+    private var outcomeOfAnswered: CallOutcome { record.machine == .voicemail ? .missed : .answered }
 
     private func ending(cancelled: Bool) -> CallEnding {
         CallEnding(

@@ -17,7 +17,7 @@ package final class CallsInProgress: Sendable {
         let parties: CallParties?
         /// Monotonic seconds.
         let began: UInt32
-        /// INVITEs of it that have no final answer yet.
+        /// INVITEs of it that have no final response yet.
         var branches: UInt16 = 1
         var isAnswered = false
         /// Why a branch failed while others were alive; status 0 for none.
@@ -62,7 +62,7 @@ package final class CallsInProgress: Sendable {
         shard(of: call).calls.withLock { $0[call]?.parties?.include(peer) ?? true }
     }
 
-    /// Notes that a branch of a call was answered: whatever the others come to, the call goes on until its BYE.
+    /// Records that a branch of a call was answered: the call lasts until its BYE, whatever the other branches get.
     package func answered(_ call: CallIdentifier) {
         shard(of: call).calls.withLock { $0[call]?.isAnswered = true }
     }

@@ -51,10 +51,10 @@ package struct Rejection: Sendable {
     package var method: ShortText
     /// The status of a rejected response; 0 for a request.
     package var responseStatus: UInt16
-    /// The status Herald answered with; 0 where it dropped the message.
+    /// The status of Herald's response; 0 where it dropped the message.
     package var status: UInt16
     package var cause: Cause
-    /// The reason phrase of Herald's answer, which names the header or the check.
+    /// The reason phrase of Herald's response, which names the header or the check.
     package var phrase: StaticString
     /// What the header said where that can hold no number: the options of a Proxy-Require, the scheme of a URI.
     package var detail: ShortText

@@ -19,7 +19,7 @@ extension ProxyCore {
 
     /// Sends the response to a rejected request without keeping any state, and leaves a record.
     func reject(_ arrival: Arrival, _ refusal: Refusal, for cause: Rejection.Cause) {
-        answer(arrival, refusal)
+        respond(to: arrival, refusal)
         shared.noteRejection(
             of: arrival.message, by: arrival.flow, refusal.status, for: cause, phrase: refusal.phrase, settings,
             at: arrival.now)

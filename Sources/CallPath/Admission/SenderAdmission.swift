@@ -78,7 +78,7 @@ extension GatewayElement {
     ) {
         guard error == .badHeaderLine || error == .nulByte, flow.fault == nil,
             settings.topology.peer(of: flow) != nil,
-            let request = MalformedRequest.answerable(bytes, limits: settings.limits)
+            let request = MalformedRequest.rejectable(bytes, limits: settings.limits)
         else { return shared.counters.add(error) }
         reject(Arrival(message: request, flow: flow, now: now), Refusal(400, "Bad Header Line"), settings)
     }

@@ -56,22 +56,22 @@ package struct AnswererRules: Hashable, Sendable {
     }
 
     /// The marks of a 2xx, by Contact and by the connected party in P-Asserted-Identity or Remote-Party-ID (RFC 5876 §4.4).
-    func marks(ofAnswer answer: SIPMessage) -> CallUpdate.Marks {
-        var marks: CallUpdate.Marks = ForwardingSigns.stand(in: answer) ? .forwarded : []
+    func marks(ofResponse response: SIPMessage) -> CallUpdate.Marks {
+        var marks: CallUpdate.Marks = ForwardingSigns.stand(in: response) ? .forwarded : []
         guard !isEmpty else { return marks }
-        for field in answer.headers {
-            if voicemail.match(field, of: answer) { marks.insert(.voicemail) }
-            if system.match(field, of: answer) { marks.insert(.system) }
+        for field in response.headers {
+            if voicemail.match(field, of: response) { marks.insert(.voicemail) }
+            if system.match(field, of: response) { marks.insert(.system) }
             switch field.name {
             case .contact, .pAssertedIdentity, .remotePartyID:
-                for value in HeaderValues(answer.bytes, field.value) {
-                    let uri = NameAddressExtent.scan(answer.bytes, value).uri
-                    if let uri = SIPURI(answer.bytes, uri) { note(uri, &marks) }
+                for value in HeaderValues(response.bytes, field.value) {
+                    let uri = NameAddressExtent.scan(response.bytes, value).uri
+                    if let uri = SIPURI(response.bytes, uri) { note(uri, &marks) }
                 }
             default: break
             }
         }
-        if let target = ForwardingSigns.lastTarget(of: answer) { note(target, &marks) }
+        if let target = ForwardingSigns.lastTarget(of: response) { note(target, &marks) }
         return marks
     }
 

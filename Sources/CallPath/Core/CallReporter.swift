@@ -66,7 +66,7 @@ struct CallReporter {
     }
 
     /// Reports a response to a call's INVITE: the first of its kind, and once a minute that it still rings.
-    func answered(
+    func responded(
         _ response: SIPMessage, in transaction: ProxyTransaction, _ settings: GatewaySettings, at now: Moment
     ) {
         guard let status = response.status else { return }
@@ -83,7 +83,7 @@ struct CallReporter {
             return failed(call, failure, transaction.dialog, at: now)
         }
         if status >= 200 { calls.answered(call) }
-        answered(
+        responded(
             response, status: status, call: call,
             direction: transaction.dialog.isInbound ? .inbound : .outbound, isBranded: transaction.dialog.isBranded,
             settings, at: now)
@@ -108,17 +108,17 @@ struct CallReporter {
     }
 
     /// Reports a response to an INVITE without a transaction, as after a restart; the call is identified by the message.
-    func answeredWithoutMemory(_ response: SIPMessage, fromTrunk: Bool, _ settings: GatewaySettings, at now: Moment) {
+    func respondedStatelessly(_ response: SIPMessage, fromTrunk: Bool, _ settings: GatewaySettings, at now: Moment) {
         guard let status = response.status, let sequence = response.sequence,
             SIPMethod.recognise(response[sequence.method]) == .invite
         else { return }
         let direction = fromTrunk ? CallUpdate.Direction.outbound : .inbound
-        answered(
+        responded(
             response, status: status, call: identifier(of: response, direction: direction), direction: direction,
             isBranded: true, settings, at: now)
     }
 
-    private func answered(
+    private func responded(
         _ response: SIPMessage, status: Int, call: CallIdentifier, direction: CallUpdate.Direction, isBranded: Bool,
         _ settings: GatewaySettings, at now: Moment
     ) {
@@ -130,7 +130,7 @@ struct CallReporter {
         if kind == .answered {
             signal.sessionSeconds = SessionExpires.seconds(of: response)
             signal.counterpart = .answererDialog(identifier(of: response, tag: response.toTag, direction: direction))
-            if direction == .inbound { signal.marks = settings.answerers.marks(ofAnswer: response) }
+            if direction == .inbound { signal.marks = settings.answerers.marks(ofResponse: response) }
         }
         signals.append(signal)
     }

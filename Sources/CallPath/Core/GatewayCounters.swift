@@ -13,7 +13,7 @@ package final class GatewayCounters: Sendable {
         case datagramsReceived, datagramsTruncated, datagramsUnsent
         case requestsForwarded, responsesForwarded, retransmissionsAbsorbed
         case forwardedStatelessly, responsesDropped, strangersRefused, strangersDropped
-        case requestsRefused, optionsAnswered, inboundCalls, outboundCalls, callsBranded
+        case requestsRefused, optionsResponses, inboundCalls, outboundCalls, callsBranded
         case logosTrimmed, reasonsTrimmed, namesTrimmed, overloadRefused
         case failovers, targetsUnavailable, callsRefusedByRate, callsRefusedByNumber, callsRefusedWhileDraining
         case callsShed, scannersDropped, loopsFound, registrationsWithoutPath

@@ -29,7 +29,7 @@ enum OwnResponse {
         if let via = request.topVia?.value {
             // For a datagram the transport that its Via claims does not matter.
             let transport = flow.connection == 0 ? .udp : via.transport(in: request) ?? .tcp
-            destination = ResponseForwarding.destination(ofAnswersTo: via, from: flow.source, by: transport)
+            destination = ResponseForwarding.destination(ofResponsesTo: via, from: flow.source, by: transport)
         }
         return OutgoingMessage(
             bytes: bytes, destination: destination, socket: flow.socket, connection: flow.connection)

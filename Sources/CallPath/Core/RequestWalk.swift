@@ -151,7 +151,7 @@ extension ProxyCore {
     ) {
         if arrival.message.method == .cancel {
             // RFC 3261 §9.2: the CANCEL has its own response, whatever becomes of its INVITE; nothing else can be cancelled.
-            answer(arrival, status: 200, phrase: "OK")
+            respond(to: arrival, status: 200, phrase: "OK")
             if transaction.isPending {
                 reporter.cancelled(transaction, by: arrival.message, at: arrival.now)
                 transactions.cancel(transaction, with: arrival.message, at: arrival.now)
@@ -181,24 +181,24 @@ extension ProxyCore {
     ///
     /// Without Retry-After: the next OPTIONS decides.
     private func respondToOptions(_ arrival: Arrival, from peer: GatewayTopology.Peer) {
-        counters.add(.optionsAnswered)
+        counters.add(.optionsResponses)
         if case .trunk(let trunk) = peer, settings.reportsPBX,
             !trunk.pbx.targets.isFit(at: arrival.now.milliseconds)
         {
-            return answer(arrival, Refusal(503, "Service Unavailable"))
+            return respond(to: arrival, Refusal(503, "Service Unavailable"))
         }
         guard !shared.isDraining else {
-            return answer(arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)))
+            return respond(to: arrival, Refusal(503, "Service Unavailable", .retryAfter(seconds: 10)))
         }
-        answer(arrival, status: 200, phrase: "OK", field: .allow)
+        respond(to: arrival, status: 200, phrase: "OK", field: .allow)
     }
 
     /// Sends a rejection without keeping any state of it (RFC 3261 §16.11).
-    func answer(_ arrival: Arrival, _ refusal: Refusal) {
+    func respond(to arrival: Arrival, _ refusal: Refusal) {
         transactions.outgoing.append(OwnResponse.message(to: arrival, refusal, secret: settings.secret))
     }
 
-    private func answer(_ arrival: Arrival, status: Int, phrase: StaticString, field: ResponseField? = nil) {
+    private func respond(to arrival: Arrival, status: Int, phrase: StaticString, field: ResponseField? = nil) {
         transactions.outgoing.append(
             OwnResponse.message(to: arrival, status: status, phrase: phrase, field: field, secret: settings.secret))
     }

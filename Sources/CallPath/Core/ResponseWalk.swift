@@ -78,7 +78,7 @@ extension ProxyCore: TransactionUser {
         withSplices { splices in
             HeaderHygiene.clean(
                 response, from: trunk, trunkHeaders: settings.topology.trunkHeaders, isBranded: false, into: &splices)
-            if let dialog, dialog.isOf(.trunk(trunk)) { renameAnswering(response, trunk, dialog, into: &splices) }
+            if let dialog, dialog.isOf(.trunk(trunk)) { renameInResponse(response, trunk, dialog, into: &splices) }
             return splices.isEmpty ? nil : splices.applied(to: response.bytes)
         }
     }
@@ -99,7 +99,7 @@ extension ProxyCore: TransactionUser {
     /// Writes the brand's name into the caller's response to a later request of the dialog, such as a hold.
     ///
     /// A PBX shows the name asserted there as the caller's newest. From is the PBX's own.
-    private func renameAnswering(
+    private func renameInResponse(
         _ response: SIPMessage, _ trunk: TrunkPeer, _ dialog: DialogFacts, into splices: inout Splices
     ) {
         guard dialog.isNamed, dialog.isInbound, dialog.caller != 0, settings.brands,
@@ -117,7 +117,7 @@ extension ProxyCore: TransactionUser {
         guard let status = response.status, let top = response.topVia else { return }
         note(response, status, of: transaction, at: now)
         if status == 503, tryNext(transaction, at: now) { return }
-        reporter.answered(response, in: transaction, settings, at: now)
+        reporter.responded(response, in: transaction, settings, at: now)
         let upstream = status == 503 ? 500 : status
         let bytes = withSplices { splices in
             turnUpstream(response, top.value, top.field, into: &splices)
@@ -138,7 +138,7 @@ extension ProxyCore: TransactionUser {
         if transaction.isCall, !transaction.hasProgress, !transaction.isCancelled {
             return giveUp(transaction, at: now)
         }
-        answer(transaction, 408, "Request Timeout", at: now)
+        respond(in: transaction, 408, "Request Timeout", at: now)
     }
 
     func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
@@ -146,10 +146,10 @@ extension ProxyCore: TransactionUser {
         if !isTooLarge { transaction.standing?.note(.unreachable, at: now.milliseconds) }
         if tryNext(transaction, at: now) { return }
         reporter.unreachable(transaction, at: now)
-        if isTooLarge { return answer(transaction, 513, "Message Too Large", at: now) }
+        if isTooLarge { return respond(in: transaction, 513, "Message Too Large", at: now) }
         if transaction.isCall { return giveUp(transaction, at: now) }
         // RFC 3261 §16.9 counts it as a 503 of the target, §16.7 step 6 makes that a 500.
-        answer(transaction, 500, "Server Internal Error", at: now)
+        respond(in: transaction, 500, "Server Internal Error", at: now)
     }
 
     /// Ends a call whose targets are all silent or unreachable with 503, on which a client tries another server (RFC 3263
@@ -160,7 +160,7 @@ extension ProxyCore: TransactionUser {
     private func giveUp(_ transaction: ProxyTransaction, at now: Moment) {
         transactions.giveUp(transaction)
         if let request = transaction.pendingRequest { noteNoTarget(for: request, of: transaction, at: now) }
-        answer(transaction, 503, "Service Unavailable", at: now)
+        respond(in: transaction, 503, "Service Unavailable", at: now)
     }
 
     /// Whether the forwarded request exceeds a datagram: 65,507 bytes by IPv4, 20 fewer by IPv6 (RFC 768).
@@ -184,7 +184,7 @@ extension ProxyCore: TransactionUser {
     }
 
     /// Responds in the place of the target.
-    private func answer(_ transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
+    private func respond(in transaction: ProxyTransaction, _ status: Int, _ phrase: StaticString, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
             to: request, status: status, phrase: phrase, toTag: OwnResponse.tag(for: request, secret: settings.secret),
@@ -204,7 +204,7 @@ extension ProxyCore: TransactionUser {
             counters.add(.responsesDropped)
             return
         }
-        reporter.answeredWithoutMemory(response, fromTrunk: peer.isTrunk, settings, at: arrival.now)
+        reporter.respondedStatelessly(response, fromTrunk: peer.isTrunk, settings, at: arrival.now)
         var splices = Splices()
         turnUpstream(response, via, field, into: &splices)
         if case .trunk(let trunk) = upstream { HeaderHygiene.withhold(response, from: trunk, into: &splices) }

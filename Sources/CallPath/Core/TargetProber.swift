@@ -51,8 +51,8 @@ package final class TargetProber: Sendable {
             let number = ProbeRequest.number(ofBranch: response[branch], secret: settings.secret)
         else { return false }
         // RFC 3261 §8.1.3.2: a provisional response is not counted.
-        guard status >= 200, let standing = state.withLock({ $0.probes.answered(number) }) else { return true }
-        standing.note(status == 408 || status == 503 ? .probeRefused : .probeAnswered, at: now.milliseconds)
+        guard status >= 200, let standing = state.withLock({ $0.probes.responded(number) }) else { return true }
+        standing.note(status == 408 || status == 503 ? .probeRefused : .probeSucceeded, at: now.milliseconds)
         return true
     }
 

@@ -40,7 +40,7 @@ extension ProxyCore {
     func note(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
         guard let standing = transaction.standing else { return }
         if status != 503 {
-            standing.note(.answered, at: now.milliseconds)
+            standing.note(.responded, at: now.milliseconds)
         } else {
             let seconds = transaction.targets.isEmpty ? nil : RetryAfter.seconds(of: response)
             standing.note(.refused(retryAfter: seconds), at: now.milliseconds)

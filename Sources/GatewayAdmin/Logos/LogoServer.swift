@@ -71,25 +71,25 @@ struct LogoRoute: HTTPResponder {
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
         guard request.method == .get || request.method == .head else {
-            return answer(.methodNotAllowed, [.allow: "GET, HEAD"])
+            return response(.methodNotAllowed, [.allow: "GET, HEAD"])
         }
         let prefix = "/logos/"
         let path = request.uri.path
-        guard path.hasPrefix(prefix) else { return answer(.notFound) }
+        guard path.hasPrefix(prefix) else { return response(.notFound) }
         let name = String(path.dropFirst(prefix.count))
         // A small file in the system's cache. Reading it here blocks no call: the call path has threads of its own.
-        guard let bytes = cache.read(name), let type = Self.contentType(name) else { return answer(.notFound) }
+        guard let bytes = cache.read(name), let type = Self.contentType(name) else { return response(.notFound) }
         let tag = "\"\(name)\""
         var headers: HTTPFields = [.eTag: tag, .cacheControl: "public, max-age=31536000, immutable"]
         if let known = request.headers[.ifNoneMatch], EntityTags.list(known, holds: tag) {
-            return answer(.notModified, headers, file: name)
+            return response(.notModified, headers, file: name)
         }
         headers[.contentType] = type
-        let response = answer(.ok, headers, file: name, bytes: bytes)
+        let response = self.response(.ok, headers, file: name, bytes: bytes)
         return request.method == .head ? response.createHeadResponse() : response
     }
 
-    private func answer(
+    private func response(
         _ status: HTTPResponse.Status, _ headers: HTTPFields = [:], file: String? = nil, bytes: [UInt8] = []
     ) -> Response {
         traffic.countResponse(status.code, file: file, bytes: bytes.count)

@@ -57,12 +57,12 @@ package struct BrandLookup {
             host: trunk.targets.first.map { $0.address.isIPv6 ? "[\($0.address.host)]" : $0.address.host } ?? "",
             writesCallInfo: configuration.branding.writesCallInfo, keepsCarrierName: trunk.carrierName == .keep)
         let copy = try CommandFailure.reported { try StoredBrands(configuration, for: question) }
-        let answer = LookupResult(question, gates: copy.gates, index: copy.index)
+        let result = LookupResult(question, gates: copy.gates, index: copy.index)
         return LookupReport(
-            asked: number, answer: answer, trunk: trunk, region: region, copy: copy,
+            asked: number, result: result, trunk: trunk, region: region, copy: copy,
             isEnabled: configuration.branding.isEnabled,
             logo: LogoResponse(
-                named: copy.namedLogo, shown: answer.brand?.logoURL, isOfFile: configuration.brandsFile != nil,
+                named: copy.namedLogo, shown: result.brand?.logoURL, isOfFile: configuration.brandsFile != nil,
                 writesCallInfo: configuration.branding.writesCallInfo,
                 allowsInsecure: configuration.branding.allowsInsecureLogos, copy: copy.logoCopy))
     }

@@ -9,7 +9,7 @@ import GatewayAdmin
 /// The result of `herald lookup` as text and as JSON.
 package struct LookupReport {
     let asked: String
-    let answer: LookupResult
+    let result: LookupResult
     let trunk: HeraldConfiguration.Trunk
     let region: Region?
     let copy: StoredBrands
@@ -17,14 +17,14 @@ package struct LookupReport {
     let isEnabled: Bool
     let logo: LogoResponse
 
-    private var decision: String { isEnabled ? answer.decision : PassThroughReason.policy.description }
-    private var brand: LookupResult.Brand? { isEnabled ? answer.brand : nil }
+    private var decision: String { isEnabled ? result.decision : PassThroughReason.policy.description }
+    private var brand: LookupResult.Brand? { isEnabled ? result.brand : nil }
 
     /// The decision with its reason, and the header lines that the phone would get.
     package var text: String {
         let conditions = "\(trunk.isTrusted ? "trusted" : "not trusted"), policy \(trunk.policy.rawValue), "
         var lines = [
-            ("number", answer.number?.description ?? "not certain which number \"\(asked)\" is"),
+            ("number", result.number?.description ?? "not certain which number \"\(asked)\" is"),
             ("trunk", "\(trunk.name): " + conditions + (region.map { "region \($0)" } ?? "no region")),
             ("brands", copy.origin),
             (
@@ -46,7 +46,7 @@ package struct LookupReport {
     /// The same for `--json`.
     package var json: [String: JSONValue?] {
         [
-            "asked": .string(asked), "number": JSONValue(answer.number?.description), "trunk": .string(trunk.name),
+            "asked": .string(asked), "number": JSONValue(result.number?.description), "trunk": .string(trunk.name),
             "region": JSONValue(region?.description), "decision": .string(decision), "shown": .bool(brand != nil),
             "brand_name": JSONValue(brand?.name), "brand_id": JSONValue(brand?.brandID),
             "logo_url": JSONValue(brand?.logoURL), "no_logo_because": brand.flatMap { _ in JSONValue(logo.obstacle) },

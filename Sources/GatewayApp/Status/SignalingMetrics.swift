@@ -89,7 +89,7 @@ extension GatewayStatusReport {
             "herald_calls_refused_draining_total", "Calls rejected because the gateway is stopping",
             .callsRefusedWhileDraining
         ),
-        ("herald_options_answered_total", "OPTIONS that the gateway responds to", .optionsAnswered),
+        ("herald_options_answered_total", "OPTIONS that the gateway responds to", .optionsResponses),
         ("herald_outbound_calls_total", "Calls from PBXs", .outboundCalls),
         ("herald_logos_trimmed_total", "Branded calls forwarded without logo because of size", .logosTrimmed),
         (

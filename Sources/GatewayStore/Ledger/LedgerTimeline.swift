@@ -20,7 +20,7 @@ extension LedgerCallRow {
             (progressAt, "182 or 183, call progress"),
             (ringingAt, "180, the phone rings"),
             (answeredAt, answeredBy.map { "answered by \($0)" } ?? "answered"),
-            (cancelledAt, answeredAt == nil ? "the caller gives up" : "the caller gives up, crossed by the answer"),
+            (cancelledAt, answeredAt == nil ? "the caller gives up" : "the caller gives up, crossed by the 2xx"),
             (refusedAt, "refused\(status.map { " with \($0)" } ?? ""), another attempt is awaited"),
         ]
         if let outcome {

@@ -92,11 +92,11 @@ package final class EventOutboxStore: EventOutbox {
 
     // MARK: Group commit
 
-    private func settle(_ key: String, _ answer: OutboxSettlement.Answer) async throws {
+    private func settle(_ key: String, _ outcome: OutboxSettlement.Outcome) async throws {
         try await withCheckedThrowingContinuation { done in
             let starts = waiting.withLock { waiting in
                 let row = waiting.offered.removeValue(forKey: key)
-                waiting.settlements.append((OutboxSettlement(key: key, row: row, answer: answer), done))
+                waiting.settlements.append((OutboxSettlement(key: key, row: row, outcome: outcome), done))
                 defer { waiting.isWriting = true }
                 return !waiting.isWriting
             }

@@ -5,7 +5,7 @@ import GRDB
 
 /// The result of one attempt to send an event.
 struct OutboxSettlement: Sendable {
-    enum Answer: Sendable {
+    enum Outcome: Sendable {
         case delivered(receipt: EventReceipt, now: Int64)
         case refused(status: Int, reason: String, now: Int64)
         case postponed(until: Int64, reason: String)
@@ -14,7 +14,7 @@ struct OutboxSettlement: Sendable {
     let key: String
     /// The event's row; nil to look it up among the waiting events.
     let row: Int64?
-    let answer: Answer
+    let outcome: Outcome
 
     /// Stores a group in one transaction; keys that no longer wait are passed over.
     ///
@@ -30,7 +30,7 @@ struct OutboxSettlement: Sendable {
 
     private func store(in database: Database) throws {
         guard let row = try row ?? find(in: database) else { return }
-        switch answer {
+        switch outcome {
         case .delivered(let receipt, let now):
             let update = try LedgerStatement(database, Self.deliver)
             update.bind(1, row)

@@ -108,15 +108,15 @@ actor BearerSession {
         defer { inFlight = nil }
         let wasSignedIn = if case .signedIn = state { true } else { false }
         do throws(DirectoryError) {
-            let answer = try await source()
-            guard answer.success else { throw .badResponse(reason: "its success is false") }
-            guard Self.isToken(answer.accessToken), answer.refreshToken.map(Self.isToken) ?? true else {
+            let response = try await source()
+            guard response.success else { throw .badResponse(reason: "its success is false") }
+            guard Self.isToken(response.accessToken), response.refreshToken.map(Self.isToken) ?? true else {
                 throw .badResponse(reason: "it holds no token that can be sent")
             }
             // Signed out meanwhile: a late token does not start the session again.
             if case .signedOut(let message) = state { throw .unauthorised(status: 401, message: message) }
-            keep(answer)
-            return .success(answer.accessToken)
+            keep(response)
+            return .success(response.accessToken)
         } catch {
             if wasSignedIn, case .unauthorised(401, let message) = error, message.isOfContract {
                 await signOut(message)
@@ -134,8 +134,9 @@ actor BearerSession {
         return .unavailable(reason: "the token could not be refreshed: \(error)", retryAfter: nil)
     }
 
-    private func keep(_ answer: TokenResponse) {
-        var tokens = Tokens(device: device, account: account, access: answer.accessToken, refresh: answer.refreshToken)
+    private func keep(_ response: TokenResponse) {
+        var tokens = Tokens(
+            device: device, account: account, access: response.accessToken, refresh: response.refreshToken)
         if case .signedIn(let old) = state { tokens.refresh = tokens.refresh ?? old.refresh }
         state = .signedIn(tokens)
         do {
@@ -155,9 +156,9 @@ actor BearerSession {
 /// Requests on behalf of the session.
 extension DirectoryClient {
     /// Makes one attempt with the session's token, or with the API key without a session.
-    func authorised<Answer: Sendable>(
-        _ request: DirectoryRequest, _ reading: @escaping DirectoryExchange.Reading<Answer>
-    ) async throws(DirectoryExchange.Failure) -> Answer {
+    func authorised<Value: Sendable>(
+        _ request: DirectoryRequest, _ reading: @escaping DirectoryExchange.Reading<Value>
+    ) async throws(DirectoryExchange.Failure) -> Value {
         guard let session, !request.signsIn else { return try await attempt(request, token: nil, reading) }
         let token = try await Self.failing { () async throws(DirectoryError) in
             try await session.token { () async throws(DirectoryError) in try await self.signIn() }

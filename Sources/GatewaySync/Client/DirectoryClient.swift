@@ -94,9 +94,9 @@ package final class DirectoryClient: Sendable, Service {
     ///
     /// - Parameter reading: reads a 2xx response, or a 304 to a conditional request. It runs anew with each attempt.
     ///   Its errors are not retried unless the connection broke.
-    func perform<Answer: Sendable>(
-        _ request: DirectoryRequest, reading: @escaping DirectoryExchange.Reading<Answer>
-    ) async throws(DirectoryError) -> Answer {
+    func perform<Value: Sendable>(
+        _ request: DirectoryRequest, reading: @escaping DirectoryExchange.Reading<Value>
+    ) async throws(DirectoryError) -> Value {
         var failures = 0
         while true {
             do throws(DirectoryExchange.Failure) {
@@ -130,21 +130,21 @@ package final class DirectoryClient: Sendable, Service {
     ///
     /// The second mount is tried only if the first returns 404 or 405 or does not respond. A mount that worked is given
     /// up only after a 404 to a sync, because 404 has other meanings elsewhere.
-    func attempt<Answer: Sendable>(
-        _ request: DirectoryRequest, token: String?, _ reading: @escaping DirectoryExchange.Reading<Answer>
-    ) async throws(DirectoryExchange.Failure) -> Answer {
+    func attempt<Value: Sendable>(
+        _ request: DirectoryRequest, token: String?, _ reading: @escaping DirectoryExchange.Reading<Value>
+    ) async throws(DirectoryExchange.Failure) -> Value {
         let known = mount.withLock { $0 }
         let others = DirectoryAddress.Mount.allCases.filter { $0 != known }
         let candidates = known.map { request.findsMount ? [$0] + others : [$0] } ?? others
         var missed: DirectoryExchange.Failure?
         for candidate in candidates {
             do throws(DirectoryExchange.Failure) {
-                let answer = try await DirectoryExchange(
+                let value = try await DirectoryExchange(
                     client: http, settings: settings, pace: pace, time: time, token: token
                 )
-                .answer(to: request, mount: candidate, reading: reading)
+                .send(request, mount: candidate, reading: reading)
                 mount.withLock { $0 = candidate }
-                return answer
+                return value
             } catch {
                 guard error.isMiss, known == nil || error.isNothingThere else { throw error }
                 // A network failure on one mount and 404 on the other: the server was away, not the path.

@@ -14,9 +14,9 @@ extension DirectoryClient {
     ///
     /// The outbox repeats it with the same key if it did not arrive.
     package func send(_ event: EventRequest) async throws(DirectoryError) -> EventResponse {
-        let answer = try decode(EventResponse.self, await post(APIPath.event, event, attempts: 1))
-        guard answer.success else { throw .badResponse(reason: "its success is false") }
-        return answer
+        let response = try decode(EventResponse.self, await post(APIPath.event, event, attempts: 1))
+        guard response.success else { throw .badResponse(reason: "its success is false") }
+        return response
     }
 
     package func register(_ device: DeviceRegistration) async throws(DirectoryError) {
@@ -70,7 +70,7 @@ extension DirectoryClient {
                 attempts: attempts ?? settings.attempts, signsIn: signsIn, secret: secret))
     }
 
-    func decode<Answer: Decodable>(_ type: Answer.Type, _ body: Data) throws(DirectoryError) -> Answer {
+    func decode<Value: Decodable>(_ type: Value.Type, _ body: Data) throws(DirectoryError) -> Value {
         do {
             return try JSONDecoder().decode(type, from: body)
         } catch let error as DecodingError {

@@ -57,15 +57,15 @@ struct DirectoryExchange {
     var token: String?
 
     /// Sends the request and reads the response with `reading`, if it is a 2xx, or a 304 to a conditional request.
-    func answer<Answer: Sendable>(
-        to request: DirectoryRequest, mount: DirectoryAddress.Mount, reading: @escaping Reading<Answer>
-    ) async throws(Failure) -> Answer {
+    func send<Value: Sendable>(
+        _ request: DirectoryRequest, mount: DirectoryAddress.Mount, reading: @escaping Reading<Value>
+    ) async throws(Failure) -> Value {
         if let wait = pace.admit(now: time.steady()) {
             let reason = "its limit of requests is used up for the next \(wait.wholeSeconds) s"
             throw Failure(error: .unavailable(reason: reason, retryAfter: wait), mayRetry: true)
         }
         let message = message(for: request, mount: mount)
-        let result = await withTaskGroup(of: Result<Answer, Failure>?.self) { group in
+        let result = await withTaskGroup(of: Result<Value, Failure>?.self) { group in
             group.addTask { await self.outcome(message, request, reading) }
             group.addTask {
                 // The library's deadline ends with the head of the response. This one covers the body too.
@@ -84,13 +84,13 @@ struct DirectoryExchange {
     /// Reads the body of a response.
     ///
     /// An error ends the exchange.
-    typealias Reading<Answer> = @Sendable (HTTPClientResponse) async throws -> Answer
+    typealias Reading<Value> = @Sendable (HTTPClientResponse) async throws -> Value
 
-    private func outcome<Answer: Sendable>(
-        _ message: HTTPClientRequest, _ request: DirectoryRequest, _ reading: Reading<Answer>
-    ) async -> Result<Answer, Failure> {
+    private func outcome<Value: Sendable>(
+        _ message: HTTPClientRequest, _ request: DirectoryRequest, _ reading: Reading<Value>
+    ) async -> Result<Value, Failure> {
         do throws(Failure) {
-            return .success(try await answer(message, request, reading))
+            return .success(try await exchange(message, request, reading))
         } catch {
             return .failure(error)
         }
@@ -125,9 +125,9 @@ struct DirectoryExchange {
         return message
     }
 
-    private func answer<Answer: Sendable>(
-        _ message: HTTPClientRequest, _ request: DirectoryRequest, _ reading: Reading<Answer>
-    ) async throws(Failure) -> Answer {
+    private func exchange<Value: Sendable>(
+        _ message: HTTPClientRequest, _ request: DirectoryRequest, _ reading: Reading<Value>
+    ) async throws(Failure) -> Value {
         let response: HTTPClientResponse
         do {
             response = try await client.execute(message, timeout: TimeAmount(request.timeout))
@@ -146,9 +146,9 @@ struct DirectoryExchange {
                 Int(response.status.code), asked, body.map { Data($0.readableBytesView) } ?? Data(),
                 secret: request.secret)
         }
-        let answer: Answer
+        let value: Value
         do {
-            answer = try await reading(response)
+            value = try await reading(response)
         } catch let error as DirectoryError {
             // A cancelled body ends like a complete one.
             guard !Task.isCancelled else { throw network("stopped before the response was complete") }
@@ -159,7 +159,7 @@ struct DirectoryExchange {
             throw failure(whileReading: error)
         }
         guard !Task.isCancelled else { throw network("stopped before the response was complete") }
-        return answer
+        return value
     }
 
     /// Maps an error while reading a body: of the connection, the compression, or the reader.

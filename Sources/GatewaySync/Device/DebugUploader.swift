@@ -84,8 +84,8 @@ package final class DebugUploader: Service, Sendable {
             return true
         }
         do throws(DirectoryError) {
-            let answer = try await upload(nonce, gates)
-            logger.notice("logs and state were uploaded as the directory asked", metadata: ["id": "\(answer)"])
+            let id = try await upload(nonce, gates)
+            logger.notice("logs and state were uploaded as the directory asked", metadata: ["id": "\(id)"])
         } catch {
             logger.notice("the debug upload failed", metadata: ["error": "\(error)"])
             switch error {

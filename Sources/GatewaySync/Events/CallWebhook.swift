@@ -42,7 +42,7 @@ package final class CallWebhook: Sendable {
         do {
             status = Int(try await http.execute(message, timeout: TimeAmount(timeout)).status.code)
         } catch {
-            throw CallWebhookError(problem: "no answer: \(error)")
+            throw CallWebhookError(problem: "no response: \(error)")
         }
         guard (200..<300).contains(status) else { throw CallWebhookError(problem: "returned \(status)") }
     }

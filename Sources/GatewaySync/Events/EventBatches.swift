@@ -43,15 +43,15 @@ extension EventSender {
         }
         do throws(DirectoryError) {
             let closings = await publisher.closings
-            let answer = try await client.send(BatchRequest(requests))
-            guard answer.results.count == sent.count else {
-                throw .badResponse(reason: "it has \(answer.results.count) results for \(sent.count) operations")
+            let response = try await client.send(BatchRequest(requests))
+            guard response.results.count == sent.count else {
+                throw .badResponse(reason: "it has \(response.results.count) results for \(sent.count) operations")
             }
             // In the order of the events: a cap that the last event reached stays reached. Settling has no order.
-            for result in answer.results where result.isSuccess {
+            for result in response.results where result.isSuccess {
                 if let config = result.data?.config { await obey(config, askedAfter: closings) }
             }
-            await together(Array(zip(sent, answer.results))) { await self.settle($0.0, $0.1) }
+            await together(Array(zip(sent, response.results))) { await self.settle($0.0, $0.1) }
         } catch {
             await settle(sent, error)
         }
@@ -93,9 +93,9 @@ extension EventSender {
     /// Handles the result of one event like a response of its own.
     private func settle(_ pending: PendingEvent, _ result: BatchResponse.Result) async {
         if result.isSuccess {
-            var answer = result.data ?? EventResponse(success: true)
-            answer.eventID = answer.eventID ?? result.resourceID
-            return await settle(pending, taken: answer)
+            var response = result.data ?? EventResponse(success: true)
+            response.eventID = response.eventID ?? result.resourceID
+            return await settle(pending, taken: response)
         }
         let message =
             result.error.map { ServerMessage($0) { ServerText.clean(client.settings.key.redacting($0)) } } ?? ""

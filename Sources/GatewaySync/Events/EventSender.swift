@@ -170,9 +170,9 @@ package final class EventSender: Service, Sendable {
                 return
             }
             let closings = await publisher.closings
-            let answer = try await client.send(request)
-            if let config = answer.config { await obey(config, askedAfter: closings) }
-            await settle(pending, taken: answer)
+            let response = try await client.send(request)
+            if let config = response.config { await obey(config, askedAfter: closings) }
+            await settle(pending, taken: response)
         } catch {
             switch error {
             // A proxy refused; that does not concern the event.
@@ -194,17 +194,17 @@ package final class EventSender: Service, Sendable {
         await publisher.apply(config, askedAfter: closings)
     }
 
-    func settle(_ pending: PendingEvent, taken answer: EventResponse) async {
+    func settle(_ pending: PendingEvent, taken response: EventResponse) async {
         let receipt = EventReceipt(
-            eventID: answer.eventID.map { ServerText.clean($0) }, counted: answer.counted,
-            reason: answer.reason.map { ServerText.clean($0) })
+            eventID: response.eventID.map { ServerText.clean($0) }, counted: response.counted,
+            reason: response.reason.map { ServerText.clean($0) })
         let isStored = await store("delivered", pending) { [outbox, time] in
             try await outbox.markDelivered(key: pending.event.key, receipt: receipt, now: time.now())
         }
         guard isStored else { return }
         settled { counts in
             counts.delivered += 1
-            counts.notCounted += answer.counted == false ? 1 : 0
+            counts.notCounted += response.counted == false ? 1 : 0
         }
     }
 

@@ -14,7 +14,7 @@ import NIOHTTP1
 /// against the name. The request has no cookie, no key and no other header of the directory's client.
 struct LogoFetch {
     /// The host's response.
-    enum Answer: Hashable, Sendable {
+    enum Response: Hashable, Sendable {
         case unchanged
         case picture(LogoPicture, bytes: [UInt8], etag: String?, lastModified: String?)
     }
@@ -22,10 +22,10 @@ struct LogoFetch {
     let settings: LogoSettings
     let resolve: LogoResolver
 
-    func answer(to logo: DueLogo) async throws(LogoProblem) -> Answer {
+    func response(to logo: DueLogo) async throws(LogoProblem) -> Response {
         let origin = try LogoOrigin(logo.url, settings)
         let address = try await checkedAddress(of: origin.host)
-        let result = await withTaskGroup(of: Result<Answer, LogoProblem>?.self) { group in
+        let result = await withTaskGroup(of: Result<Response, LogoProblem>?.self) { group in
             group.addTask { await self.ask(logo, origin, at: address) }
             group.addTask { [timeout = settings.timeout] in
                 // The library's deadline ends with the head of the response. This one covers the body too.
@@ -51,7 +51,7 @@ struct LogoFetch {
 
     private func ask(
         _ logo: DueLogo, _ origin: LogoOrigin, at address: LogoAddress
-    ) async -> Result<Answer, LogoProblem> {
+    ) async -> Result<Response, LogoProblem> {
         var configuration = HTTPClient.Configuration()
         configuration.redirectConfiguration = .disallow
         configuration.dnsOverride = [origin.host: "\(address)"]
@@ -59,7 +59,7 @@ struct LogoFetch {
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.httpVersion = .http1Only
         let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let result: Result<Answer, LogoProblem>
+        let result: Result<Response, LogoProblem>
         do throws(LogoProblem) {
             result = .success(try await exchange(http, logo, origin.url))
         } catch {
@@ -71,7 +71,7 @@ struct LogoFetch {
 
     private func exchange(
         _ http: HTTPClient, _ logo: DueLogo, _ url: String
-    ) async throws(LogoProblem) -> Answer {
+    ) async throws(LogoProblem) -> Response {
         var request = HTTPClientRequest(url: url)
         request.headers = ["User-Agent": "herald/\(settings.version)", "Accept": "image/png, image/jpeg"]
         if let etag = logo.etag { request.headers.add(name: "If-None-Match", value: etag) }
@@ -104,7 +104,7 @@ struct LogoFetch {
         }
     }
 
-    private func checked(_ bytes: [UInt8], _ headers: HTTPHeaders) throws(LogoProblem) -> Answer {
+    private func checked(_ bytes: [UInt8], _ headers: HTTPHeaders) throws(LogoProblem) -> Response {
         let picture: LogoPicture
         do throws(LogoPictureError) {
             picture = try LogoPicture(bytes)

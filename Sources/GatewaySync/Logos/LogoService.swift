@@ -140,7 +140,7 @@ package final class LogoService: Service, Sendable {
     private func bring(_ logo: DueLogo) async throws {
         do throws(LogoProblem) {
             let result: LogoResult
-            switch try await answer(to: logo) {
+            switch try await response(to: logo) {
             case .unchanged: result = .unchanged
             case .picture(let picture, let bytes, let etag, let lastModified):
                 let hash = try await keep(bytes, picture)
@@ -161,13 +161,13 @@ package final class LogoService: Service, Sendable {
     }
 
     /// Requests the logo from its host, unless the host failed too often in this round.
-    private func answer(to logo: DueLogo) async throws(LogoProblem) -> LogoFetch.Answer {
+    private func response(to logo: DueLogo) async throws(LogoProblem) -> LogoFetch.Response {
         let host = try LogoOrigin(logo.url, settings).host
         if let problem = state.withLock({ $0.silent.problem(of: host) }) { throw problem }
         do throws(LogoProblem) {
-            let answer = try await fetch.answer(to: logo)
+            let response = try await fetch.response(to: logo)
             state.withLock { $0.silent.spoke(host) }
-            return answer
+            return response
         } catch {
             state.withLock { $0.silent.note(error, of: host) }
             throw error

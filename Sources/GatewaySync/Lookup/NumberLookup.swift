@@ -114,9 +114,9 @@ package final class NumberLookup: Service, Sendable {
     private func ask(about number: E164Number) async {
         do {
             let closings = await publisher.closings
-            let answer = try await client.lookup(number, deviceID: device.id)
-            if let config = answer?.config { await publisher.apply(config, askedAfter: closings) }
-            guard let record = answer.flatMap({ Self.record($0, of: number) }) else { return noteUnknown(number) }
+            let response = try await client.lookup(number, deviceID: device.id)
+            if let config = response?.config { await publisher.apply(config, askedAfter: closings) }
+            guard let record = response.flatMap({ Self.record($0, of: number) }) else { return noteUnknown(number) }
             let isNew = try await store(record)
             state.withLock { state in
                 state.counts.found += 1
@@ -136,11 +136,11 @@ package final class NumberLookup: Service, Sendable {
     }
 
     /// Returns the brand of a response; nil without one, or if it names another number.
-    private static func record(_ answer: LookupResponse, of number: E164Number) -> BrandRecord? {
-        guard answer.e164.isEmpty || E164Number(answer.e164) == number else { return nil }
+    private static func record(_ response: LookupResponse, of number: E164Number) -> BrandRecord? {
+        guard response.e164.isEmpty || E164Number(response.e164) == number else { return nil }
         let item = BrandingItem(
-            phoneNumber: number.description, brandName: answer.brandName, brandID: answer.brandID,
-            updatedAt: answer.updatedAt, logoURL: answer.logoURL, callReason: answer.callReason)
+            phoneNumber: number.description, brandName: response.brandName, brandID: response.brandID,
+            updatedAt: response.updatedAt, logoURL: response.logoURL, callReason: response.callReason)
         return try? item.record()
     }
 
@@ -213,8 +213,8 @@ extension DirectoryClient {
             throw error
         }
         guard !body.isEmpty else { return nil }
-        let answer = try decode(LookupResponse.self, body)
-        word.note(answer.config)
-        return answer
+        let response = try decode(LookupResponse.self, body)
+        word.note(response.config)
+        return response
     }
 }

@@ -42,10 +42,10 @@ extension DirectoryClient {
             try await intake.restart()
             var records = SyncIntake(into: intake, limit: limit)
             for try await part in response.body { try await records.take(part) }
-            let answer = try await records.finish()
-            word.note(answer.config)
+            let sync = try await records.finish()
+            word.note(sync.config)
             return .delivered(
-                answer, tally: records.tally,
+                sync, tally: records.tally,
                 validator: SyncValidator(
                     tag: response.headers.validator("ETag"), modified: response.headers.validator("Last-Modified")))
         }

@@ -231,32 +231,32 @@ package final class SyncService: Service, Sendable {
             try await cache.confirm(isFull: isFull, gates: await publisher.gates, now: now)
             noteUnchanged(isFull: isFull, now: now)
             try await publish(stored.generation)
-        case .delivered(let answer, let tally, let validator):
-            try await apply(answer, tally, validator, from: intake, isFull: isFull, now: now)
+        case .delivered(let response, let tally, let validator):
+            try await apply(response, tally, validator, from: intake, isFull: isFull, now: now)
         }
     }
 
     private func apply(
-        _ answer: ReceivedSync, _ tally: SyncTally, _ validator: SyncValidator?, from intake: any BrandIntake,
+        _ response: ReceivedSync, _ tally: SyncTally, _ validator: SyncValidator?, from intake: any BrandIntake,
         isFull: Bool, now: Int64
     ) async throws {
         if isFull, tally.usable == 0, tally.inactive == 0, tally.rejectedCount > 0 {
             // An authoritative set without one usable record must not remove the working ones.
             throw DirectoryError.badResponse(reason: "none of its \(tally.rejectedCount) records can be used")
         }
-        let config = answer.config ?? DirectoryConfig()
+        let config = response.config ?? DirectoryConfig()
         // The gates first: the store takes seconds or fails on a full disk, and a closed gate must take effect at once.
         await publisher.apply(sync: config)
         // An empty incremental response with a validator does not move the cursor.
         let keepsCursor = !isFull && tally.received == 0 && validator != nil
         let change = SyncChange(
-            isFull: isFull, cursor: keepsCursor ? nil : answer.syncedAt, validator: validator,
+            isFull: isFull, cursor: keepsCursor ? nil : response.syncedAt, validator: validator,
             gates: await publisher.gates, now: now)
         let applied = try await cache.apply(change, from: intake)
         note(applied, change, tally)
         try await publish(applied.generation)
         await cache.settle(applied)
-        try await acknowledge(answer.syncedAt, intake)
+        try await acknowledge(response.syncedAt, intake)
     }
 
     /// Swaps the index if the one in use has another generation than the stored one.

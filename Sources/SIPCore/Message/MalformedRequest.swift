@@ -6,7 +6,7 @@ package enum MalformedRequest {
     /// §8.2.6.2).
     ///
     /// - Returns: nil where one of those fields is malformed itself or missing, for an ACK, and for a response.
-    package static func answerable(_ bytes: Span<UInt8>, limits: SIPLimits) -> SIPMessage? {
+    package static func rejectable(_ bytes: Span<UInt8>, limits: SIPLimits) -> SIPMessage? {
         guard bytes.count <= limits.messageBytes else { return nil }
         var start = 0
         while start < bytes.count, bytes[start] == 13 || bytes[start] == 10 { start += 1 }

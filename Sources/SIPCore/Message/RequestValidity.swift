@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A request that must not be forwarded and the answer it gets instead.
+/// A request that must not be forwarded and the response it gets instead.
 package struct Refusal: Error, Sendable {
     /// Status code, 4xx to 6xx.
     package let status: Int
     /// Reason phrase.
     package let phrase: StaticString
-    /// A header field to add to the answer.
+    /// A header field to add to the response.
     package let field: ResponseField?
 
     package init(_ status: Int, _ phrase: StaticString, _ field: ResponseField? = nil) {
@@ -23,7 +23,7 @@ package enum RequestValidity {
         formRefusal(of: message) ?? forwardingRefusal(of: message)
     }
 
-    /// The first rule of every request that this one breaks, be it forwarded or answered here; nil for a sound one.
+    /// The first rule of every request that this one breaks, be it forwarded or handled here; nil for a sound one.
     package static func formRefusal(of message: SIPMessage) -> Refusal? {
         guard case .request(_, let token, _) = message.startLine else { return nil }
         return version(message) ?? names(message) ?? mandatoryFields(message) ?? sequence(message, token: token)
@@ -36,7 +36,7 @@ package enum RequestValidity {
         return scheme(message, uri) ?? maxForwards(message) ?? proxyRequire(message)
     }
 
-    /// Whether a request has all that an answer repeats (RFC 3261 §8.2.6.2), be it valid or not.
+    /// Whether a request has all that a response repeats (RFC 3261 §8.2.6.2), be it valid or not.
     package static func allowsResponse(_ message: SIPMessage) -> Bool {
         message.topVia != nil && message.has(.from) && message.has(.to) && message.has(.callID)
             && message.sequence != nil
@@ -96,7 +96,7 @@ package enum RequestValidity {
         message.first(name)?.value.isEmpty ?? true
     }
 
-    /// RFC 3261 §20.42: a Via at the least, and none that cannot be read: the answer has to find its way by them.
+    /// RFC 3261 §20.42: a Via at the least, and none that cannot be read: the response needs them for its way back.
     private static func vias(_ message: SIPMessage) -> Refusal? {
         message.topVia == nil || message.anyVia { $0 == nil } ? Refusal(400, "Bad Via") : nil
     }
@@ -148,7 +148,7 @@ package enum RequestValidity {
         return lengths == 1 && body(response) == nil
     }
 
-    /// RFC 3261 §18.3: a body shorter than Content-Length in a datagram is answered 400.
+    /// RFC 3261 §18.3: a body shorter than Content-Length in a datagram gets 400.
     private static func body(_ message: SIPMessage) -> Refusal? {
         guard message.has(.contentLength) else { return nil }
         guard let length = message.contentLength else { return Refusal(400, "Bad Content-Length") }

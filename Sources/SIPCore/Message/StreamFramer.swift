@@ -4,7 +4,7 @@
 package enum StreamFrame: Hashable, Sendable {
     /// One whole message, a part of what was received at once.
     case message(ArraySlice<UInt8>)
-    /// A double CRLF, to be answered with one.
+    /// A double CRLF; the response is one CRLF.
     case keepAlive
     /// The stream has no further message boundary; holds the header part of its last message, for a response.
     case broken(StreamFault, ArraySlice<UInt8>)

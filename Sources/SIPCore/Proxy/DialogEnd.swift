@@ -18,7 +18,7 @@ package struct DialogEnd: Hashable, Sendable {
     /// TCP and TLS and without rport.
     package init(sourceOf request: SIPMessage, by flow: Flow, transport: SIPTransportKind) {
         let address = request.topVia.map {
-            ResponseForwarding.destination(ofAnswersTo: $0.value, from: flow.source, by: transport)
+            ResponseForwarding.destination(ofResponsesTo: $0.value, from: flow.source, by: transport)
         }
         self.init(address: address ?? flow.source, transport: transport)
     }

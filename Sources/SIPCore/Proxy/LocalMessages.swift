@@ -65,7 +65,7 @@ package enum LocalMessages {
     ///
     /// - Parameter via: the message whose topmost Via is used; a response to an earlier attempt brings its own.
     package static func acknowledgement(
-        of invite: SIPMessage, answeredBy response: SIPMessage, via: SIPMessage? = nil
+        of invite: SIPMessage, for response: SIPMessage, via: SIPMessage? = nil
     ) -> [UInt8] {
         hop(of: invite, method: "ACK", to: response, reasons: nil, via: via ?? invite)
     }

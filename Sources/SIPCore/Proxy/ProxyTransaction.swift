@@ -75,7 +75,7 @@ package final class ProxyTransaction {
         let source = flow.source
         responseAddress =
             request.topVia.map {
-                ResponseForwarding.destination(ofAnswersTo: $0.value, from: source, by: transport)
+                ResponseForwarding.destination(ofResponsesTo: $0.value, from: source, by: transport)
             }
             ?? source
         self.payload = payload

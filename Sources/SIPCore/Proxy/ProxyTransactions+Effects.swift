@@ -81,7 +81,7 @@ extension ProxyTransactions {
 
     private func sendAck(for response: SIPMessage?, _ transaction: ProxyTransaction) {
         guard let response, let invite = transaction.forwardedRequest else { return }
-        sendDownstream(LocalMessages.acknowledgement(of: invite, answeredBy: response), transaction)
+        sendDownstream(LocalMessages.acknowledgement(of: invite, for: response), transaction)
     }
 
     private func sendCancel(_ transaction: ProxyTransaction) {

@@ -198,7 +198,7 @@ package final class ProxyTransactions<User: TransactionUser> {
             let bytes =
                 status < 200
                 ? LocalMessages.cancel(of: invite, reasonsFrom: nil, via: response)
-                : LocalMessages.acknowledgement(of: invite, answeredBy: response, via: response)
+                : LocalMessages.acknowledgement(of: invite, for: response, via: response)
             outgoing.append(
                 OutgoingMessage(
                     bytes: bytes, destination: source.returnAddress, socket: source.socket,

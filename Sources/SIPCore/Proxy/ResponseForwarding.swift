@@ -39,7 +39,7 @@ package enum ResponseForwarding {
     ///
     /// On a stream the response uses the connection. If that is closed, a new one goes to the port of the Via (§18.2.2).
     package static func destination(
-        ofAnswersTo via: ViaValue, from source: PeerAddress, by transport: SIPTransportKind = .udp
+        ofResponsesTo via: ViaValue, from source: PeerAddress, by transport: SIPTransportKind = .udp
     ) -> PeerAddress {
         guard transport.isReliable || via.rport == nil else { return source }
         return source.with(port: via.port ?? transport.defaultPort)

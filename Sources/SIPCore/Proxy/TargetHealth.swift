@@ -4,7 +4,7 @@
 package struct TargetHealthRules: Hashable, Sendable {
     /// Probes in a row that must fail, 1 or more.
     package var downAfter = 3
-    /// Probes in a row that must be answered, 1 or more.
+    /// Probes in a row that must succeed, 1 or more.
     package var upAfter = 2
     /// Calls without any response inside `window` that mark it down without waiting for probes.
     package var silencesAllowed = 2
@@ -16,7 +16,7 @@ package struct TargetHealthRules: Hashable, Sendable {
     package var retrialUnreached: UInt64 = 1_000
     /// Longest Retry-After that is honoured, in seconds; RFC 3261 §20.33 leaves it to the sender.
     package var longestRest = 120
-    /// Whether a target that is down stays so until probes are answered.
+    /// Whether a target that is down stays so until probes succeed.
     ///
     /// Not where nothing probes it, nor where its group has no other that could take the calls.
     package var probes = true
@@ -44,13 +44,13 @@ package struct TargetHealth: Hashable, Sendable {
     /// An event of the target.
     package enum Event: Hashable, Sendable {
         /// A probe got any response but 408 and 503.
-        case probeAnswered
+        case probeSucceeded
         /// A probe got no response.
         case probeFailed
         /// A probe could not be delivered, or got 408 or 503.
         case probeRefused
         /// A request got any response but 503.
-        case answered
+        case responded
         /// A request got 503, perhaps with a Retry-After in seconds.
         case refused(retryAfter: Int?)
         /// A request got no response.
@@ -117,10 +117,10 @@ package struct TargetHealth: Hashable, Sendable {
         let before = state
         if event == .probeFailed, !isSilenceTrusted { return hint() }
         switch event {
-        case .probeAnswered: probeAnswered(at: now)
+        case .probeSucceeded: probeSucceeded(at: now)
         case .probeFailed: probeFailed(isRefused: false, at: now)
         case .probeRefused: probeFailed(isRefused: true, at: now)
-        case .answered: answered(at: now)
+        case .responded: responded(at: now)
         case .refused(let seconds): refused(seconds, at: now)
         case .silent: silent(isUnreached: false, at: now)
         case .unreachable: silent(isUnreached: true, at: now)
@@ -138,7 +138,7 @@ package struct TargetHealth: Hashable, Sendable {
         return .up
     }
 
-    private mutating func probeAnswered(at now: UInt64) {
+    private mutating func probeSucceeded(at now: UInt64) {
         failures = 0
         isProbedDown = false
         hasRespondedToProbe = true
@@ -170,7 +170,7 @@ package struct TargetHealth: Hashable, Sendable {
         unreached = isUnreached ? min((unreached ?? 0) + 1, 16) : nil
     }
 
-    private mutating func answered(at now: UInt64) {
+    private mutating func responded(at now: UInt64) {
         silences = 0
         switch state {
         case .up: failures = 0

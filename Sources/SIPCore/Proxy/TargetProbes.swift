@@ -91,14 +91,14 @@ package struct TargetProbes: Sendable {
     }
 
     /// Takes the response to a probe and gives its target; nil for a late or foreign response.
-    package mutating func answered(_ number: UInt64) -> TargetState? {
+    package mutating func responded(_ number: UInt64) -> TargetState? {
         guard let position = watches.firstIndex(where: { $0.number == number }) else { return nil }
         close(position)
         return watches[position].target.standing
     }
 
     /// Takes the report that a probe was not delivered and gives its target; nil for a late or foreign report.
-    package mutating func undelivered(_ number: UInt64) -> TargetState? { answered(number) }
+    package mutating func undelivered(_ number: UInt64) -> TargetState? { responded(number) }
 
     private mutating func close(_ position: Int) {
         watches[position].number = nil

@@ -70,9 +70,9 @@ package final class TargetState: Sendable {
 
     /// Records an event of the target.
     package func note(_ event: TargetHealth.Event, at now: UInt64) {
-        if event == .answered { lastResponse.store(now, ordering: .relaxed) }
-        if event == .probeAnswered { lastProbeResponse.store(now, ordering: .relaxed) }
-        if isSpotless.load(ordering: .relaxed), event == .answered { return }
+        if event == .responded { lastResponse.store(now, ordering: .relaxed) }
+        if event == .probeSucceeded { lastProbeResponse.store(now, ordering: .relaxed) }
+        if isSpotless.load(ordering: .relaxed), event == .responded { return }
         let change = health.withLock { health in
             let change = health.receive(event, at: now)
             publish(health)

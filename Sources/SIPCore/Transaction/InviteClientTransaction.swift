@@ -68,7 +68,7 @@ package struct InviteClientTransaction: TransactionMachine {
     private mutating func calling(_ event: ClientTransactionEvent) -> TransactionEffects {
         switch event {
         case .response(let status):
-            return answered(status, stopping: .calling)
+            return receiveResponse(status, stopping: .calling)
         case .cancel:
             // §9.1: with no provisional response yet, the CANCEL must wait for one, and no other target is tried meanwhile.
             defer { isCancelled = true }
@@ -90,7 +90,7 @@ package struct InviteClientTransaction: TransactionMachine {
     private mutating func proceeding(_ event: ClientTransactionEvent) -> TransactionEffects {
         switch event {
         case .response(let status):
-            return answered(status, stopping: .proceeding)
+            return receiveResponse(status, stopping: .proceeding)
         case .cancel where !isCancelled, .fired(.c) where !isCancelled:
             // §16.8: timer C after a provisional response makes the proxy cancel.
             isCancelled = true
@@ -104,7 +104,7 @@ package struct InviteClientTransaction: TransactionMachine {
         }
     }
 
-    private mutating func answered(_ status: Int, stopping running: TimerSet) -> TransactionEffects {
+    private mutating func receiveResponse(_ status: Int, stopping running: TimerSet) -> TransactionEffects {
         switch ResponseKind(status) {
         case .provisional:
             return provisional(status)

@@ -35,9 +35,9 @@ package struct InviteServerTransaction: TransactionMachine {
         self.isReliable = isReliable
     }
 
-    /// Hands the INVITE to the proxy core, then answers 100.
+    /// Hands the INVITE to the proxy core, then sends 100.
     ///
-    /// §17.2.1 lets the 100 be left out if an answer follows within 200 ms; a proxy cannot know that (§16.2).
+    /// §17.2.1 lets the 100 be left out if a response follows within 200 ms; a proxy cannot know that (§16.2).
     package mutating func start() -> TransactionEffects {
         TransactionEffects(.deliverRequest, .sendTrying)
     }
@@ -58,7 +58,7 @@ package struct InviteServerTransaction: TransactionMachine {
         case .request:
             return TransactionEffects(.resendResponse)
         case .respond(let status):
-            return answer(ResponseKind(status))
+            return respond(ResponseKind(status))
         case .transportFailed:
             // RFC 6026 §7.1: stay, so that resent INVITEs go on being absorbed instead of starting a second call.
             return TransactionEffects(.transportFailed)
@@ -67,7 +67,7 @@ package struct InviteServerTransaction: TransactionMachine {
         }
     }
 
-    private mutating func answer(_ kind: ResponseKind?) -> TransactionEffects {
+    private mutating func respond(_ kind: ResponseKind?) -> TransactionEffects {
         switch kind {
         case .provisional:
             return TransactionEffects(.sendResponse)

@@ -62,7 +62,7 @@ package struct NonInviteClientTransaction: TransactionMachine {
     private mutating func waiting(_ event: ClientTransactionEvent) -> TransactionEffects {
         switch event {
         case .response(let status):
-            return answered(ResponseKind(status))
+            return receiveResponse(ResponseKind(status))
         case .fired(.e):
             return resend()
         case .fired(.f):
@@ -81,7 +81,7 @@ package struct NonInviteClientTransaction: TransactionMachine {
         return TransactionEffects(.resendRequest, .start(.e, after: interval))
     }
 
-    private mutating func answered(_ kind: ResponseKind?) -> TransactionEffects {
+    private mutating func receiveResponse(_ kind: ResponseKind?) -> TransactionEffects {
         switch kind {
         case .provisional:
             state = .proceeding

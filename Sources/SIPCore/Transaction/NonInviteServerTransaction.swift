@@ -8,7 +8,7 @@
 package struct NonInviteServerTransaction: TransactionMachine {
     /// The states of RFC 3261 Figure 8; each says what may follow it.
     package enum State: Sendable {
-        /// Nothing was answered yet. Then any other state.
+        /// No response was sent yet. Then any other state.
         case trying
         /// A 100 went out. Then Completed or Terminated.
         case proceeding
@@ -55,7 +55,7 @@ package struct NonInviteServerTransaction: TransactionMachine {
             state = .proceeding
             return TransactionEffects(.stop(TimerSet(.trying)), .sendResponse)
         case .respond(let status):
-            return answer(status)
+            return respond(status)
         case .fired(.trying):
             state = .proceeding
             return TransactionEffects(.sendTrying)
@@ -71,7 +71,7 @@ package struct NonInviteServerTransaction: TransactionMachine {
         case .respond(100):
             return TransactionEffects(.sendResponse)
         case .respond(let status):
-            return answer(status)
+            return respond(status)
         case .transportFailed:
             return end(.transportFailed)
         case .ack, .fired:
@@ -79,7 +79,7 @@ package struct NonInviteServerTransaction: TransactionMachine {
         }
     }
 
-    private mutating func answer(_ status: Int) -> TransactionEffects {
+    private mutating func respond(_ status: Int) -> TransactionEffects {
         guard let kind = ResponseKind(status), kind != .provisional else { return .none }
         // RFC 4320 §4.2: a 408 comes too late to be of use to anybody upstream and must not be sent.
         isSilent = status == 408

@@ -77,7 +77,7 @@ extension NameLookupError: CustomStringConvertible {
         case .noData: "the name has no such records; add them to its zone"
         case .serverFailure: "the name server returned an error; check the zone, or ask another one (dns.servers)"
         case .timedOut: "no name server responded in time; check dns.servers, /etc/resolv.conf and port 53"
-        case .malformed: "the name server's answer is broken; ask another server (dns.servers)"
+        case .malformed: "the name server's response is broken; ask another server (dns.servers)"
         case .unreachable: "the name server cannot be reached; check dns.servers, /etc/resolv.conf and the routes"
         case .badName: "this is no name that can be looked up; write letters, digits, hyphens and dots only"
         case .cancelled: "the lookup was given up"

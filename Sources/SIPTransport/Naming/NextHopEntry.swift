@@ -7,7 +7,7 @@ struct NextHopEntry: Hashable, Sendable {
     /// False if lookups failed in that result.
     private(set) var isWhole = true
     /// Time of that result, in seconds since 1970.
-    private(set) var answeredAt: Int64?
+    private(set) var resolvedAt: Int64?
     /// Time of the next lookup, on the resolver's clock.
     private(set) var due: Duration
     /// Consecutive failures.
@@ -22,23 +22,23 @@ struct NextHopEntry: Hashable, Sendable {
     init(kept: NextHopFile.Kept, due: Duration) {
         hops = kept.hops
         isWhole = kept.isWhole
-        answeredAt = kept.answeredAt
+        resolvedAt = kept.resolvedAt
         self.due = due
     }
 
     /// Takes a result, unless it is an incomplete subset of a complete one.
-    mutating func take(_ answer: NextHopResponse, at now: Duration, wall: Int64, retry: (Int) -> Duration) {
-        let isGap = !answer.gaps.isEmpty
-        if isGap, isWhole, let hops, Set(answer.hops).isSubset(of: hops) {
-            fail(answer.gaps.joined(separator: "; "), at: now, retry: retry)
+    mutating func take(_ response: NextHopResponse, at now: Duration, wall: Int64, retry: (Int) -> Duration) {
+        let isGap = !response.gaps.isEmpty
+        if isGap, isWhole, let hops, Set(response.hops).isSubset(of: hops) {
+            fail(response.gaps.joined(separator: "; "), at: now, retry: retry)
             return
         }
-        hops = answer.hops
+        hops = response.hops
         isWhole = !isGap
-        answeredAt = wall
+        resolvedAt = wall
         failures = isGap ? failures + 1 : 0
-        problem = isGap ? answer.gaps.joined(separator: "; ") : nil
-        due = now + (isGap ? min(answer.lifetime, retry(failures)) : answer.lifetime)
+        problem = isGap ? response.gaps.joined(separator: "; ") : nil
+        due = now + (isGap ? min(response.lifetime, retry(failures)) : response.lifetime)
     }
 
     /// Keeps the last good result and retries soon.

@@ -12,7 +12,7 @@ struct NextHopFile: Sendable {
         var hops: [ResolvedHop]
         var isWhole: Bool
         /// Seconds since 1970.
-        var answeredAt: Int64
+        var resolvedAt: Int64
     }
 
     let path: String
@@ -34,15 +34,15 @@ struct NextHopFile: Sendable {
         guard content.version == Content.currentVersion else { throw .damaged(path: path) }
         var kept: [NextHopName: Kept] = [:]
         for line in content.names {
-            guard let (name, answer) = line.answer else { throw .damaged(path: path) }
-            kept[name] = answer
+            guard let (name, result) = line.result else { throw .damaged(path: path) }
+            kept[name] = result
         }
         return kept
     }
 
     /// Replaces the whole file.
-    func write(_ answers: [NextHopName: Kept]) throws(NextHopFileError) {
-        let lines = answers.map(Content.Line.init).sorted { ($0.host, $0.transport) < ($1.host, $1.transport) }
+    func write(_ results: [NextHopName: Kept]) throws(NextHopFileError) {
+        let lines = results.map(Content.Line.init).sorted { ($0.host, $0.transport) < ($1.host, $1.transport) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
         do {
@@ -69,7 +69,7 @@ enum NextHopFileError: Error, Hashable, CustomStringConvertible {
     var description: String {
         switch self {
         case .damaged(let path):
-            "\(path) cannot be read and is ignored; it is written anew with the next answers, nothing is to be done"
+            "\(path) cannot be read and is ignored; it is written again with the next results, nothing is to be done"
         case .cannotWrite(let path, let reason):
             "\(path) cannot be written (\(reason)); resolved names will not outlive a restart, check the folder's rights"
         }
@@ -105,7 +105,7 @@ extension Content.Line {
         host = name.host
         port = name.port
         transport = name.transport.viaName.description
-        answeredAt = kept.answeredAt
+        answeredAt = kept.resolvedAt
         isWhole = kept.isWhole
         hops = kept.hops.map { hop in
             Content.Hop(
@@ -114,7 +114,7 @@ extension Content.Line {
     }
 
     /// Nil if a value or an address is invalid.
-    var answer: (NextHopName, NextHopFile.Kept)? {
+    var result: (NextHopName, NextHopFile.Kept)? {
         guard let kind = SIPTransportKind.allCases.first(where: { $0.viaName.description == transport }) else {
             return nil
         }
@@ -124,7 +124,7 @@ extension Content.Line {
             }
         }
         guard read.count == hops.count else { return nil }
-        let kept = NextHopFile.Kept(hops: read, isWhole: isWhole, answeredAt: answeredAt)
+        let kept = NextHopFile.Kept(hops: read, isWhole: isWhole, resolvedAt: answeredAt)
         return (NextHopName(host: host, port: port, transport: kind), kept)
     }
 }

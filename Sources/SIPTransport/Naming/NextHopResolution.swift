@@ -54,8 +54,8 @@ package struct NextHopResolution: Hashable, Sendable {
     /// Looks up the records that the name needs.
     ///
     /// - Throws: `NextHopFailure` of the deciding lookup if no address was found.
-    package func answer(
-        for name: NextHopName, using lookup: some NameLookup
+    package func resolve(
+        _ name: NextHopName, using lookup: some NameLookup
     ) async throws(NextHopFailure) -> NextHopResponse {
         if let literal = name.literal {
             return NextHopResponse(

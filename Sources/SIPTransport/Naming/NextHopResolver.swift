@@ -98,9 +98,9 @@ package final class NextHopResolver: Sendable {
 
 extension NextHopResolver {
     private func learn(_ name: NextHopName) async -> Bool {
-        guard let answer = try? await settings.resolution.answer(for: name, using: lookup) else { return false }
+        guard let response = try? await settings.resolution.resolve(name, using: lookup) else { return false }
         var entry = NextHopEntry(due: time.elapsed())
-        entry.take(answer, at: time.elapsed(), wall: time.wallSeconds()) {
+        entry.take(response, at: time.elapsed(), wall: time.wallSeconds()) {
             settings.backoff.delay(afterFailures: $0, chance: 0)
         }
         state.withLock { $0.entries[name] = entry }
@@ -154,7 +154,7 @@ extension NextHopResolver {
     private func refresh(_ name: NextHopName) async {
         let outcome: Result<NextHopResponse, NextHopFailure>
         do throws(NextHopFailure) {
-            outcome = .success(try await settings.resolution.answer(for: name, using: lookup))
+            outcome = .success(try await settings.resolution.resolve(name, using: lookup))
         } catch {
             outcome = .failure(error)
         }
@@ -171,7 +171,7 @@ extension NextHopResolver {
             guard var entry = state.entries[name] else { return nil }
             let before = entry.problem
             switch outcome {
-            case .success(let answer): entry.take(answer, at: now, wall: wall, retry: retry)
+            case .success(let response): entry.take(response, at: now, wall: wall, retry: retry)
             case .failure(let failure): entry.fail(failure.description, at: now, retry: retry)
             }
             state.entries[name] = entry
@@ -215,7 +215,7 @@ extension NextHopResolver {
 
 extension NextHopFile.Kept {
     fileprivate init?(_ entry: NextHopEntry) {
-        guard let hops = entry.hops, let answeredAt = entry.answeredAt else { return nil }
-        self.init(hops: hops, isWhole: entry.isWhole, answeredAt: answeredAt)
+        guard let hops = entry.hops, let resolvedAt = entry.resolvedAt else { return nil }
+        self.init(hops: hops, isWhole: entry.isWhole, resolvedAt: resolvedAt)
     }
 }

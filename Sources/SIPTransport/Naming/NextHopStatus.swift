@@ -17,7 +17,7 @@ package struct NextHopStatus: Hashable, Sendable {
     init(_ name: NextHopName, _ entry: NextHopEntry, wall: Int64) {
         self.name = name
         hops = entry.hops
-        age = entry.answeredAt.map { .seconds(max(wall - $0, 0)) }
+        age = entry.resolvedAt.map { .seconds(max(wall - $0, 0)) }
         failures = entry.failures
         problem = entry.problem
     }
@@ -27,6 +27,6 @@ package struct NextHopStatus: Hashable, Sendable {
         guard let problem else { return "next hop \(name) is resolved again" }
         guard let hops, let age else { return "next hop \(name) has no address yet: \(problem)" }
         let kept = "\(hops.count) addresses, \(age.components.seconds) s old"
-        return "next hop \(name) keeps its last answer (\(kept)): \(problem)"
+        return "next hop \(name) keeps its last result (\(kept)): \(problem)"
     }
 }

@@ -37,8 +37,8 @@ let invite = Array(
 
     """.replacing("\n", with: "\r\n").utf8)
 
-/// The answer to a BYE: what most messages of a call are like.
-let answer = Array(
+/// The response to a BYE, a typical message of a call.
+let response = Array(
     """
     SIP/2.0 200 OK
     Via: SIP/2.0/UDP 192.0.2.20:5060;branch=z9hG4bK7c1e5b20aa41
@@ -55,7 +55,7 @@ let answer = Array(
 
 /// Finding the header fields of a message, and writing one with its changes.
 func messageBenchmarks() {
-    for (name, bytes) in [("INVITE", invite), ("answer", answer)] {
+    for (name, bytes) in [("INVITE", invite), ("response", response)] {
         Benchmark("index: \(name) of \(bytes.count) bytes") { benchmark in
             for _ in benchmark.scaledIterations { blackHole(try SIPMessage.index(bytes)) }
         }

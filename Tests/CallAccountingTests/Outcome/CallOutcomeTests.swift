@@ -54,7 +54,7 @@ struct OutcomeRow: Sendable, CustomTestStringConvertible {
         .init(status: 487, q850: 16, rang: true, cancelled: true, outcome: .missed, source: "Q.850 16"),
         .init(status: 487, q850: 31, cancelled: true, outcome: .missed, source: "Q.850 31"),
         .init(status: 487, rang: true, outcome: .missed, source: "its CANCEL passed while the gateway was down"),
-        .init(status: 0, rang: true, cancelled: true, outcome: .missed, source: "no answer to the CANCEL"),
+        .init(status: 0, rang: true, cancelled: true, outcome: .missed, source: "no response to the CANCEL"),
         .init(status: 487, sip: 200, rang: true, cancelled: true, outcome: .answeredElsewhere, source: "RFC 3326 §2"),
         .init(status: 487, q850: 26, rang: true, cancelled: true, outcome: .answeredElsewhere, source: "Q.850 26"),
         .init(status: 487, sip: 600, rang: true, cancelled: true, outcome: .declinedElsewhere, source: "RFC 3326 §2"),
@@ -69,7 +69,7 @@ struct OutcomeRow: Sendable, CustomTestStringConvertible {
         .init(status: 488, q850: 58, outcome: .failed, source: "Asterisk 16 and 22, no common codec"),
         .init(status: 480, outcome: .failed, source: "nobody there to ring"),
         .init(status: 403, outcome: .failed, source: "RFC 3261 §21.4.4"),
-        .init(status: 408, outcome: .failed, source: "no answer from the PBX"),
+        .init(status: 408, outcome: .failed, source: "no response from the PBX"),
         .init(status: 500, q850: 38, outcome: .failed, source: "Asterisk 16 and 22"),
         .init(status: 503, q850: 34, outcome: .failed, source: "Asterisk 16 and 22, congestion"),
         .init(status: 604, outcome: .failed, source: "RFC 3261 §21.6.3"),
@@ -77,7 +77,7 @@ struct OutcomeRow: Sendable, CustomTestStringConvertible {
     ]
 }
 
-@Suite("Outcome table: final answers, CANCEL and causes")
+@Suite("Outcome table: final responses, CANCEL and causes")
 struct CallOutcomeTests {
     @Test(arguments: OutcomeRow.table)
     func `every ending is what a person would say happened`(row: OutcomeRow) {

@@ -38,7 +38,7 @@ struct CallStateMachineTests {
     }
 
     @Test(arguments: [100, 181, 199] as [UInt16])
-    func `answers that prove no phone are no alerting`(status: UInt16) {
+    func `responses that prove no phone are no alerting`(status: UInt16) {
         var machine = CallStateMachine(after: [call.invite()])
         #expect(machine.receive(call.provisional(status, at: 1)) == (status == 181 ? .changed : []))
         #expect(machine.record.alertedAt == nil)
@@ -52,7 +52,7 @@ struct CallStateMachineTests {
         #expect(machine.receive(call.answered(at: 3)) == .changed)
     }
 
-    @Test func `an answer without ringing is the evidence itself and has no ring duration`() {
+    @Test func `a 2xx without ringing is the evidence itself and has no ring duration`() {
         var machine = CallStateMachine(after: [call.invite()])
         #expect(machine.receive(call.answered(at: 3)) == [.changed, .reached])
         #expect(machine.receive(call.bye(at: 5)) == [.changed, .ended])
@@ -61,7 +61,7 @@ struct CallStateMachineTests {
         #expect(machine.record.callSeconds == 2)
     }
 
-    @Test func `an answer that crosses the CANCEL wins`() {
+    @Test func `a 2xx that crosses the CANCEL wins`() {
         let record = CallStateMachine(after: [
             call.invite(), call.provisional(180, at: 1), call.cancelled(at: 5), call.answered(at: 5.1),
             call.failed(487, at: 5.2), call.bye(at: 5.3),
@@ -70,7 +70,7 @@ struct CallStateMachineTests {
         #expect(record.callSeconds == 0)
     }
 
-    @Test func `a challenge and the INVITE that answers it are one call`() {
+    @Test func `a challenge and the INVITE with the credentials are one call`() {
         var machine = CallStateMachine(after: [call.invite()])
         #expect(machine.receive(call.failed(401, at: 0.1)) == .changed)
         #expect(machine.record.outcome == nil)
@@ -83,7 +83,7 @@ struct CallStateMachineTests {
         #expect(machine.record.inviteAt == OutcomeSignals.start)
     }
 
-    @Test func `a challenge nobody answers fails the call where it stood`() {
+    @Test func `a challenge without a new INVITE fails the call in its state`() {
         var machine = CallStateMachine(after: [call.invite(), call.failed(407, at: 1)])
         #expect(machine.expire(now: OutcomeSignals.start + 32_900_000, limits: .init()) == [])
         #expect(machine.expire(now: OutcomeSignals.start + 33_000_000, limits: .init()) == [.changed, .ended])

@@ -141,10 +141,10 @@ struct EventMinterTests {
         #expect(abs(reported.count - count) <= 1)
     }
 
-    @Test func `what a machine answered says so, and what was forwarded and retried`() throws {
-        let answer = call.answered(at: 13, by: [.voicemail, .forwarded])
+    @Test func `an event names the machine that answered, the forwarding and the attempts`() throws {
+        let answered = call.answered(at: 13, by: [.voicemail, .forwarded])
         var machine = CallStateMachine(after: [call.invite(), call.failed(407, at: 0.5), call.invite(at: 1)])
-        for signal in [call.provisional(180, at: 2), answer, call.bye(at: 30)] { _ = machine.receive(signal) }
+        for signal in [call.provisional(180, at: 2), answered, call.bye(at: 30)] { _ = machine.receive(signal) }
         let event = try #require(minter.ended(machine.record, callID: "id"))
         #expect(event.key == "missed:id")
         #expect(event.meta.callOutcome == "MISSED")

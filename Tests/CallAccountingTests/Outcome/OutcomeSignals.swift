@@ -18,10 +18,10 @@ struct OutcomeSignals {
     func answered(
         at seconds: Double, by marks: CallUpdate.Marks = [], session: UInt32 = 0
     ) -> CallUpdate {
-        var answer = signal(.answered, seconds, 200)
-        answer.marks = marks
-        answer.sessionSeconds = session
-        return answer
+        var update = signal(.answered, seconds, 200)
+        update.marks = marks
+        update.sessionSeconds = session
+        return update
     }
     func refreshed(_ session: UInt32, at seconds: Double) -> CallUpdate {
         var refresh = signal(.refreshed, seconds)

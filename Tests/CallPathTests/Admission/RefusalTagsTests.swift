@@ -12,7 +12,7 @@ struct RefusalTagsTests {
         #expect(tags.isEmpty)
         let before = tags.takes(7)
         tags.note(7, of: Branch(token: 1))
-        // What an empty place holds is no tag; a later try may be answered by its transaction with the same tag.
+        // What an empty place holds is no tag; the transaction of a later attempt may respond with the same tag.
         let taken = [0, 8, 7, 7].map { (tag: UInt64) in tags.takes(tag) }
         #expect(!before)
         #expect(!tags.isEmpty)

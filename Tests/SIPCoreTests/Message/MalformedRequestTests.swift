@@ -6,12 +6,12 @@ import Testing
 /// RFC 3261 §21.4.1: a request with malformed syntax gets 400, if the response can reach its sender at all.
 @Suite("Requests with a malformed header line, RFC 3261 §21.4.1, §8.2.6.2 and §25.1")
 struct MalformedRequestTests {
-    private static func answerable(_ lines: [String], limits: SIPLimits = SIPLimits()) -> SIPMessage? {
-        answerable(WireMessage.bytes(lines), limits: limits)
+    private static func rejectable(_ lines: [String], limits: SIPLimits = SIPLimits()) -> SIPMessage? {
+        rejectable(WireMessage.bytes(lines), limits: limits)
     }
 
-    private static func answerable(_ bytes: [UInt8], limits: SIPLimits = SIPLimits()) -> SIPMessage? {
-        MalformedRequest.answerable(bytes.span, limits: limits)
+    private static func rejectable(_ bytes: [UInt8], limits: SIPLimits = SIPLimits()) -> SIPMessage? {
+        MalformedRequest.rejectable(bytes.span, limits: limits)
     }
 
     @Test(arguments: [
@@ -23,7 +23,7 @@ struct MalformedRequestTests {
         for place in [1, 4, 8] {
             var lines = WireMessage.invite
             lines.insert(line, at: place)
-            let request = try #require(Self.answerable(lines), "\(rule)")
+            let request = try #require(Self.rejectable(lines), "\(rule)")
             let response = text(
                 LocalMessages.response(
                     to: request, status: 400, phrase: "Bad Header Line", toTag: 1,
@@ -43,35 +43,35 @@ struct MalformedRequestTests {
         ("Call-ID", "Call-ID: a\0"), ("CSeq", "CSeq: 1\rINVITE"),
     ])
     func `a fault in a repeated field leaves no response`(name: String, line: String) {
-        #expect(Self.answerable(WireMessage.invite([(name, line)])) == nil)
+        #expect(Self.rejectable(WireMessage.invite([(name, line)])) == nil)
     }
 
     @Test(arguments: ["Via", "From", "To", "Call-ID", "CSeq"])
     func `so does a missing one`(name: String) {
-        #expect(Self.answerable(WireMessage.invite([(name, nil), ("Subject", "Subject a")])) == nil)
+        #expect(Self.rejectable(WireMessage.invite([(name, nil), ("Subject", "Subject a")])) == nil)
     }
 
     @Test func `neither an ACK, §17.1.1.3, nor a response gets one`() {
         let ack = WireMessage.invite([("INVITE", "ACK sip:a@b SIP/2.0"), ("CSeq", "CSeq: 1 ACK")]) + ["Subject a"]
-        #expect(Self.answerable(ack) == nil)
+        #expect(Self.rejectable(ack) == nil)
         let response = WireMessage.invite([("INVITE", "SIP/2.0 200 OK")]) + ["Subject a"]
-        #expect(Self.answerable(response) == nil)
-        #expect(Self.answerable(["INVITE"] + WireMessage.invite.dropFirst() + ["Subject a"]) == nil)
+        #expect(Self.rejectable(response) == nil)
+        #expect(Self.rejectable(["INVITE"] + WireMessage.invite.dropFirst() + ["Subject a"]) == nil)
     }
 
     @Test func `a message cut short or above the limits gets none`() {
         let bytes = WireMessage.bytes(WireMessage.invite + ["Subject a"])
         for count in bytes.indices {
-            #expect(Self.answerable(Array(bytes[..<count])) == nil)
+            #expect(Self.rejectable(Array(bytes[..<count])) == nil)
         }
-        #expect(Self.answerable(bytes, limits: SIPLimits(messageBytes: bytes.count - 1)) == nil)
+        #expect(Self.rejectable(bytes, limits: SIPLimits(messageBytes: bytes.count - 1)) == nil)
     }
 
     @Test func `folded lines go with their field, §7.3.1, and CRLF before the start line with nothing, §7.5`() throws {
         var lines = WireMessage.invite([("To", "To: <sip:a@b>\r\n ;x=1\r\n\t;y=2")])
         lines.insert("Subject\r\n of two lines", at: 2)
         let bytes = Array("\r\n\r\n".utf8) + WireMessage.bytes(lines)
-        let request = try #require(Self.answerable(bytes))
+        let request = try #require(Self.rejectable(bytes))
         #expect(request.first(.to).map { request.text($0.value) } == "<sip:a@b>\r\n ;x=1\r\n\t;y=2")
         #expect(request.method == .invite)
         #expect(request.headers.count == 6, "the five that are repeated, and a Content-Length")

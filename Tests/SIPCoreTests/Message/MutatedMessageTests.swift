@@ -123,7 +123,7 @@ struct MutatedMessageTests {
         RequestForwarding.countHop(message, into: &splices)
         _ = splices.applied(to: message.bytes)
         _ = LocalMessages.response(to: message, status: 400, phrase: "Bad", toTag: 1, source: source)
-        _ = LocalMessages.acknowledgement(of: message, answeredBy: message)
+        _ = LocalMessages.acknowledgement(of: message, for: message)
         _ = LocalMessages.cancel(of: message, reasonsFrom: message)
     }
 }

@@ -92,7 +92,7 @@ struct RequestValidityTests {
     ]
 
     @Test(arguments: refused)
-    func `a request that breaks a rule gets its answer`(row: Row) throws {
+    func `a request that breaks a rule gets its response`(row: Row) throws {
         let message = try WireMessage.message(WireMessage.invite(row.changes), body: "abcdef")
         let refusal = RequestValidity.refusal(of: message)
         #expect(refusal?.status == row.refusal?.status)
@@ -125,7 +125,7 @@ struct RequestValidityTests {
 
     @Test(arguments: ["ACK", "CANCEL"])
     func `the extensions of a request that cannot be refused do not matter`(method: String) throws {
-        // §20.29: Proxy-Require is not checked in ACK (no answer) and CANCEL (hop by hop).
+        // §20.29: Proxy-Require is not checked in ACK (no response) and CANCEL (hop by hop).
         let lines = WireMessage.invite([
             ("INVITE", "\(method) sip:a@b SIP/2.0"), ("CSeq", "CSeq: 1 \(method)"),
             ("Proxy-Require", "Proxy-Require: x"),

@@ -47,7 +47,7 @@ struct StreamFramerTests {
     ]
 
     @Test(arguments: broken)
-    func `what cannot be framed ends the stream, and its header part is handed out to be answered`(
+    func `what cannot be framed ends the stream, and its header part is handed out for a rejection`(
         row: (line: String, fault: StreamFault)
     ) {
         let one = Self.message(row.line)

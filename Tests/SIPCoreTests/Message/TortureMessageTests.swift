@@ -47,7 +47,7 @@ struct TortureMessageTests {
     }
 
     @Test(arguments: TortureMessage.all)
-    func `a message is forwarded, answered or dropped as its rule says`(message: TortureMessage) throws {
+    func `a message is forwarded, rejected or dropped as its rule says`(message: TortureMessage) throws {
         #expect(message.outcomes.contains(try message.outcome()))
     }
 

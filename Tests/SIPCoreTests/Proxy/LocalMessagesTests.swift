@@ -46,7 +46,7 @@ struct LocalMessagesTests {
         #expect(response.toTag.map(response.text) == "314")
     }
 
-    @Test func `a request with nothing in it can still be answered`() throws {
+    @Test func `a request with nothing in it still gets a response`() throws {
         let request = try WireMessage.message(["INVITE sip:a@b SIP/2.0", "Via: nonsense"])
         let response = LocalMessages.response(to: request, status: 400, phrase: "Bad", toTag: 1, source: Self.source)
         #expect(response == WireMessage.bytes(["SIP/2.0 400 Bad", "Via: nonsense", "Content-Length: 0"]))
@@ -76,10 +76,10 @@ struct LocalMessagesTests {
         #expect(!text(LocalMessages.cancel(of: invite, reasonsFrom: nil)).contains("Reason"))
     }
 
-    @Test func `an ACK has the To of the answer, tag and all`() throws {
+    @Test func `an ACK has the To of the response, tag and all`() throws {
         let invite = try WireMessage.message(WireMessage.invite)
-        let answer = try WireMessage.message(["SIP/2.0 486 Busy", "t: <sip:+4930987654@192.0.2.10>;tag=314"])
-        let ack = try SIPMessage.index(LocalMessages.acknowledgement(of: invite, answeredBy: answer))
+        let response = try WireMessage.message(["SIP/2.0 486 Busy", "t: <sip:+4930987654@192.0.2.10>;tag=314"])
+        let ack = try SIPMessage.index(LocalMessages.acknowledgement(of: invite, for: response))
         #expect(ack.method == .ack)
         #expect(ack.toTag.map(ack.text) == "314")
         #expect(ack.fromTag.map(ack.text) == "1928301774")

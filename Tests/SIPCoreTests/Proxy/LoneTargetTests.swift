@@ -21,7 +21,7 @@ struct LoneTargetTests {
         times.map { (event, at: $0) }
     }
 
-    @Test func `a target that never answered a probe is not down for its silence, and its owner is told once`() {
+    @Test func `a target that never responded to a probe is not down for its silence, with one notice`() {
         var health = health()
         var told: [TargetHealth.State] = []
         for round in 1...50 as ClosedRange<UInt64> {
@@ -31,8 +31,8 @@ struct LoneTargetTests {
         #expect(told == [.up])
     }
 
-    @Test func `one that answered a probe once is down when it falls silent`() {
-        let health = health(probes(.probeAnswered, [1]) + probes(.probeFailed, [10_000, 20_000, 30_000]))
+    @Test func `a target that responded to a probe once is down when it falls silent`() {
+        let health = health(probes(.probeSucceeded, [1]) + probes(.probeFailed, [10_000, 20_000, 30_000]))
         #expect(health.state == .down && !health.isUp(at: 30_001))
     }
 
@@ -44,23 +44,23 @@ struct LoneTargetTests {
     @Test func `where nothing listens it is down whatever it did before`() {
         let health = health(probes(.probeRefused, [0, 10_000, 20_000]))
         #expect(health.state == .down)
-        #expect(health.fitFrom == .max, "for who asks it stays down until a probe is answered")
+        #expect(health.fitFrom == .max, "it stays down until a probe succeeds")
         #expect(health.isUp(at: 21_000), "a call may try")
     }
 
     @Test func `each probe that fails keeps calls away longer`() {
-        var health = health(probes(.probeAnswered, [1]) + probes(.probeFailed, [10_000, 20_000, 30_000]))
+        var health = health(probes(.probeSucceeded, [1]) + probes(.probeFailed, [10_000, 20_000, 30_000]))
         for round in 4...20 as ClosedRange<UInt64> {
             _ = health.receive(.probeFailed, at: round * 10_000)
             #expect(!health.isUp(at: round * 10_000 + 29_999))
         }
     }
 
-    @Test func `the first probe that is answered lets calls try, and a call that is answered lifts it`() {
-        var health = health(probes(.probeAnswered, [1]) + probes(.probeFailed, [10_000, 20_000, 30_000, 40_000]))
-        #expect(health.receive(.probeAnswered, at: 50_000) == nil)
+    @Test func `the first successful probe lets calls try, and a call with a response lifts it`() {
+        var health = health(probes(.probeSucceeded, [1]) + probes(.probeFailed, [10_000, 20_000, 30_000, 40_000]))
+        #expect(health.receive(.probeSucceeded, at: 50_000) == nil)
         #expect(health.isUp(at: 50_000) && health.fitFrom == 0)
-        #expect(health.receive(.answered, at: 50_100) == .up)
+        #expect(health.receive(.responded, at: 50_100) == .up)
     }
 
     @Test func `down by calls alone it is there again for who asks as soon as calls may try it`() {
@@ -78,17 +78,17 @@ struct LoneTargetTests {
     @Test func `a standing knows when it last heard of its target`() {
         let standing = TargetState(name: "office", rules: TargetHealthRules())
         #expect(standing.lastHeard == nil)
-        standing.note(.probeAnswered, at: 7)
+        standing.note(.probeSucceeded, at: 7)
         #expect(standing.lastHeard == 7)
-        standing.note(.answered, at: 9)
+        standing.note(.responded, at: 9)
         #expect(standing.lastHeard == 9)
     }
 
-    @Test func `a silent target that answered probes before is told from one that never did, in good health too`() {
+    @Test func `a silent target that responded to probes before differs from one that never did, in good health too`() {
         var rules = TargetHealthRules()
         (rules.probes, rules.trustsSilence) = (false, false)
         let standing = TargetState(name: "office", rules: rules)
-        standing.note(.probeAnswered, at: 1)
+        standing.note(.probeSucceeded, at: 1)
         for round in 1...3 as ClosedRange<UInt64> { standing.note(.probeFailed, at: round * 10_000) }
         #expect(standing.state.state == .down && !standing.isFit(at: 90_000))
     }

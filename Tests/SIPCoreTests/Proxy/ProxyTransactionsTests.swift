@@ -4,7 +4,7 @@ import SIPCore
 import SeededRandom
 import Testing
 
-/// An owner that passes every answer on as it came, and answers 408 for a silent target.
+/// An owner that forwards every response unchanged, and sends 408 for a silent target.
 final class PassingUser: TransactionUser {
     let table: ProxyTransactions<PassingUser>
     var delivered: [Int] = []
@@ -72,8 +72,8 @@ struct ProxyRun {
         ])
     }
 
-    /// Lets the target answer; the datagrams that follow.
-    func answer(_ status: Int, forCancel: Bool = false) throws -> [String] {
+    /// Lets the target respond; returns the datagrams that follow.
+    func respond(_ status: Int, forCancel: Bool = false) throws -> [String] {
         let method = forCancel ? "CANCEL" : "INVITE"
         table.receive(try response(status, for: method), in: transaction, isForCancel: forCancel, at: now)
         return sent()
@@ -109,23 +109,23 @@ struct ProxyRun {
 
 @Suite("Proxy transactions, RFC 3261 §16 and §17, RFC 6026")
 struct ProxyTransactionsTests {
-    @Test func `an INVITE is answered 100 and sent on`() throws {
+    @Test func `an INVITE gets 100 and is forwarded`() throws {
         let run = try ProxyRun(keepsStart: true)
         #expect(run.sent() == ["down INVITE", "up 100"])  // §16.6 step 10, §17.2.1
         #expect(run.table[run.transaction.branch] === run.transaction)
         #expect(run.transaction.isPending)
     }
 
-    @Test func `a request other than INVITE is not answered by us`() throws {
+    @Test func `a request other than INVITE gets no response of the proxy`() throws {
         let run = try ProxyRun("BYE", keepsStart: true)
         #expect(run.sent() == ["down BYE"])  // RFC 4320 §4.1
     }
 
-    @Test func `a retransmission gets the last answer again and goes no further`() throws {
+    @Test func `a retransmission gets the last response again and goes no further`() throws {
         var run = try ProxyRun()
         #expect(!run.table.absorb(run.request, in: run.transaction, at: run.now))
         #expect(run.sent() == ["up 100"])
-        #expect(try run.answer(180) == ["up 180"])
+        #expect(try run.respond(180) == ["up 180"])
         #expect(!run.table.absorb(run.request, in: run.transaction, at: run.now))
         #expect(run.sent() == ["up 180"])
         run.waitForEnd()
@@ -133,10 +133,10 @@ struct ProxyTransactionsTests {
 
     @Test func `a call is answered, and forgotten when its timers ran out`() throws {
         var run = try ProxyRun()
-        #expect(try run.answer(100) == [])  // §16.7 step 5: a 100 ends here
-        #expect(try run.answer(180) == ["up 180"])
-        #expect(try run.answer(200) == ["up 200"])
-        #expect(try run.answer(200) == ["up 200"])  // RFC 6026 §7.2: every 2xx goes up
+        #expect(try run.respond(100) == [])  // §16.7 step 5: a 100 ends here
+        #expect(try run.respond(180) == ["up 180"])
+        #expect(try run.respond(200) == ["up 200"])
+        #expect(try run.respond(200) == ["up 200"])  // RFC 6026 §7.2: every 2xx goes up
         #expect(run.user.delivered == [180, 200, 200])
         #expect(!run.transaction.isPending)
         #expect(run.transaction.pendingRequest == nil)
@@ -148,7 +148,7 @@ struct ProxyTransactionsTests {
 
     @Test func `the ACK of a 2xx is the owner's to forward`() throws {
         let run = try ProxyRun()
-        _ = try run.answer(200)
+        _ = try run.respond(200)
         let ack = try WireMessage.message(
             WireMessage.invite([("INVITE", "ACK sip:a@b SIP/2.0"), ("CSeq", "CSeq: 1 ACK")]))
         #expect(run.table.absorb(ack, in: run.transaction, at: run.now))
@@ -157,8 +157,8 @@ struct ProxyTransactionsTests {
 
     @Test func `a refusal is acknowledged on its hop and repeated until the caller's ACK`() throws {
         var run = try ProxyRun()
-        #expect(try run.answer(486) == ["down ACK", "up 486"])  // §17.1.1.3
-        #expect(try run.answer(486) == ["down ACK"])
+        #expect(try run.respond(486) == ["down ACK", "up 486"])  // §17.1.1.3
+        #expect(try run.respond(486) == ["down ACK"])
         #expect(run.wait(milliseconds: 1_500) == ["up 486", "up 486"])  // §17.2.1: timer G at 0.5 s and 1.5 s
         let ack = try WireMessage.message(
             WireMessage.invite([("INVITE", "ACK sip:a@b SIP/2.0"), ("CSeq", "CSeq: 1 ACK")]))
@@ -169,16 +169,16 @@ struct ProxyTransactionsTests {
         #expect(run.user.delivered == [486])
     }
 
-    @Test func `a CANCEL before any answer waits for one`() throws {
+    @Test func `a CANCEL before any response waits for one`() throws {
         var run = try ProxyRun()
         let cancel = try WireMessage.message(["CANCEL sip:a@b SIP/2.0", "Reason: SIP;cause=200"])
         run.table.cancel(run.transaction, with: cancel, at: run.now)
         #expect(run.sent() == [])  // §9.1
-        #expect(try run.answer(100) == ["down CANCEL"])
-        #expect(try run.answer(180) == ["up 180"])
+        #expect(try run.respond(100) == ["down CANCEL"])
+        #expect(try run.respond(180) == ["up 180"])
         #expect(run.wait(milliseconds: 500) == ["down CANCEL"])  // timer E of its own transaction
-        #expect(try run.answer(200, forCancel: true) == [])  // §16.10: the answer ends here
-        #expect(try run.answer(487) == ["down ACK", "up 487"])
+        #expect(try run.respond(200, forCancel: true) == [])  // §16.10: the response ends here
+        #expect(try run.respond(487) == ["down ACK", "up 487"])
         run.waitForEnd()
         #expect(run.table.count == 0)
         #expect(run.user.delivered == [180, 487])
@@ -186,7 +186,7 @@ struct ProxyTransactionsTests {
 
     @Test func `a CANCEL carries the caller's reason and goes out once`() throws {
         let run = try ProxyRun()
-        _ = try run.answer(180)
+        _ = try run.respond(180)
         let cancel = try WireMessage.message(["CANCEL sip:a@b SIP/2.0", "Reason: SIP;cause=200"])
         run.table.cancel(run.transaction, with: cancel, at: run.now)
         #expect(run.table.outgoing.count == 1)
@@ -205,10 +205,10 @@ struct ProxyTransactionsTests {
             run.transaction, as: WireMessage.bytes(lines), to: NextHop(address: ProxyRun.target, socket: 1), at: run.now
         )
         _ = run.sent()
-        _ = try run.answer(180)
+        _ = try run.respond(180)
         run.table.cancel(run.transaction, with: nil, at: run.now)
         #expect(run.sent() == ["down CANCEL"])
-        #expect(try run.answer(487) == ["down ACK", "up 487"])
+        #expect(try run.respond(487) == ["down ACK", "up 487"])
     }
 
     @Test func `a silent target is tried for 32 seconds, then the owner is told`() throws {
@@ -224,10 +224,10 @@ struct ProxyTransactionsTests {
 
     @Test func `a target that rings for three minutes is cancelled`() throws {
         var run = try ProxyRun()
-        _ = try run.answer(180)
+        _ = try run.respond(180)
         #expect(run.wait(milliseconds: 180_999) == [])
         #expect(run.wait(milliseconds: 1) == ["down CANCEL"])  // §16.8: timer C
-        #expect(run.wait(milliseconds: 32_000).last == "up 408")  // §9.1: and no final answer after that
+        #expect(run.wait(milliseconds: 32_000).last == "up 408")  // §9.1: and no final response after that
         run.waitForEnd()
         #expect(run.table.count == 0)
     }
@@ -242,16 +242,16 @@ struct ProxyTransactionsTests {
         #expect(run.table.count == 0)
     }
 
-    @Test func `another request is answered, and its retransmission gets the answer`() throws {
+    @Test func `another request gets a response, and its retransmission gets it again`() throws {
         var run = try ProxyRun("BYE")
-        #expect(try run.answer(200) == ["up 200"])
+        #expect(try run.respond(200) == ["up 200"])
         #expect(!run.table.absorb(run.request, in: run.transaction, at: run.now))
         #expect(run.sent() == ["up 200"])
         run.waitForEnd()
         #expect(run.table.count == 0)
     }
 
-    @Test func `answers go to the port the caller listens on`() throws {
+    @Test func `responses go to the port the caller listens on`() throws {
         // RFC 3261 §18.2.2: without rport, to the source address and the port of the Via.
         let run = try ProxyRun(
             more: [("Via", "Via: SIP/2.0/UDP 198.51.100.7:5099;branch=z9hG4bKa")], keepsStart: true)
@@ -278,7 +278,7 @@ struct ProxyTransactionsTests {
         #expect(run.table.heldBytes > 2 * 7_000, "the request as it came and as it went")
         #expect(run.table.isFull())
         #expect(!run.table.isFull(forDialogs: true))
-        #expect(try run.answer(200) == ["up 200"])
+        #expect(try run.respond(200) == ["up 200"])
         #expect(run.table.heldBytes < 1_000, "what waits for repeats needs no messages")
         #expect(!run.table.isFull())
     }
@@ -299,8 +299,8 @@ struct ProxyTransactionsTests {
             case 0: _ = run.wait(milliseconds: random.next() % 40_000)
             case 1: run.table.cancel(run.transaction, with: nil, at: run.now)
             case 2: _ = run.table.absorb(run.request, in: run.transaction, at: run.now)
-            case 3: _ = try run.answer(200, forCancel: true)
-            default: _ = try run.answer([100, 180, 183, 200, 302, 404, 487, 503][Int(random.next() % 8)])
+            case 3: _ = try run.respond(200, forCancel: true)
+            default: _ = try run.respond([100, 180, 183, 200, 302, 404, 487, 503][Int(random.next() % 8)])
             }
         }
         run.waitForEnd()

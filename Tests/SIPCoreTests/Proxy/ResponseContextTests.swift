@@ -56,7 +56,7 @@ struct ResponseContextTests {
     func `of one target`(row: Row) throws {
         var run = try ProxyRun()
         var sent: [String] = []
-        for status in row.responses { sent += try run.answer(status) }
+        for status in row.responses { sent += try run.respond(status) }
         #expect(sent == row.sent)
         #expect(run.user.delivered == row.delivered)
         run.waitForEnd()
@@ -121,7 +121,7 @@ struct ResponseContextTests {
     func `of a request that is no INVITE`(row: Row) throws {
         var run = try ProxyRun("INFO")
         var sent: [String] = []
-        for status in row.responses { sent += try run.answer(status) }
+        for status in row.responses { sent += try run.respond(status) }
         #expect(sent == row.sent)
         #expect(run.user.delivered == row.delivered)
         run.waitForEnd()
@@ -139,19 +139,19 @@ struct ResponseContextTests {
 
     @Test func `responses to the CANCEL end at the proxy, §16.10`() throws {
         var run = try ProxyRun()
-        _ = try run.answer(180)
+        _ = try run.respond(180)
         run.table.cancel(run.transaction, with: nil, at: run.now)
         #expect(run.sent() == ["down CANCEL"])
-        for status in [200, 481, 500] { #expect(try run.answer(status, forCancel: true) == []) }
+        for status in [200, 481, 500] { #expect(try run.respond(status, forCancel: true) == []) }
         #expect(run.user.delivered == [180])
-        #expect(try run.answer(487) == ["down ACK", "up 487"])
+        #expect(try run.respond(487) == ["down ACK", "up 487"])
         run.waitForEnd()
         #expect(run.table.count == 0)
     }
 
     @Test func `a response to a CANCEL that was never sent is absorbed`() throws {
         let run = try ProxyRun()
-        #expect(try run.answer(200, forCancel: true) == [])
+        #expect(try run.respond(200, forCancel: true) == [])
         #expect(run.user.delivered == [])
         #expect(run.transaction.isPending)
     }

@@ -50,12 +50,12 @@ struct ResponseForwardingTests {
         ("SIP/2.0/UDP 10.0.0.1;rport=", "198.51.100.7:40000"),
         ("SIP/2.0/UDP 198.51.100.7:5062", "198.51.100.7:5062"), ("SIP/2.0/UDP a.example", "198.51.100.7:5060"),
     ])
-    func `own answers go where the sender listens`(via: String, destination: String) throws {
+    func `own responses go where the sender listens`(via: String, destination: String) throws {
         // RFC 3261 §18.2.2: the source address, with the port of sent-by; RFC 3581 §4: the source port when asked for.
         let message = try Self.response(["Via: \(via)"])
         let top = try #require(message.topVia).value
         let source = PeerAddress(ipv4: 0xc633_6407, port: 40_000)
-        #expect(ResponseForwarding.destination(ofAnswersTo: top, from: source).description == destination)
+        #expect(ResponseForwarding.destination(ofResponsesTo: top, from: source).description == destination)
     }
 
     @Test(arguments: [

@@ -29,17 +29,17 @@ struct TargetHealthTests {
         ("two lost probes are not three", [.probeFailed, .probeFailed], true),
         ("three in a row are", [.probeFailed, .probeFailed, .probeFailed], false),
         (
-            "an answer in between begins the count anew", [.probeFailed, .probeFailed, .probeAnswered, .probeFailed],
+            "a response in between begins the count anew", [.probeFailed, .probeFailed, .probeSucceeded, .probeFailed],
             true
         ),
-        ("a call that was answered counts as well", [.probeFailed, .probeFailed, .answered, .probeFailed], true),
+        ("a response to a call counts as well", [.probeFailed, .probeFailed, .responded, .probeFailed], true),
         ("one silent call may be a lost datagram", [.silent], true),
         ("two silent calls are not", [.silent, .silent], false),
-        ("an answered call between them forgives", [.silent, .answered, .silent], true),
-        ("one answered probe does not lift it", [.silent, .silent, .probeAnswered], false),
-        ("two do", [.silent, .silent, .probeAnswered, .probeAnswered], true),
-        ("they must follow each other", [.silent, .silent, .probeAnswered, .probeFailed, .probeAnswered], false),
-        ("a late answer of an old call does not lift it", [.silent, .silent, .answered], false),
+        ("a response between them forgives", [.silent, .responded, .silent], true),
+        ("one successful probe does not lift it", [.silent, .silent, .probeSucceeded], false),
+        ("two do", [.silent, .silent, .probeSucceeded, .probeSucceeded], true),
+        ("they must follow each other", [.silent, .silent, .probeSucceeded, .probeFailed, .probeSucceeded], false),
+        ("a late response to an old call does not lift it", [.silent, .silent, .responded], false),
         ("a 503 without Retry-After is not the target's end, RFC 3261 §21.5.4", [.refused(retryAfter: nil)], true),
         ("a 503 with Retry-After is a rest", [.refused(retryAfter: 60)], false),
         ("Retry-After of zero is none", [.refused(retryAfter: 0)], true),
@@ -73,7 +73,7 @@ struct TargetHealthTests {
         _ = health.receive(.silent, at: now)
         #expect(!health.isUp(at: now + 1), "a trial that failed begins the waiting anew")
         now += 30_000
-        #expect(health.receive(.answered, at: now) == .up)
+        #expect(health.receive(.responded, at: now) == .up)
     }
 
     @Test func `where calls could not reach it, which costs them nothing, it is tried again soon, then ever later`() {
@@ -87,7 +87,7 @@ struct TargetHealthTests {
         now += 30_000
         _ = health.receive(.silent, at: now)
         #expect(!health.isUp(at: now + 29_999) && health.isUp(at: now + 30_000), "a silent trial costs a call 32 s")
-        #expect(health.receive(.answered, at: now + 30_000) == .up)
+        #expect(health.receive(.responded, at: now + 30_000) == .up)
     }
 
     @Test func `a target that keeps falling has to prove itself longer, but never for ever`() {
@@ -99,19 +99,19 @@ struct TargetHealthTests {
                 _ = health.receive(.probeFailed, at: now)
             }
             needed.append(health.probesToRise)
-            var answered = 0
+            var succeeded = 0
             while !health.isUp(at: now) {
                 now += 1000
-                answered += 1
-                _ = health.receive(.probeAnswered, at: now)
+                succeeded += 1
+                _ = health.receive(.probeSucceeded, at: now)
             }
-            #expect(answered == needed.last)
+            #expect(succeeded == needed.last)
         }
         #expect(needed == [2, 4, 8, 16, 16, 16])
     }
 
     @Test func `a good time is remembered: after it the plain threshold holds again`() {
-        var (health, now) = after([.silent, .silent, .probeAnswered, .probeAnswered])
+        var (health, now) = after([.silent, .silent, .probeSucceeded, .probeSucceeded])
         now += 600_000
         for _ in 0..<2 { _ = health.receive(.silent, at: now) }
         #expect(health.probesToRise == 2)
@@ -125,11 +125,11 @@ struct TargetHealthTests {
     }
 
     @Test(arguments: 0..<200 as Range<UInt64>)
-    func `whatever happens, answered probes always bring it back`(seed: UInt64) {
+    func `whatever happens, successful probes always bring it back`(seed: UInt64) {
         var random = RepeatableRandom(seed: seed)
         var (health, now) = after([])
         let events: [Event] = [
-            .probeAnswered, .probeFailed, .answered, .refused(retryAfter: 5), .refused(retryAfter: nil), .silent,
+            .probeSucceeded, .probeFailed, .responded, .refused(retryAfter: 5), .refused(retryAfter: nil), .silent,
         ]
         for _ in 0..<300 {
             now += random.next() % 5000
@@ -138,7 +138,7 @@ struct TargetHealthTests {
         now += 120_000
         for _ in 0..<16 {
             now += 10_000
-            _ = health.receive(.probeAnswered, at: now)
+            _ = health.receive(.probeSucceeded, at: now)
         }
         #expect(health.isUp(at: now))
     }
@@ -152,7 +152,7 @@ struct TargetHealthTests {
         (rules.probes, rules.retrial) = (false, 500)
         _ = board.standing("office", rules: rules)
         #expect(!standing.isUp(at: 1499) && standing.isUp(at: 1500))
-        standing.note(.answered, at: 1500)
+        standing.note(.responded, at: 1500)
         #expect(standing.state.state == .up)
     }
 

@@ -29,11 +29,11 @@ struct TargetProbesTests {
         #expect(asked == [0: 1, 250: 1, 500: 1, 750: 1])
     }
 
-    @Test func `an answer ends the question, and the next comes an interval later`() throws {
+    @Test func `a response ends the probe, and the next comes an interval later`() throws {
         var probes = probes([target("a")])
         let probe = try #require(probes.due(at: 0).send.first)
-        #expect(probes.answered(probe.number) === probe.target.standing)
-        #expect(probes.answered(probe.number) == nil, "an answer counts once")
+        #expect(probes.responded(probe.number) === probe.target.standing)
+        #expect(probes.responded(probe.number) == nil, "a response counts once")
         for time in 1..<10_000 as Range<UInt64> {
             let due = probes.due(at: time)
             #expect(due.send.isEmpty && due.silent.isEmpty)
@@ -49,7 +49,7 @@ struct TargetProbesTests {
         #expect(again.isRepeat && again.number == first.number)
         #expect(probes.due(at: 3999).silent.isEmpty)
         #expect(probes.due(at: 4000).silent.count == 1)
-        #expect(probes.answered(first.number) == nil, "too late")
+        #expect(probes.responded(first.number) == nil, "too late")
     }
 
     @Test func `it says when it wants to be asked`() {
@@ -70,7 +70,7 @@ struct TargetProbesTests {
     }
 
     @Test(arguments: SIPTransportKind.allCases)
-    func `the OPTIONS is a valid request that its answer can be told by`(transport: SIPTransportKind) throws {
+    func `the OPTIONS is a valid request that identifies its response`(transport: SIPTransportKind) throws {
         let socket = LocalSocket(
             position: 0, address: PeerAddress(ipv4: 0xC000_020A, port: 5060), transport: transport)
         let bytes = ProbeRequest.bytes(number: 7, to: Self.address, from: socket, secret: Self.secret)

@@ -23,7 +23,7 @@ struct InviteClientTransactionTests {
             "§17.1.1.2: a 100 stops A and B; §16.7 step 2: it does not reset C",
             .calling, .response(100), .proceeding, [.stop([TimerSet(.a), TimerSet(.b)]), .deliverResponse]),
         TransactionRow(
-            "§17.1.1.2: a provisional answer stops A and B; §16.7 step 2: 101 to 199 reset C",
+            "§17.1.1.2: a provisional response stops A and B; §16.7 step 2: 101 to 199 reset C",
             .calling, .response(180), .proceeding,
             [.stop([TimerSet(.a), TimerSet(.b)]), .start(.c, after: .seconds(181)), .deliverResponse]),
         TransactionRow(
@@ -34,7 +34,7 @@ struct InviteClientTransactionTests {
             .calling, .response(486), .completed,
             [.stop(calling), .sendAck, .deliverResponse, .start(.d, after: .seconds(32))]),
         TransactionRow(
-            "§9.1: a CANCEL must wait for a provisional answer",
+            "§9.1: a CANCEL must wait for a provisional response",
             .calling, .cancel, .calling),
         TransactionRow(
             "§17.1.1.2: timer A resends and doubles",
@@ -43,16 +43,16 @@ struct InviteClientTransactionTests {
             "§17.1.1.2: timer B in Calling is a timeout",
             .calling, .fired(.b), .terminated, [.timeout, .terminate]),
         TransactionRow(
-            "§16.8: timer C with no provisional answer counts as a 408",
+            "§16.8: timer C with no provisional response counts as a 408",
             .calling, .fired(.c), .terminated, [.timeout, .terminate]),
         TransactionRow(
             "§17.1.4: a transport failure in Calling is told to the core and ends it",
             .calling, .transportFailed, .terminated, [.transportFailed, .terminate]),
         TransactionRow(
-            "§17.1.1.2: any further provisional answer is passed up",
+            "§17.1.1.2: any further provisional response is passed up",
             .proceeding, .response(100), .proceeding, [.deliverResponse]),
         TransactionRow(
-            "§16.7 step 2: every answer from 101 to 199 resets C",
+            "§16.7 step 2: every response from 101 to 199 resets C",
             .proceeding, .response(180), .proceeding, [.start(.c, after: .seconds(181)), .deliverResponse]),
         TransactionRow(
             "RFC 6026 §7.2: a 2xx in Proceeding is passed up, Accepted, timer M",
@@ -63,24 +63,24 @@ struct InviteClientTransactionTests {
             .proceeding, .response(486), .completed,
             [.stop(proceeding), .sendAck, .deliverResponse, .start(.d, after: .seconds(32))]),
         TransactionRow(
-            "§9.1: after a provisional answer a CANCEL goes out at once",
+            "§9.1: after a provisional response a CANCEL goes out at once",
             .proceeding, .cancel, .proceeding,
             [.stop(TimerSet(.c)), .sendCancel, .start(.cancelWait, after: timeout64)]),
         TransactionRow(
-            "§16.8: timer C after a provisional answer sends a CANCEL",
+            "§16.8: timer C after a provisional response sends a CANCEL",
             .proceeding, .fired(.c), .proceeding,
             [.stop(TimerSet(.c)), .sendCancel, .start(.cancelWait, after: timeout64)]),
         TransactionRow(
-            "§9.1: no final answer 64 × T1 after the CANCEL ends the transaction",
+            "§9.1: no final response 64 × T1 after the CANCEL ends the transaction",
             .proceeding, .fired(.cancelWait), .terminated, [.timeout, .terminate]),
         TransactionRow(
-            "§17.1.1.2: a final answer that comes again is acknowledged again and not passed up",
+            "§17.1.1.2: a final response that comes again is acknowledged again and not passed up",
             .completed, .response(486), .completed, [.sendAck]),
         TransactionRow(
             "§16.7 step 5: a 2xx reaches the core even after a failure from the same target",
             .completed, .response(200), .completed, [.deliverResponse]),
         TransactionRow(
-            "§17.1.1.2: a late provisional answer is absorbed",
+            "§17.1.1.2: a late provisional response is absorbed",
             .completed, .response(180), .completed),
         TransactionRow(
             "§17.1.1.2: timer D ends the transaction",
@@ -89,7 +89,7 @@ struct InviteClientTransactionTests {
             "§17.1.1.2: an ACK that cannot be sent is told to the core and ends it",
             .completed, .transportFailed, .terminated, [.transportFailed, .terminate]),
         TransactionRow(
-            "§9.1: a CANCEL after a final answer has no effect",
+            "§9.1: a CANCEL after a final response has no effect",
             .completed, .cancel, .completed),
         TransactionRow(
             "RFC 6026 §7.2: every 2xx is passed up, resent or from another branch",
@@ -161,7 +161,7 @@ struct InviteClientTransactionTests {
 struct InviteCancellationTests {
     typealias Machine = InviteClientTransaction
 
-    @Test func `a CANCEL before any provisional answer leaves with the first one`() {
+    @Test func `a CANCEL before any provisional response leaves with the first one`() {
         var machine = Machine.after([.cancel])
         #expect(machine.isCancelled)
         #expect(
@@ -188,7 +188,7 @@ struct InviteCancellationTests {
     }
 
     @Test(arguments: [200, 486])
-    func `a final answer as the first answer leaves nothing to cancel`(status: Int) {
+    func `a final response as the first response leaves nothing to cancel`(status: Int) {
         var machine = Machine.after([.cancel])
         #expect(!machine.effects(of: .response(status)).contains(.sendCancel))
         #expect(machine.effects(of: .cancel).isEmpty)
@@ -200,7 +200,7 @@ struct InviteCancellationTests {
         #expect(machine.effects(of: .fired(.c)).isEmpty)
     }
 
-    @Test func `a CANCEL repeated before the provisional answer leaves once`() {
+    @Test func `a CANCEL repeated before the provisional response leaves once`() {
         var machine = Machine.after([.cancel, .cancel])
         #expect(machine.effects(of: .response(180)).count { $0 == .sendCancel } == 1)
         #expect(machine.effects(of: .cancel).isEmpty)
@@ -228,7 +228,7 @@ struct InviteCancellationTests {
         #expect(machine.effects(of: .response(183)) == [.deliverResponse])
     }
 
-    @Test func `timer C marks the INVITE as cancelled and waits for its final answer`() {
+    @Test func `timer C marks the INVITE as cancelled and waits for its final response`() {
         var machine = Machine.after([.response(180), .fired(.c)])
         #expect(machine.isCancelled)
         #expect(machine.state == .proceeding)

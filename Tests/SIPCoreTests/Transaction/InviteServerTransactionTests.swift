@@ -17,13 +17,13 @@ struct InviteServerTransactionTests {
 
     static let table: [TransactionRow<Machine>] = [
         TransactionRow(
-            "§17.2.1: a resent INVITE gets the last provisional answer again",
+            "§17.2.1: a resent INVITE gets the last provisional response again",
             .proceeding, .request, .proceeding, [.resendResponse]),
         TransactionRow(
             "§17.2.1: a 100 of the core goes out and nothing moves",
             .proceeding, .respond(100), .proceeding, [.sendResponse]),
         TransactionRow(
-            "§17.2.1: any number of provisional answers pass",
+            "§17.2.1: any number of provisional responses pass",
             .proceeding, .respond(180), .proceeding, [.sendResponse]),
         TransactionRow(
             "RFC 6026 §7.1: a 2xx goes out, Accepted, timer L",
@@ -33,21 +33,21 @@ struct InviteServerTransactionTests {
             .proceeding, .respond(486), .completed,
             [.sendResponse, .start(.g, after: .milliseconds(500)), .start(.h, after: timeout64)]),
         TransactionRow(
-            "§17.2.1: a 408 is a final answer as any other",
+            "§17.2.1: a 408 is a final response as any other",
             .proceeding, .respond(408), .completed,
             [.sendResponse, .start(.g, after: .milliseconds(500)), .start(.h, after: timeout64)]),
         TransactionRow(
             "RFC 6026 §7.1: a transport failure is told and the state stays",
             .proceeding, .transportFailed, .proceeding, [.transportFailed]),
         TransactionRow(
-            "§17.2.1: a resent INVITE gets the final answer again",
+            "§17.2.1: a resent INVITE gets the final response again",
             .completed, .request, .completed, [.resendResponse]),
         TransactionRow(
             "§17.2.1: the ACK stops the resending, Confirmed, timer I",
             .completed, .ack, .confirmed,
             [.stop([TimerSet(.g), TimerSet(.h)]), .start(.i, after: .seconds(5))]),
         TransactionRow(
-            "§17.2.1: timer G resends the final answer and doubles",
+            "§17.2.1: timer G resends the final response and doubles",
             .completed, .fired(.g), .completed, [.resendResponse, .start(.g, after: .seconds(1))]),
         TransactionRow(
             "§17.2.1: timer H without an ACK is told to the core and ends it",
@@ -56,7 +56,7 @@ struct InviteServerTransactionTests {
             "RFC 6026 §7.1: a transport failure does not discard the state",
             .completed, .transportFailed, .completed, [.transportFailed]),
         TransactionRow(
-            "§17.2.1: any other final answer of the core is discarded in Completed",
+            "§17.2.1: any other final response of the core is discarded in Completed",
             .completed, .respond(200), .completed),
         TransactionRow(
             "RFC 6026 §7.1: a resent INVITE is absorbed, the callee resends its 2xx itself",
@@ -91,7 +91,7 @@ struct InviteServerTransactionTests {
         expectRestAbsorbed(Self.table, paths: Self.paths, events: allServerEvents, isReliable: isReliable)
     }
 
-    @Test func `the INVITE is handed up and answered 100`() {
+    @Test func `the INVITE is handed up and gets 100`() {
         var machine = Machine(timers: .standard, isReliable: false)
         #expect(Array(machine.start()) == [.deliverRequest, .sendTrying])
         #expect(machine.state == .proceeding)
@@ -105,7 +105,7 @@ struct InviteServerTransactionTests {
         #expect(machine.effects(of: .fired(.h)) == [.timeout, .terminate])
     }
 
-    @Test func `over a reliable transport a final answer is not resent but its ACK is awaited`() {
+    @Test func `over a reliable transport a final response is not resent but its ACK is awaited`() {
         var machine = Machine.after([], isReliable: true)
         #expect(machine.effects(of: .respond(503)) == [.sendResponse, .start(.h, after: timeout64)])
         #expect(machine.effects(of: .ack) == [.stop([TimerSet(.g), TimerSet(.h)]), .terminate])

@@ -24,25 +24,25 @@ struct NonInviteServerTransactionTests {
             "RFC 4320 §4.1: no 100 over an unreliable transport before its time",
             .trying, .respond(100), .trying),
         TransactionRow(
-            "RFC 4320 §4.1: no provisional answer but 100",
+            "RFC 4320 §4.1: no provisional response but 100",
             .trying, .respond(180), .trying),
         TransactionRow(
             "RFC 4320 §4.1: a 100 when a client's timer E is reset to T2",
             .trying, .fired(.trying), .proceeding, [.sendTrying]),
-        TransactionRow("§17.2.2: a final answer in Trying", .trying, .respond(200), .completed, final(.sendResponse)),
+        TransactionRow("§17.2.2: a final response in Trying", .trying, .respond(200), .completed, final(.sendResponse)),
         TransactionRow("§17.2.2: a failure in Trying", .trying, .respond(486), .completed, final(.sendResponse)),
         TransactionRow("RFC 4320 §4.2: a 408 is never sent", .trying, .respond(408), .completed, final(nil)),
         TransactionRow(
             "§17.2.2: a resent request gets the 100 again",
             .proceeding, .request, .proceeding, [.resendResponse]),
         TransactionRow(
-            "§17.2.2: further provisional answers pass, if they are a 100",
+            "§17.2.2: further provisional responses pass, if they are a 100",
             .proceeding, .respond(100), .proceeding, [.sendResponse]),
         TransactionRow(
-            "RFC 4320 §4.1: in Proceeding too no provisional answer but 100",
+            "RFC 4320 §4.1: in Proceeding too no provisional response but 100",
             .proceeding, .respond(180), .proceeding),
         TransactionRow(
-            "§17.2.2: a final answer in Proceeding", .proceeding, .respond(200), .completed, final(.sendResponse)),
+            "§17.2.2: a final response in Proceeding", .proceeding, .respond(200), .completed, final(.sendResponse)),
         TransactionRow(
             "§17.2.2: a failure in Proceeding", .proceeding, .respond(486), .completed, final(.sendResponse)),
         TransactionRow("RFC 4320 §4.2: no 408 after a 100 either", .proceeding, .respond(408), .completed, final(nil)),
@@ -50,10 +50,10 @@ struct NonInviteServerTransactionTests {
             "§17.2.4: a transport failure is told to the core and ends it",
             .proceeding, .transportFailed, .terminated, [.transportFailed, .terminate]),
         TransactionRow(
-            "§17.2.2: a resent request gets the final answer again",
+            "§17.2.2: a resent request gets the final response again",
             .completed, .request, .completed, [.resendResponse]),
         TransactionRow(
-            "§17.2.2: any other final answer of the core is discarded",
+            "§17.2.2: any other final response of the core is discarded",
             .completed, .respond(486), .completed),
         TransactionRow("§17.2.2: timer J ends the transaction", .completed, .fired(.j), .terminated, [.terminate]),
         TransactionRow(
@@ -87,7 +87,7 @@ struct NonInviteServerTransactionTests {
         #expect(machine.effects(of: .fired(.trying)) == [.sendTrying])
     }
 
-    @Test func `over a reliable transport a final answer ends the transaction`() {
+    @Test func `over a reliable transport a final response ends the transaction`() {
         var machine = Machine.after([], isReliable: true)
         #expect(machine.effects(of: .respond(200)) == [.stop(TimerSet(.trying)), .sendResponse, .terminate])
         #expect(machine.state == .terminated)
@@ -118,9 +118,9 @@ struct NonInviteClientTransactionTests {
 
     static let table: [TransactionRow<Machine>] = [
         TransactionRow(
-            "§17.1.2.2: a provisional answer is passed up", .trying, .response(100), .proceeding, [.deliverResponse]),
+            "§17.1.2.2: a provisional response is passed up", .trying, .response(100), .proceeding, [.deliverResponse]),
         TransactionRow(
-            "§17.1.2.2: any provisional answer will do", .trying, .response(180), .proceeding, [.deliverResponse]),
+            "§17.1.2.2: any provisional response will do", .trying, .response(180), .proceeding, [.deliverResponse]),
         TransactionRow("§17.1.2.2: a 2xx in Trying is passed up, timer K", .trying, .response(200), .completed, final),
         TransactionRow(
             "§17.1.2.2: a failure in Trying is passed up, timer K", .trying, .response(486), .completed, final),
@@ -132,7 +132,7 @@ struct NonInviteClientTransactionTests {
             "§17.1.4: a transport failure in Trying is told to the core and ends it",
             .trying, .transportFailed, .terminated, [.transportFailed, .terminate]),
         TransactionRow(
-            "§17.1.2.2: further provisional answers are passed up",
+            "§17.1.2.2: further provisional responses are passed up",
             .proceeding, .response(100), .proceeding, [.deliverResponse]),
         TransactionRow(
             "§17.1.2.2: so is another kind of them",
@@ -150,7 +150,7 @@ struct NonInviteClientTransactionTests {
         TransactionRow(
             "§17.1.4: a transport failure in Proceeding is told to the core and ends it",
             .proceeding, .transportFailed, .terminated, [.transportFailed, .terminate]),
-        TransactionRow("§17.1.2.2: a repeated final answer is absorbed", .completed, .response(200), .completed),
+        TransactionRow("§17.1.2.2: a repeated final response is absorbed", .completed, .response(200), .completed),
         TransactionRow("§17.1.2.2: timer K ends the transaction", .completed, .fired(.k), .terminated, [.terminate]),
     ]
 
@@ -172,7 +172,7 @@ struct NonInviteClientTransactionTests {
             ])
     }
 
-    @Test func `over a reliable transport nothing is resent and a final answer ends it`() {
+    @Test func `over a reliable transport nothing is resent and a final response ends it`() {
         var machine = Machine(timers: .standard, isReliable: true)
         #expect(Array(machine.start()) == [.sendRequest, .start(.f, after: timeout64)])
         #expect(

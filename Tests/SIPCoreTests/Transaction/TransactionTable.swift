@@ -71,13 +71,13 @@ func expectRestAbsorbed<Machine: TransactionMachine>(
     }
 }
 
-/// Every event a server transaction can meet, with one status for each kind and the statuses no answer can carry.
+/// Every event of a server transaction, with one status for each kind and the statuses no response can carry.
 let allServerEvents: [ServerTransactionEvent] =
     [.request, .ack, .transportFailed]
     + [0, 99, 100, 180, 200, 408, 486, 700, -1].map { .respond($0) }
     + TransactionTimer.allCases.map { .fired($0) }
 
-/// Every event a client transaction can meet, with one status for each kind and the statuses no answer can carry.
+/// Every event of a client transaction, with one status for each kind and the statuses no response can carry.
 let allClientEvents: [ClientTransactionEvent] =
     [.cancel, .transportFailed]
     + [0, 99, 100, 180, 200, 486, 700, -1].map { .response($0) }

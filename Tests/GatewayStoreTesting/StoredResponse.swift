@@ -5,7 +5,7 @@ package import CallAccounting
 package import GatewayStore
 
 /// One sync response of the directory with its records, with defaults for what a test does not set.
-package struct StoredAnswer {
+package struct StoredResponse {
     package var isFull: Bool
     package var upserts: [BrandRecord]
     package var removals: [E164Number]
@@ -30,14 +30,14 @@ package struct StoredAnswer {
 
 extension BrandCacheStore {
     /// Adds the records to an intake and applies it, as a sync does.
-    package func apply(_ answer: StoredAnswer) async throws -> AppliedSync {
+    package func apply(_ response: StoredResponse) async throws -> AppliedSync {
         let intake = try await intake()
         try await intake.add(
-            answer.upserts, inactive: answer.removals.map { InactiveNumber(number: $0, updatedAt: "") })
+            response.upserts, inactive: response.removals.map { InactiveNumber(number: $0, updatedAt: "") })
         return try await apply(
             SyncChange(
-                isFull: answer.isFull, cursor: answer.cursor, validator: answer.validator, gates: answer.gates,
-                now: answer.now),
+                isFull: response.isFull, cursor: response.cursor, validator: response.validator, gates: response.gates,
+                now: response.now),
             from: intake)
     }
 }

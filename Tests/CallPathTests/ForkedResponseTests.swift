@@ -7,7 +7,7 @@ import Testing
 
 /// RFC 3261 §13.2.2.4: a forked INVITE may have several 2xx, each a dialog of its own; the caller ends all but one by BYE.
 @Suite("A call ends with the dialog that answered it, RFC 3261 §13.2.2.4")
-struct ForkedAnswerTests {
+struct ForkedResponseTests {
     /// Who sends a BYE, and in which dialog.
     struct Hangup: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -19,9 +19,9 @@ struct ForkedAnswerTests {
 
     @Test(arguments: [
         Hangup(
-            testDescription: "the caller ends the first answer's dialog", isCaller: true, answererTag: "p", ends: true),
+            testDescription: "the caller ends the dialog of one 2xx", isCaller: true, answererTag: "p", ends: true),
         Hangup(testDescription: "the phone that answered ends it", isCaller: false, answererTag: "p", ends: true),
-        Hangup(testDescription: "the caller ends a second answer's", isCaller: true, answererTag: "q", ends: false),
+        Hangup(testDescription: "the caller ends that of a second 2xx", isCaller: true, answererTag: "q", ends: false),
         Hangup(testDescription: "the second phone ends its own", isCaller: false, answererTag: "q", ends: false),
         Hangup(
             testDescription: "nothing shows who sends it", isCaller: true, answererTag: "p", hasRoute: false, ends: true
@@ -35,8 +35,8 @@ struct ForkedAnswerTests {
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         for tag in ["p", "q"] {
-            let answer = response("200 OK", to: invite).replacing(";tag=p", with: ";tag=\(tag)")
-            #expect(gateway.receive(answer, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).count == 1)
+            let success = response("200 OK", to: invite).replacing(";tag=p", with: ";tag=\(tag)")
+            #expect(gateway.receive(success, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).count == 1)
         }
         _ = gateway.receive(
             try bye(hangup, invite), from: hangup.isCaller ? GatewayUnderTest.trunk : GatewayUnderTest.pbx)
