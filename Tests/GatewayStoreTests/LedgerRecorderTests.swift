@@ -40,6 +40,27 @@ struct LedgerRecorderTests {
         #expect(row.events.allSatisfy { $0.state == .waiting })
     }
 
+    @Test func `an open call with a decision that this version does not know is unbranded after a restart`() throws {
+        var call = ScriptedCall(ledger.ring, 1)
+        call.reason = .policy
+        call.invite()
+        try ledger.recorder.drain()
+        try ledger.database.ledger.write {
+            try $0.execute(sql: "UPDATE call SET decision = 'a_reason_of_another_version'")
+        }
+        try ledger.restart()
+        try ledger.recorder.drain()
+        let reopened = ScriptedCall(ledger.ring, 1)
+        reopened.rings(at: 1)
+        reopened.answered(at: 3)
+        reopened.bye(at: 9)
+        try ledger.recorder.drain()
+        #expect(try ledger.keys().isEmpty)
+        let row = try #require(try ledger.calls().first)
+        #expect(row.decision != "matched")
+        #expect(row.outcome == "ANSWERED")
+    }
+
     @Test func `callers nobody knew are told once their call has ended, withheld and branded ones never`() throws {
         let told = Mutex<[String]>([])
         ledger.recorder.onUnknownCaller { number in told.withLock { $0.append(number.description) } }

@@ -165,7 +165,16 @@ package struct CallRecord: Hashable, Sendable {
     }
 
     /// `matched`, or the reason for a call without a brand.
-    package var decision: String { reason?.description ?? "matched" }
+    package var decision: String { reason?.description ?? Self.matched }
+
+    private static let matched = "matched"
+
+    /// The reason of a stored decision; nil for `matched` only.
+    ///
+    /// A decision that this version does not know becomes `error`, because such a call is not known to be branded.
+    package static func reason(ofDecision text: String) -> PassThroughReason? {
+        text == matched ? nil : PassThroughReason.allCases.first { $0.description == text } ?? .error
+    }
 
     /// The duration, or nil after a step back of the wall clock.
     private static func seconds(from start: Int64, to end: Int64) -> Int? {
