@@ -87,7 +87,7 @@ package final class DirectoryClient: Sendable, Service {
     ///
     /// - Returns: the complete body of a 2xx response.
     func perform(_ request: DirectoryRequest) async throws(DirectoryError) -> Data {
-        try await perform(request) { Data(try await $0.body.collect(upTo: request.limit).readableBytesView) }
+        try await perform(request) { Data(try await $0.body.collect(upTo: request.maxBody).readableBytesView) }
     }
 
     /// Sends a request until it has a response or its attempts are used up.

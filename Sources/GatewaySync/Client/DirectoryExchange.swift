@@ -15,8 +15,8 @@ struct DirectoryRequest: Sendable {
     var body: Data?
     /// Longest time for the whole exchange, the last byte of the body included.
     var timeout: Duration
-    /// Largest body accepted, in bytes.
-    var limit: Int
+    /// Largest body of a 2xx response, in bytes; the reader of the response applies it.
+    var maxBody: Int
     var attempts: Int
     /// Headers beside those of every request.
     var headers: [(name: String, value: String)] = []
@@ -154,7 +154,7 @@ struct DirectoryExchange {
             guard !Task.isCancelled else { throw network("stopped before the response was complete") }
             throw Failure(error: error)
         } catch is NIOTooManyBytesError {
-            throw Failure(error: .badResponse(reason: "it is larger than the limit of \(request.limit) bytes"))
+            throw Failure(error: .badResponse(reason: "it is larger than the limit of \(request.maxBody) bytes"))
         } catch {
             throw failure(whileReading: error)
         }
