@@ -20,7 +20,7 @@ struct LedgerRecorderTests {
         call.rings(at: 2)
         call.answered(at: 9)
         call.bye(at: 69)
-        #expect(try ledger.recorder.drain() == .init(signals: 4, calls: 1, events: 2, skipped: 0))
+        #expect(try ledger.recorder.drain() == .init(updates: 4, calls: 1, events: 2, skipped: 0))
 
         let row = try #require(try ledger.calls().first)
         #expect(row.callID == call.id.description)
@@ -214,9 +214,9 @@ struct LedgerRecorderTests {
 
     @Test func `more signals than one transaction takes are drained in several`() throws {
         for number in 1...20 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
-        #expect(try ledger.recorder.drain(limit: 50).signals == 50)
-        #expect(try ledger.recorder.drain(limit: 50).signals == 10)
-        #expect(try ledger.recorder.drain(limit: 50).signals == 0)
+        #expect(try ledger.recorder.drain(limit: 50).updates == 50)
+        #expect(try ledger.recorder.drain(limit: 50).updates == 10)
+        #expect(try ledger.recorder.drain(limit: 50).updates == 0)
         #expect(try ledger.calls().count == 20)
         #expect(ledger.ring.released == 60)
     }
