@@ -26,10 +26,10 @@ struct ReachabilityLog: Sendable {
 
     /// Logs a target's new state and whether calls have another target.
     func targetChanged(
-        _ board: TargetRegistry, _ target: TargetState, _ state: TargetHealth.State, _ event: TargetHealth.Event
+        _ registry: TargetRegistry, _ target: TargetState, _ state: TargetHealth.State, _ event: TargetHealth.Event
     ) {
         queue.append { [logger] _ in
-            let hasOther = board.hasOther(than: target, at: Moment.monotonicMilliseconds())
+            let hasOther = registry.hasOther(than: target, at: Moment.monotonicMilliseconds())
             let line = TargetLine(of: target, state, event, hasOther: hasOther)
             logger.log(level: line.isWarning ? .warning : .notice, "\(line.text)")
         }
