@@ -51,7 +51,7 @@ struct DirectoryExchange {
 
     let client: HTTPClient
     let settings: DirectorySettings
-    let pace: RequestRateLimiter
+    let rateLimiter: RequestRateLimiter
     let time: ServiceClock
     /// An access token that replaces the API key.
     var token: String?
@@ -60,7 +60,7 @@ struct DirectoryExchange {
     func answer<Answer: Sendable>(
         to request: DirectoryRequest, mount: DirectoryAddress.Mount, reading: @escaping Reading<Answer>
     ) async throws(Failure) -> Answer {
-        if let wait = pace.admit(now: time.steady()) {
+        if let wait = rateLimiter.admit(now: time.steady()) {
             let reason = "its limit of requests is used up for the next \(wait.wholeSeconds) s"
             throw Failure(error: .unavailable(reason: reason, retryAfter: wait), mayRetry: true)
         }
@@ -138,7 +138,7 @@ struct DirectoryExchange {
         }
         let isGood = (200..<300).contains(response.status.code)
         let asked = response.headers.first(name: "Retry-After").flatMap { RetryAfter.duration($0, now: time.now()) }
-        pace.note(response.headers, asked: isGood ? nil : asked, now: time.steady(), wall: time.now())
+        rateLimiter.note(response.headers, asked: isGood ? nil : asked, now: time.steady(), wall: time.now())
         guard isGood || (request.isConditional && response.status == .notModified) else {
             let body = try? await response.body.collect(upTo: settings.responseLimit)
             guard !Task.isCancelled else { throw network("stopped before the response was complete") }

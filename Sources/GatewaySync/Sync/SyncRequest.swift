@@ -36,14 +36,14 @@ extension DirectoryClient {
             request.headers.append((name: "If-Modified-Since", value: modified))
         }
         request.isConditional = validator != nil
-        let (maxBody, word) = (request.maxBody, word)
+        let (maxBody, state) = (request.maxBody, state)
         return try await perform(request) { response in
             guard response.status != .notModified else { return .unchanged }
             try await intake.restart()
             var records = SyncIntake(into: intake, maxBody: maxBody)
             for try await part in response.body { try await records.take(part) }
             let answer = try await records.finish()
-            word.note(answer.config)
+            state.note(answer.config)
             return .delivered(
                 answer, tally: records.tally,
                 validator: SyncValidator(
