@@ -12,6 +12,8 @@ import ServiceLifecycle
 /// The directory's HTTP server: the contract below `/` and `/api/`, logos, and a health check.
 package final class DirectoryServer: Service {
     /// The settings of the server.
+    ///
+    /// The program sets each one that its configuration has; the defaults are for a server without a configuration.
     package struct Options: Sendable {
         /// An address literal; loopback by default, because the server has no TLS of its own.
         package var host = "127.0.0.1"

@@ -40,15 +40,15 @@ struct RunCommand: AsyncParsableCommand {
     func run() async throws {
         umask(0o027)
         herald_sqlite_without_statistics()
-        let file = try options.configuration()
-        let level = Logger.Level(rawValue: (file?.log.level ?? .info).rawValue) ?? .info
+        let configuration = try options.configuration() ?? DirectoryConfiguration()
+        let level = Logger.Level(rawValue: configuration.log.level.rawValue) ?? .info
         LoggingSystem.bootstrap { label in
             TextLogHandler(label: label, level: level)
         }
         let logger = Logger(label: "herald-directory")
-        let server = try serverOptions(file, logger)
+        let server = try serverOptions(configuration, logger)
         let database = try options.open(
-            creates: true, storedPerDay: (file ?? DirectoryConfiguration()).storedMBPerDay * 1_000_000)
+            creates: true, storedPerDay: configuration.storedMBPerDay * 1_000_000)
         let (host, port) = (server.host, server.port)
         let group = ServiceGroup(
             configuration: .init(
@@ -64,43 +64,44 @@ struct RunCommand: AsyncParsableCommand {
         logger.info("stopped")
     }
 
-    /// The options of the command line, then those of the configuration file, then the defaults.
-    private func serverOptions(_ file: DirectoryConfiguration?, _ logger: Logger) throws -> DirectoryServer.Options {
+    /// The options of the command line, then the configuration: that of the file, else the default one.
+    private func serverOptions(
+        _ configuration: DirectoryConfiguration, _ logger: Logger
+    ) throws -> DirectoryServer.Options {
         var server = DirectoryServer.Options()
-        if let address = try endpoint() ?? file?.listen {
-            (server.host, server.port) = (address.host, Int(address.port))
-        }
+        let address = try endpoint() ?? configuration.listen
+        (server.host, server.port) = (address.host, Int(address.port))
         if let problem = logos.flatMap(DirectoryConfiguration.problem(ofLogos:)) {
             throw CommandFailure("--logos: \(problem)")
         }
-        server.logos = logos ?? file?.logos
-        server.publicURL = publicURL ?? file?.publicURL
-        (server.rateLimits, server.clients) = Self.policies(file ?? DirectoryConfiguration())
-        server.keepDays = file?.keepDays ?? server.keepDays
-        switch file?.admin ?? .beside {
+        server.logos = logos ?? configuration.logos
+        server.publicURL = publicURL ?? configuration.publicURL
+        (server.rateLimits, server.clients) = Self.policies(configuration)
+        server.keepDays = configuration.keepDays
+        switch configuration.admin {
         case .off: server.admin = .off
         case .beside: server.admin = .beside
         case .at(let address): server.admin = .at(host: address.host, port: Int(address.port))
         }
-        let files = OpenFiles.allow(connections: file?.connections ?? server.connections.most)
+        let files = OpenFiles.allow(connections: configuration.connections)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
         server.connections.most = files.connectionsWithRoom
-        server.connections.perClient = file?.connectionsPerClient ?? server.connections.perClient
-        server.connections.longestResponse = file?.responseTimeout ?? server.connections.longestResponse
+        server.connections.perClient = configuration.connectionsPerClient
+        server.connections.longestResponse = configuration.responseTimeout
         return server
     }
 
-    private static func policies(_ file: DirectoryConfiguration) -> (RateLimits, ClientSettings) {
-        let limits = file.rateLimits
+    private static func policies(_ configuration: DirectoryConfiguration) -> (RateLimits, ClientSettings) {
+        let (limits, settings) = (configuration.rateLimits, configuration.clients)
         var clients = ClientSettings()
         for (mine, its) in [
-            (\ClientSettings.ios, file.clients.ios), (\.android, file.clients.android), (\.herald, file.clients.herald),
+            (\ClientSettings.ios, settings.ios), (\.android, settings.android), (\.herald, settings.herald),
         ] {
             clients[keyPath: mine] = ClientSettings.Versions(minimum: its.minimum, latest: its.latest)
         }
-        clients.forceUpdate = file.clients.forceUpdate
-        clients.syncIntervalMinutes = file.clients.syncIntervalMinutes
-        clients.cacheTTLHours = file.clients.cacheTTLHours
+        clients.forceUpdate = settings.forceUpdate
+        clients.syncIntervalMinutes = settings.syncIntervalMinutes
+        clients.cacheTTLHours = settings.cacheTTLHours
         return (
             RateLimits(
                 web: limits.web, mobileIOS: limits.mobileIOS, mobileAndroid: limits.mobileAndroid,

@@ -266,6 +266,19 @@ struct AdmissionStoryTests {
         #expect(answered.to(trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
     }
 
+    @Test func `a draining gateway refuses new calls of the PBX, so that it takes another way`() throws {
+        let gateway = try gateway()
+        gateway.shared.drain()
+        let pbx = GatewayUnderTest.pbx
+        let call = request("INVITE", branch: "out").replacing("sip:100@192.0.2.20 ", with: "sip:0255502000@192.0.2.10 ")
+        let refused = gateway.receive(call, from: pbx)
+        let response = try #require(refused.to(pbx).first { $0.hasPrefix("SIP/2.0 503") })
+        #expect(response.contains("\r\nRetry-After: 10\r\n"))
+        #expect(refused.requests("INVITE").isEmpty)
+        #expect(gateway.counters.count(.callsRefusedWhileDraining) == 1)
+        #expect(gateway.shared.calls.count == 0)
+    }
+
     @Test func `a call whose BYE never came ends after the longest call time`() throws {
         let gateway = try gateway()
         let sent = try #require(gateway.receive(invite(1), from: trunk).to(GatewayUnderTest.pbx).first)

@@ -102,6 +102,19 @@ struct OperatorTests {
         #expect(trunk?.description == "no trunk is named other; there are carrier")
     }
 
+    @Test(arguments: [("", true), (", cache_lifetime: 72h", false)])
+    func `a lookup names a lifetime that only the running gateway knows`(setting: String, isNamed: Bool) throws {
+        let folder = try GatewayFolder()
+        _ = try HeraldDatabase(folder: folder.path + "/state")
+        let configuration = try folder.configuration(
+            folder.sections.with("directory", "{url: 'https://a.example', api_key_env: KEY\(setting)}"))
+        let text = try BrandLookup(
+            "+61255501001", region: nil, trunk: nil, attestation: .a, configuration
+        ).report().text
+        #expect(text.contains("lifetime  the directory sets it") == isNamed, "\(text)")
+        #expect(text.contains("decision  pass through: "))
+    }
+
     @Test func `branding that is switched off is the reason of a lookup`() throws {
         let folder = try GatewayFolder()
         try folder.put(Array("+61255501001|Acme Bank|||b-7\n".utf8), in: "brands.psv")

@@ -48,7 +48,7 @@ struct LedgerCrashTests {
         _ = ledger.ring.resume(after: 0)
         try ledger.restart()
         #expect(ledger.ring.opening == .resumed(pending: 8, capacity: 256))
-        #expect(try ledger.recorder.drain().signals == 0)
+        #expect(try ledger.recorder.drain().updates == 0)
         #expect(try ledger.rows() == before)
         #expect(ledger.ring.released == 8)
     }
@@ -68,7 +68,7 @@ struct LedgerCrashTests {
         #expect(ledger.ring.released == 0)
         try ledger.database.ledger.write { try $0.execute(sql: "DROP TRIGGER stop") }
         try ledger.restart()
-        #expect(try ledger.recorder.drain() == .init(signals: 8, calls: 3, events: 4, skipped: 0))
+        #expect(try ledger.recorder.drain() == .init(updates: 8, calls: 3, events: 4, skipped: 0))
         #expect(Set(try ledger.keys()).count == 4)
         #expect(try ledger.recorder.drain() == .init())
     }
@@ -141,7 +141,7 @@ struct LedgerCrashTests {
         let back = try recorder(ledger.database)
         // More than there is room for: what waits to be read again must not give way to it.
         for number in 3...5 { ScriptedCall(ring, UInt64(number)).missed() }
-        while try back.drain().signals > 0 {}
+        while try back.drain().updates > 0 {}
         #expect(try ledger.calls().prefix(3).map(\.outcome) == ["MISSED", "MISSED", "MISSED"])
     }
 
@@ -165,7 +165,7 @@ struct LedgerCrashTests {
         #expect(try ledger.keys().count == stored * 2)
 
         try limit(1_000_000)
-        while try ledger.recorder.drain().signals > 0 {}
+        while try ledger.recorder.drain().updates > 0 {}
         #expect(try ledger.calls().count == 40)
         #expect(Set(try ledger.keys()).count == 80)
         #expect(ledger.ring.released == 120)

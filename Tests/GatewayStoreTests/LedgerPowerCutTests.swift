@@ -51,7 +51,7 @@ struct LedgerPowerCutTests {
         #expect(try story() == Self.wholeStory())
         try ledger.restart()
         #expect(ledger.ring.opening == .resumed(pending: 0, capacity: 256))
-        #expect(try ledger.recorder.drain().signals == 0)
+        #expect(try ledger.recorder.drain().updates == 0)
         #expect(try story() == Self.wholeStory())
     }
 
@@ -63,7 +63,7 @@ struct LedgerPowerCutTests {
             ledger.clock.advance(seconds: 200)
             try ledger.restart()
             try ledger.recorder.drain()
-            #expect(try ledger.recorder.drain().signals == 0)
+            #expect(try ledger.recorder.drain().updates == 0)
         }
         #expect(try story() == Self.wholeStory())
     }

@@ -20,7 +20,7 @@ struct LedgerRecorderTests {
         call.rings(at: 2)
         call.answered(at: 9)
         call.bye(at: 69)
-        #expect(try ledger.recorder.drain() == .init(signals: 4, calls: 1, events: 2, skipped: 0))
+        #expect(try ledger.recorder.drain() == .init(updates: 4, calls: 1, events: 2, skipped: 0))
 
         let row = try #require(try ledger.calls().first)
         #expect(row.callID == call.id.description)
@@ -38,6 +38,27 @@ struct LedgerRecorderTests {
         #expect(row.callSeconds == 60)
         #expect(row.events.map(\.key) == ["displayed:\(call.id)", "call_seen:\(call.id)"])
         #expect(row.events.allSatisfy { $0.state == .waiting })
+    }
+
+    @Test func `an open call with a decision that this version does not know is unbranded after a restart`() throws {
+        var call = ScriptedCall(ledger.ring, 1)
+        call.reason = .policy
+        call.invite()
+        try ledger.recorder.drain()
+        try ledger.database.ledger.write {
+            try $0.execute(sql: "UPDATE call SET decision = 'a_reason_of_another_version'")
+        }
+        try ledger.restart()
+        try ledger.recorder.drain()
+        let reopened = ScriptedCall(ledger.ring, 1)
+        reopened.rings(at: 1)
+        reopened.answered(at: 3)
+        reopened.bye(at: 9)
+        try ledger.recorder.drain()
+        #expect(try ledger.keys().isEmpty)
+        let row = try #require(try ledger.calls().first)
+        #expect(row.decision != "matched")
+        #expect(row.outcome == "ANSWERED")
     }
 
     @Test func `callers nobody knew are told once their call has ended, withheld and branded ones never`() throws {
@@ -193,9 +214,9 @@ struct LedgerRecorderTests {
 
     @Test func `more signals than one transaction takes are drained in several`() throws {
         for number in 1...20 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
-        #expect(try ledger.recorder.drain(limit: 50).signals == 50)
-        #expect(try ledger.recorder.drain(limit: 50).signals == 10)
-        #expect(try ledger.recorder.drain(limit: 50).signals == 0)
+        #expect(try ledger.recorder.drain(limit: 50).updates == 50)
+        #expect(try ledger.recorder.drain(limit: 50).updates == 10)
+        #expect(try ledger.recorder.drain(limit: 50).updates == 0)
         #expect(try ledger.calls().count == 20)
         #expect(ledger.ring.released == 60)
     }

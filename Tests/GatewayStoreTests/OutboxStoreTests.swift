@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import Foundation
 import GRDB
 import Testing
 
@@ -161,7 +162,23 @@ struct OutboxStoreTests {
         #expect(try await outbox.dueEvents(limit: 10, now: now).count == 1)
     }
 
-    @Test func `meta survives its own JSON, whatever the texts hold`() throws {
+    @Test func `the JSON of meta has every field, whatever the texts hold`() throws {
+        let meta = fullMeta
+        var json = OutboxMeta()
+        for expected in [meta, OutcomeEvent.Meta()] {
+            json.encode(expected)
+            #expect(try OutboxMeta.decode(String(decoding: json.bytes, as: UTF8.self)) == expected)
+        }
+        #expect(String(decoding: json.bytes, as: UTF8.self) == "{}")
+        json.encode(meta)
+        let fields = try #require(try JSONSerialization.jsonObject(with: Data(json.bytes)) as? [String: Any])
+        let keys = OutcomeEvent.Meta.CodingKeys.allCases
+        #expect(Set(fields.keys) == Set(keys.map(\.rawValue)))
+        #expect(Mirror(reflecting: meta).children.count == keys.count, "every field has a key")
+    }
+
+    /// Meta with a value in every field.
+    private var fullMeta: OutcomeEvent.Meta {
         var meta = OutcomeEvent.Meta()
         meta.callEventID = "id"
         meta.callerNumber = "+4930123456"
@@ -180,12 +197,11 @@ struct OutboxStoreTests {
         meta.sipStatus = 200
         meta.q850Cause = 16
         meta.trunk = "carrier \u{1b}[31m"
+        meta.forwarded = true
+        meta.voicemail = true
+        meta.answeredBy = "voicemail"
+        meta.attempts = 2
         meta.originalEventID = "evt"
-        var json = OutboxMeta()
-        for expected in [meta, OutcomeEvent.Meta()] {
-            json.encode(expected)
-            #expect(try OutboxMeta.decode(String(decoding: json.bytes, as: UTF8.self)) == expected)
-        }
-        #expect(String(decoding: json.bytes, as: UTF8.self) == "{}")
+        return meta
     }
 }

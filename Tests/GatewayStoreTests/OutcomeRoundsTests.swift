@@ -75,7 +75,7 @@ struct OutcomeRoundsTests {
         rounds.round()
         #expect(try ledger.calls().map(\.outcome) == ["MISSED", "MISSED"])
         #expect(try ledger.keys().count == 4)
-        #expect(ledger.recorder.totals.signals == 6)
+        #expect(ledger.recorder.totals.updates == 6)
         #expect(ledger.ring.released == 6)
     }
 
@@ -119,7 +119,7 @@ struct OutcomeRoundsTests {
         }
         #expect(try ledger.calls().count > 1)
         rounds.storeAll()
-        #expect(ledger.recorder.totals.signals == 3 + 1_999)
+        #expect(ledger.recorder.totals.updates == 3 + 1_999)
         #expect(ledger.ring.shed.branded == 0)
     }
 
@@ -229,7 +229,7 @@ struct OutcomeRoundsTests {
         let recorder = ledger.recorder
         let running = Task { await recorder.run() }
         play(1)
-        #expect(try await waits { recorder.totals.signals == 3 })
+        #expect(try await waits { recorder.totals.updates == 3 })
         // The clock of the test stands still: no second passes before the stop.
         play(2)
         running.cancel()

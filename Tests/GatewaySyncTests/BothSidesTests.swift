@@ -41,7 +41,7 @@ struct BothSidesTests {
         await service.syncOnce()
         #expect(service.status.result == .succeeded, "\(service.status.lastError ?? "")")
         #expect(gateway.finds(number))
-        #expect(gateway.client.word.eventsInBatch > 1)
+        #expect(gateway.client.state.eventsInBatch > 1)
         gateway.outbox.add("displayed:1", "displayed:2", "displayed:3")
         await gateway.sender().sendBatch()
         #expect(Set(try directory.events().map(\.eventKey)) == ["displayed:1", "displayed:2", "displayed:3"])
@@ -100,7 +100,7 @@ struct BothSidesTests {
         await service.syncOnce()
         await uploader.check()
         #expect(try DebugUploads(directory.database).latest(limit: 10).count == 1)
-        #expect(gateway.client.word.config.debugUI?.requestUpload == false)
+        #expect(gateway.client.state.config.debugUI?.requestUpload == false)
         await gateway.client.shutdown()
         await directory.stop()
     }

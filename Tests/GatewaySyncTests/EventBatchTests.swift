@@ -35,7 +35,7 @@ struct EventBatchTests {
     ) async throws -> (GatewayFixture, FaultyPeer) {
         let peer = try FaultyPeer { request, _ in response(request) }
         let gateway = try await GatewayFixture(peer.url)
-        gateway.client.word.note(remote)
+        gateway.client.state.note(remote)
         for number in 0..<events { gateway.outbox.add("displayed:\(number)") }
         return (gateway, peer)
     }

@@ -52,7 +52,7 @@ struct PartialRefusalTests {
         let gateway = try await GatewayFixture(peer.url)
         let old = gateway.time.keeper.now() - 7200
         let lifetime = CacheLifetime(
-            publisher: gateway.publisher, word: gateway.client.word, own: .seconds(3600), time: gateway.time.keeper
+            publisher: gateway.publisher, state: gateway.client.state, own: .seconds(3600), time: gateway.time.keeper
         ) { old }
         await lifetime.check()
         await gateway.publisher.wantsSync.wait(.seconds(3600), time: .system)

@@ -26,8 +26,8 @@ struct RemoteConfigurationTests {
         let gateway = try await GatewayFixture(peer.url)
         #expect(await Self.service(gateway).fetch())
         #expect(peer.requests.map(\.target) == ["/api/mobile/config?platform=linux&app_version=1.2.3"])
-        #expect(gateway.client.word.eventsInBatch == 7)
-        #expect(gateway.client.word.cacheLifetime == .seconds(86_400))
+        #expect(gateway.client.state.eventsInBatch == 7)
+        #expect(gateway.client.state.cacheLifetime == .seconds(86_400))
         var schedule = SyncSchedule()
         #expect(gateway.client.interval(schedule) == .seconds(1800), "the operator's interval stays")
         schedule.intervalIsOpen = true
@@ -77,7 +77,7 @@ struct RemoteConfigurationTests {
         #expect(service.standing.isUpdateDue == isDue)
         #expect(service.standing.minimumVersion == (isDue ? "8.0.0" : nil))
         #expect(gateway.log.lines.contains { $0.contains("newer herald") } == isDue)
-        #expect(gateway.client.word.syncInterval == .seconds(900), "settings are for every client")
+        #expect(gateway.client.state.syncInterval == .seconds(900), "settings are for every client")
         await gateway.client.shutdown()
     }
 
@@ -91,7 +91,7 @@ struct RemoteConfigurationTests {
         let peer = try FaultyPeer { _, _ in response }
         let gateway = try await GatewayFixture(peer.url)
         #expect(await Self.service(gateway).fetch() == isSettled)
-        #expect(gateway.client.word.remote == nil)
+        #expect(gateway.client.state.remote == nil)
         await gateway.client.shutdown()
     }
 
@@ -127,10 +127,10 @@ struct CacheLifetimeTests {
         let gateway = try await GatewayFixture(peer.url, records: [try record("+61412345678")])
         var remote = RemoteConfiguration()
         remote.settings.cacheTTLHours = hours
-        gateway.client.word.note(remote)
+        gateway.client.state.note(remote)
         let last = Mutex(ManualTime.start - Int64(age) * 3600)
         let lifetime = CacheLifetime(
-            publisher: gateway.publisher, word: gateway.client.word, own: own, time: gateway.time.keeper,
+            publisher: gateway.publisher, state: gateway.client.state, own: own, time: gateway.time.keeper,
             lastSuccess: { last.withLock { $0 } })
         await lifetime.check()
         #expect((gateway.closed == .stale) == isStale)
@@ -145,7 +145,7 @@ struct CacheLifetimeTests {
         let peer = try FaultyPeer { _, _ in .status(404) }
         let gateway = try await GatewayFixture(peer.url)
         let lifetime = CacheLifetime(
-            publisher: gateway.publisher, word: gateway.client.word, own: .seconds(1), time: gateway.time.keeper,
+            publisher: gateway.publisher, state: gateway.client.state, own: .seconds(1), time: gateway.time.keeper,
             lastSuccess: { nil })
         await lifetime.check()
         #expect(gateway.closed == nil)

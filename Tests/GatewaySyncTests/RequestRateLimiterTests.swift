@@ -23,37 +23,37 @@ struct RequestRateLimiterTests {
         ("0", "99999999999", 3600), ("-1", "45", 45), ("x", "45", 0), ("0", "soon", 0), ("0", "-9", 0),
     ])
     func `nothing is asked when nothing remains, until the window ends`(remaining: String, reset: String, wait: Int) {
-        let pace = RequestRateLimiter()
-        pace.note(Self.headers(remaining, reset), asked: nil, now: Self.now, wall: Self.now)
-        #expect(pace.pause(now: Self.now) == .seconds(wait))
-        #expect((pace.admit(now: Self.now) == nil) == (wait == 0))
-        if wait > 0 { #expect(pace.pause(now: Self.now + Int64(wait)) == .zero) }
+        let rateLimiter = RequestRateLimiter()
+        rateLimiter.note(Self.headers(remaining, reset), asked: nil, now: Self.now, wall: Self.now)
+        #expect(rateLimiter.pause(now: Self.now) == .seconds(wait))
+        #expect((rateLimiter.admit(now: Self.now) == nil) == (wait == 0))
+        if wait > 0 { #expect(rateLimiter.pause(now: Self.now + Int64(wait)) == .zero) }
     }
 
     @Test(arguments: [-86_400, -3_600, -30, 30, 3_600, 86_400] as [Int64])
     func `a wall clock that is set changes no wait`(step: Int64) {
-        let pace = RequestRateLimiter()
+        let rateLimiter = RequestRateLimiter()
         let steady: Int64 = 500
         // The window's end is told as a time of day, and that clock is set while it is waited for.
-        pace.note(Self.headers("0", "\(Self.now + 45)"), asked: .seconds(60), now: steady, wall: Self.now)
-        #expect(pace.pause(now: steady) == .seconds(60))
-        #expect(pace.pause(now: steady + 59) == .seconds(1))
-        #expect(pace.admit(now: steady + 60) == nil)
-        pace.note(
+        rateLimiter.note(Self.headers("0", "\(Self.now + 45)"), asked: .seconds(60), now: steady, wall: Self.now)
+        #expect(rateLimiter.pause(now: steady) == .seconds(60))
+        #expect(rateLimiter.pause(now: steady + 59) == .seconds(1))
+        #expect(rateLimiter.admit(now: steady + 60) == nil)
+        rateLimiter.note(
             Self.headers("0", "\(Self.now + step + 105)"), asked: nil, now: steady + 60, wall: Self.now + step + 60)
-        #expect(pace.pause(now: steady + 60) == .seconds(45))
+        #expect(rateLimiter.pause(now: steady + 60) == .seconds(45))
     }
 
-    @Test func `requests in flight are counted before their responses report it`() {
-        let pace = RequestRateLimiter()
-        pace.note(Self.headers("2", "60"), asked: nil, now: Self.now, wall: Self.now)
-        #expect(pace.admit(now: Self.now) == nil)
-        #expect(pace.admit(now: Self.now) == nil)
-        #expect(pace.admit(now: Self.now) == .seconds(60))
-        // The late response of the first of both.
-        pace.note(Self.headers("1", "60"), asked: nil, now: Self.now, wall: Self.now)
-        #expect(pace.admit(now: Self.now) == .seconds(60))
-        #expect(pace.admit(now: Self.now + 60) == nil)
+    @Test func `requests in flight are counted before their answers say so`() {
+        let rateLimiter = RequestRateLimiter()
+        rateLimiter.note(Self.headers("2", "60"), asked: nil, now: Self.now, wall: Self.now)
+        #expect(rateLimiter.admit(now: Self.now) == nil)
+        #expect(rateLimiter.admit(now: Self.now) == nil)
+        #expect(rateLimiter.admit(now: Self.now) == .seconds(60))
+        // The late answer of the first of both.
+        rateLimiter.note(Self.headers("1", "60"), asked: nil, now: Self.now, wall: Self.now)
+        #expect(rateLimiter.admit(now: Self.now) == .seconds(60))
+        #expect(rateLimiter.admit(now: Self.now + 60) == nil)
     }
 
     @Test func `what one request is told holds for all`() async throws {

@@ -17,7 +17,7 @@ struct SyncIntakeTests {
     private func read(
         _ body: String, into intake: MemoryIntake = MemoryIntake(), pieces: Int = .max, limit: Int = 1 << 30
     ) async throws -> (response: ReceivedSync, tally: SyncTally) {
-        var records = SyncIntake(into: intake, limit: limit)
+        var records = SyncIntake(into: intake, maxBody: limit)
         var rest = Array(body.utf8)[...]
         while !rest.isEmpty {
             try await records.take(ByteBuffer(bytes: rest.prefix(pieces)))

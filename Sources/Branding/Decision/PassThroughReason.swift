@@ -5,6 +5,9 @@
 /// Logs, metrics, events and `herald lookup` use the same names.
 ///
 /// The raw value is one byte because it crosses the update ring. `description` is the name.
+///
+/// Both are stored and published: in the ring of an earlier process, in the ledger, in events and in metrics. A case
+/// keeps its raw value and its name, and a new case gets the next raw value.
 package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomStringConvertible {
     case noMatch = 1
     case privacy
@@ -13,6 +16,7 @@ package enum PassThroughReason: UInt8, Hashable, Sendable, CaseIterable, CustomS
     case numberUnclear
     case stale
     case trimmed
+    /// The stored decision is unknown to this version; no call gets it as it begins.
     case error
     case gatedUnauthorised
     case gatedAccountStatus

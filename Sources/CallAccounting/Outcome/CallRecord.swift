@@ -74,21 +74,21 @@ package struct CallRecord: Hashable, Sendable {
     /// Begins the record with an `invite` update.
     ///
     /// - Parameter trunk: the configured name of the update's trunk.
-    package init(_ signal: CallUpdate, texts: CallTexts?, trunk: String?) {
-        let isBranded = signal.isBranded
+    package init(_ update: CallUpdate, texts: CallTexts?, trunk: String?) {
+        let isBranded = update.isBranded
         // The call path leaves a withheld number out. This is the second check.
-        let caller = signal.reason == .privacy ? nil : E164Number(digits: signal.caller)
+        let caller = update.reason == .privacy ? nil : E164Number(digits: update.caller)
         self.init(
-            call: signal.call, direction: signal.direction, sipCallID: Self.text(texts?.sipCallID) ?? "", trunk: trunk,
-            caller: caller, destination: E164Number(digits: signal.destination),
+            call: update.call, direction: update.direction, sipCallID: Self.text(texts?.sipCallID) ?? "", trunk: trunk,
+            caller: caller, destination: E164Number(digits: update.destination),
             subscriber: Self.text(texts?.subscriber) ?? "", brandID: isBranded ? Self.text(texts?.brandID) : nil,
             brandName: isBranded ? Self.text(texts?.brandName) : nil,
-            carrierName: isBranded ? Self.text(texts?.carrierName) : nil, reason: signal.reason,
-            inviteAt: signal.wallMicroseconds)
-        isForwarded = signal.marks.contains(.forwarded)
-        machine = signal.marks.machine
+            carrierName: isBranded ? Self.text(texts?.carrierName) : nil, reason: update.reason,
+            inviteAt: update.wallMicroseconds)
+        isForwarded = update.marks.contains(.forwarded)
+        machine = update.marks.machine
         // The call path leaves a withheld caller out here as well.
-        if direction == .inbound, !isBranded, caller == nil, signal.reason != .privacy {
+        if direction == .inbound, !isBranded, caller == nil, update.reason != .privacy {
             callerReceived = Self.text(texts?.callerReceived)
         }
     }
@@ -165,7 +165,16 @@ package struct CallRecord: Hashable, Sendable {
     }
 
     /// `matched`, or the reason for a call without a brand.
-    package var decision: String { reason?.description ?? "matched" }
+    package var decision: String { reason?.description ?? Self.matched }
+
+    private static let matched = "matched"
+
+    /// The reason of a stored decision; nil for `matched` only.
+    ///
+    /// A decision that this version does not know becomes `error`, because such a call is not known to be branded.
+    package static func reason(ofDecision text: String) -> PassThroughReason? {
+        text == matched ? nil : PassThroughReason.allCases.first { $0.description == text } ?? .error
+    }
 
     /// The duration, or nil after a step back of the wall clock.
     private static func seconds(from start: Int64, to end: Int64) -> Int? {

@@ -74,16 +74,16 @@ package struct CallStateMachine: Hashable, Sendable {
     }
 
     /// Applies the next update of this call.
-    package mutating func receive(_ signal: CallUpdate) -> Step {
+    package mutating func receive(_ update: CallUpdate) -> Step {
         guard record.endedAt == nil else { return [] }
-        switch signal.kind {
-        case .invite: return invited(signal)
-        case .provisional: return alerted(signal)
-        case .answered: return answered(signal)
-        case .failed: return failed(signal)
-        case .cancelled: return cancelled(signal)
-        case .bye: return byeReceived(signal)
-        case .refreshed: return refreshed(signal)
+        switch update.kind {
+        case .invite: return invited(update)
+        case .provisional: return alerted(update)
+        case .answered: return answered(update)
+        case .failed: return failed(update)
+        case .cancelled: return cancelled(update)
+        case .bye: return byeReceived(update)
+        case .refreshed: return refreshed(update)
         }
     }
 
@@ -178,100 +178,100 @@ package struct CallStateMachine: Hashable, Sendable {
         return isOver ? .max : sum
     }
 
-    // MARK: Signals
+    // MARK: Updates
 
     /// An INVITE of an open call: with credentials after a challenge, else a retransmission.
-    private mutating func invited(_ signal: CallUpdate) -> Step {
+    private mutating func invited(_ update: CallUpdate) -> Step {
         guard record.refusedAt != nil else { return [] }
-        heardAt = signal.wallMicroseconds
+        heardAt = update.wallMicroseconds
         record.refusedAt = nil
         record.attempts += 1
         return .changed
     }
 
-    private mutating func alerted(_ signal: CallUpdate) -> Step {
+    private mutating func alerted(_ update: CallUpdate) -> Step {
         guard record.answeredAt == nil else { return [] }
         let first = record.alertedAt == nil
         let wasForwarded = record.isForwarded
         // RFC 3261 §21.1.3: 181 means that the call is forwarded.
-        if signal.status == 181 || signal.marks.contains(.forwarded) { record.isForwarded = true }
-        switch signal.status {
-        case 180: record.ringingAt = record.ringingAt ?? signal.wallMicroseconds
-        case 182, 183: record.progressAt = record.progressAt ?? signal.wallMicroseconds
+        if update.status == 181 || update.marks.contains(.forwarded) { record.isForwarded = true }
+        switch update.status {
+        case 180: record.ringingAt = record.ringingAt ?? update.wallMicroseconds
+        case 182, 183: record.progressAt = record.progressAt ?? update.wallMicroseconds
         default: return record.isForwarded == wasForwarded ? [] : .changed  // 100, 181, 199 prove no alerting phone
         }
-        heardAt = signal.wallMicroseconds
-        record.status = signal.status
+        heardAt = update.wallMicroseconds
+        record.status = update.status
         // An earlier failure was of another branch: a ringing call waits for no other attempt.
         record.refusedAt = nil
         return first ? [.changed, .reached] : .changed
     }
 
-    private mutating func answered(_ signal: CallUpdate) -> Step {
+    private mutating func answered(_ update: CallUpdate) -> Step {
         guard record.answeredAt == nil else { return [] }
-        record.answeredAt = signal.wallMicroseconds
-        if case .answererDialog(let dialog) = signal.counterpart { answerer = dialog }
-        record.status = signal.status == 0 ? 200 : signal.status
+        record.answeredAt = update.wallMicroseconds
+        if case .answererDialog(let dialog) = update.counterpart { answerer = dialog }
+        record.status = update.status == 0 ? 200 : update.status
         record.refusedAt = nil
-        record.machine = signal.marks.machine ?? record.machine
-        if signal.marks.contains(.forwarded) { record.isForwarded = true }
-        setSession(signal)
+        record.machine = update.marks.machine ?? record.machine
+        if update.marks.contains(.forwarded) { record.isForwarded = true }
+        setSession(update)
         let isSeen = record.direction == .outbound || record.machine == nil
         return record.alertedAt == nil && isSeen ? [.changed, .reached] : .changed
     }
 
-    private mutating func refreshed(_ signal: CallUpdate) -> Step {
+    private mutating func refreshed(_ update: CallUpdate) -> Step {
         guard record.answeredAt != nil else { return [] }
         let before = record.sessionUntil
-        setSession(signal)
+        setSession(update)
         return record.sessionUntil == before ? [] : .changed
     }
 
     /// RFC 4028 §10: the session ends this interval after its last refresh; the least interval is 90 s (§4).
-    private mutating func setSession(_ signal: CallUpdate) {
-        let seconds = signal.sessionSeconds
-        record.sessionUntil = seconds == 0 ? nil : signal.wallMicroseconds + Int64(max(90, seconds)) * 1_000_000
+    private mutating func setSession(_ update: CallUpdate) {
+        let seconds = update.sessionSeconds
+        record.sessionUntil = seconds == 0 ? nil : update.wallMicroseconds + Int64(max(90, seconds)) * 1_000_000
     }
 
-    private mutating func failed(_ signal: CallUpdate) -> Step {
+    private mutating func failed(_ update: CallUpdate) -> Step {
         guard record.answeredAt == nil else { return [] }
-        record.status = signal.status
-        if signal.status / 100 == 3 { record.isForwarded = true }
+        record.status = update.status
+        if update.status / 100 == 3 { record.isForwarded = true }
         // A 487 follows the CANCEL, so its causes do not replace those of the CANCEL.
         let hasCause = record.q850Cause != 0 || record.sipCause != 0
-        if signal.status != 487 || record.cancelledAt == nil || !hasCause {
-            if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
-            if signal.sipCause != 0 { record.sipCause = signal.sipCause }
+        if update.status != 487 || record.cancelledAt == nil || !hasCause {
+            if update.q850Cause != 0 { record.q850Cause = update.q850Cause }
+            if update.sipCause != 0 { record.sipCause = update.sipCause }
         }
-        if record.cancelledAt == nil, Self.asksForRetry(signal.status) {
-            record.refusedAt = signal.wallMicroseconds
+        if record.cancelledAt == nil, Self.asksForRetry(update.status) {
+            record.refusedAt = update.wallMicroseconds
             return .changed
         }
         let outcome = ending(cancelled: record.cancelledAt != nil).outcome
         if awaitsRedial, record.alertedAt == nil, outcome == .failed || outcome == .missed {
-            record.refusedAt = signal.wallMicroseconds
+            record.refusedAt = update.wallMicroseconds
             return .changed
         }
-        return end(outcome, at: signal.wallMicroseconds)
+        return end(outcome, at: update.wallMicroseconds)
     }
 
-    private mutating func cancelled(_ signal: CallUpdate) -> Step {
+    private mutating func cancelled(_ update: CallUpdate) -> Step {
         guard record.answeredAt == nil, record.cancelledAt == nil else { return [] }
-        record.cancelledAt = signal.wallMicroseconds
-        record.q850Cause = signal.q850Cause
-        record.sipCause = signal.sipCause
+        record.cancelledAt = update.wallMicroseconds
+        record.q850Cause = update.q850Cause
+        record.sipCause = update.sipCause
         return .changed
     }
 
-    private mutating func byeReceived(_ signal: CallUpdate) -> Step {
+    private mutating func byeReceived(_ update: CallUpdate) -> Step {
         if record.answeredAt == nil {
             // The caller may end an early dialog with BYE, RFC 3261 §15, which means the same as a CANCEL.
-            return cancelled(signal)
+            return cancelled(update)
         }
         // RFC 3261 §13.2.2.4: the caller of a forked INVITE ends all 2xx dialogs but one with BYE.
-        if let answerer, case .answererDialog(let dialog) = signal.counterpart, dialog != answerer { return [] }
-        if signal.q850Cause != 0 { record.q850Cause = signal.q850Cause }
-        return end(outcomeOfAnswered, at: signal.wallMicroseconds)
+        if let answerer, case .answererDialog(let dialog) = update.counterpart, dialog != answerer { return [] }
+        if update.q850Cause != 0 { record.q850Cause = update.q850Cause }
+        return end(outcomeOfAnswered, at: update.wallMicroseconds)
     }
 
     // MARK: Ending

@@ -30,12 +30,12 @@ struct UpdateBytes {
     /// Writes an update with its texts cut to their limits; returns the number of bytes.
     ///
     /// Plain stores: no allocation, no system call, no lock.
-    func store(_ signal: borrowing CallUpdate, texts: CallTexts?) -> Int {
-        base.storeBytes(of: signal.call.high, toByteOffset: 0, as: UInt64.self)
-        base.storeBytes(of: signal.call.low, toByteOffset: 8, as: UInt64.self)
-        var marks = signal.marks.rawValue << 4
-        var counterpart = signal.call
-        switch signal.counterpart {
+    func store(_ update: borrowing CallUpdate, texts: CallTexts?) -> Int {
+        base.storeBytes(of: update.call.high, toByteOffset: 0, as: UInt64.self)
+        base.storeBytes(of: update.call.low, toByteOffset: 8, as: UInt64.self)
+        var marks = update.marks.rawValue << 4
+        var counterpart = update.call
+        switch update.counterpart {
         case .none: break
         case .callIfSentByCallee(let call): counterpart = call
         case .answererDialog(let dialog):
@@ -44,19 +44,19 @@ struct UpdateBytes {
         }
         base.storeBytes(of: counterpart.high, toByteOffset: 16, as: UInt64.self)
         base.storeBytes(of: counterpart.low, toByteOffset: 24, as: UInt64.self)
-        base.storeBytes(of: signal.wallMicroseconds, toByteOffset: 32, as: Int64.self)
-        base.storeBytes(of: signal.caller, toByteOffset: 40, as: UInt64.self)
-        base.storeBytes(of: signal.destination, toByteOffset: 48, as: UInt64.self)
-        base.storeBytes(of: signal.status, toByteOffset: 56, as: UInt16.self)
-        base.storeBytes(of: signal.q850Cause, toByteOffset: 58, as: UInt16.self)
-        base.storeBytes(of: signal.sipCause, toByteOffset: 60, as: UInt16.self)
-        base.storeBytes(of: signal.trunk, toByteOffset: 62, as: UInt16.self)
-        base.storeBytes(of: signal.kind.rawValue, toByteOffset: 64, as: UInt8.self)
-        base.storeBytes(of: signal.direction.rawValue, toByteOffset: 65, as: UInt8.self)
-        base.storeBytes(of: signal.reason?.rawValue ?? 0, toByteOffset: 66, as: UInt8.self)
+        base.storeBytes(of: update.wallMicroseconds, toByteOffset: 32, as: Int64.self)
+        base.storeBytes(of: update.caller, toByteOffset: 40, as: UInt64.self)
+        base.storeBytes(of: update.destination, toByteOffset: 48, as: UInt64.self)
+        base.storeBytes(of: update.status, toByteOffset: 56, as: UInt16.self)
+        base.storeBytes(of: update.q850Cause, toByteOffset: 58, as: UInt16.self)
+        base.storeBytes(of: update.sipCause, toByteOffset: 60, as: UInt16.self)
+        base.storeBytes(of: update.trunk, toByteOffset: 62, as: UInt16.self)
+        base.storeBytes(of: update.kind.rawValue, toByteOffset: 64, as: UInt8.self)
+        base.storeBytes(of: update.direction.rawValue, toByteOffset: 65, as: UInt8.self)
+        base.storeBytes(of: update.reason?.rawValue ?? 0, toByteOffset: 66, as: UInt8.self)
         guard let texts else {
-            base.storeBytes(of: marks | (signal.sessionSeconds > 0 ? 2 : 0), toByteOffset: 67, as: UInt8.self)
-            base.storeBytes(of: signal.sessionSeconds, toByteOffset: 68, as: UInt32.self)
+            base.storeBytes(of: marks | (update.sessionSeconds > 0 ? 2 : 0), toByteOffset: 67, as: UInt8.self)
+            base.storeBytes(of: update.sessionSeconds, toByteOffset: 68, as: UInt32.self)
             return Self.least
         }
         base.storeBytes(of: marks | 1, toByteOffset: 67, as: UInt8.self)
@@ -98,7 +98,7 @@ struct UpdateBytes {
     }
 
     /// Reads the update that consists of exactly these bytes; nil if `store` cannot have written them.
-    static func load(_ bytes: UnsafeRawBufferPointer) -> (signal: CallUpdate, texts: CallTexts?)? {
+    static func load(_ bytes: UnsafeRawBufferPointer) -> (update: CallUpdate, texts: CallTexts?)? {
         guard length(bytes) == bytes.count, let kind = CallUpdate.Kind(rawValue: bytes[64]),
             let direction = CallUpdate.Direction(rawValue: bytes[65])
         else { return nil }
@@ -113,19 +113,19 @@ struct UpdateBytes {
         let call = CallIdentifier(high: number(0), low: number(8))
         let other = CallIdentifier(high: number(16), low: number(24))
         let isDialog = bytes[67] & dialogBit != 0
-        var signal = CallUpdate(
+        var update = CallUpdate(
             kind: kind, direction: direction, call: call,
             counterpart: isDialog ? .answererDialog(other) : other == call ? .none : .callIfSentByCallee(other),
             wallMicroseconds: wallMicroseconds, status: number(56), q850Cause: number(58), sipCause: number(60),
             trunk: number(62), caller: number(40),
             destination: number(48), reason: reason)
-        signal.marks = CallUpdate.Marks(rawValue: bytes[67] >> 4).intersection(.all)
+        update.marks = CallUpdate.Marks(rawValue: bytes[67] >> 4).intersection(.all)
         switch bytes[67] & 15 {
-        case 0: return (signal, nil)
-        case 1: return (signal, texts(of: bytes))
+        case 0: return (update, nil)
+        case 1: return (update, texts(of: bytes))
         case 2:
-            signal.sessionSeconds = number(68)
-            return (signal, nil)
+            update.sessionSeconds = number(68)
+            return (update, nil)
         default: return nil
         }
     }

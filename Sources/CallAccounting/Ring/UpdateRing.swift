@@ -105,12 +105,12 @@ package final class UpdateRing: Sendable {
     /// - Parameter texts: given with an `invite`, nil otherwise; longer texts are cut to their limits.
     /// - Returns: false if a full or nearly full ring shed the update, which is counted.
     @discardableResult
-    package func append(_ signal: CallUpdate, texts: CallTexts? = nil) -> Bool {
+    package func append(_ update: CallUpdate, texts: CallTexts? = nil) -> Bool {
         producing.withLock { ring in
-            let slots = ring.prepare(signal, texts: texts)
+            let slots = ring.prepare(update, texts: texts)
             let used = ring.claimed.load(ordering: .relaxed) &- ring.released.load(ordering: .acquiring)
             let free = used >= ring.capacity ? 0 : ring.capacity - used
-            let isUnbranded = signal.reason != nil
+            let isUnbranded = update.reason != nil
             guard free >= slots, free > reserve || !isUnbranded else {
                 (isUnbranded ? ring.shedUnbranded : ring.shedBranded).wrappingIncrement(ordering: .relaxed)
                 return false
@@ -199,7 +199,7 @@ package final class UpdateRing: Sendable {
                 count += 1
                 if ring.slot(number).sequence.load(ordering: .acquiring) == number {
                     let found = ring.load(from: number, through: last)
-                    if let (signal, texts) = found.signal { body(signal, texts) } else { skipped += 1 }
+                    if let (update, texts) = found.update { body(update, texts) } else { skipped += 1 }
                     next += found.slots
                 } else if number <= dead {
                     skipped += 1

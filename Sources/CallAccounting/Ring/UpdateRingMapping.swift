@@ -53,9 +53,9 @@ struct UpdateRingMapping: ~Copyable {
     var shedBranded: UnsafeAtomic<UInt64> { number(at: 200) }
 
     /// Puts the bytes of an update together; returns how many slots they need.
-    func prepare(_ signal: borrowing CallUpdate, texts: CallTexts?) -> UInt64 {
+    func prepare(_ update: borrowing CallUpdate, texts: CallTexts?) -> UInt64 {
         guard let room = scratch.baseAddress else { return 0 }
-        return UInt64(UpdateSlot.count(for: UpdateBytes(base: room).store(signal, texts: texts)))
+        return UInt64(UpdateSlot.count(for: UpdateBytes(base: room).store(update, texts: texts)))
     }
 
     /// Copies the prepared bytes into slots from `first` on, and publishes them.
@@ -69,7 +69,7 @@ struct UpdateRingMapping: ~Copyable {
     /// Reads the published update that begins at `first`, at most up to `last`.
     ///
     /// A damaged update is nil. It takes as many slots as its length says if that is plausible, and one otherwise.
-    func load(from first: UInt64, through last: UInt64) -> (signal: (CallUpdate, CallTexts?)?, slots: UInt64) {
+    func load(from first: UInt64, through last: UInt64) -> (update: (CallUpdate, CallTexts?)?, slots: UInt64) {
         share(0).copyMemory(from: UnsafeRawBufferPointer(slot(first).bytes))
         guard let length = UpdateBytes.length(UnsafeRawBufferPointer(share(0))) else { return (nil, 1) }
         let slots = UInt64(UpdateSlot.count(for: length))

@@ -64,7 +64,7 @@ struct DirectoryConnection {
 
     /// The service that closes the gate when the last good sync is too old.
     func lifetime(_ access: HeraldConfiguration.DirectoryAccess, _ sync: SyncService) -> CacheLifetime {
-        CacheLifetime(publisher: publisher, word: client.word, own: access.cacheLifetime) { [store] in
+        CacheLifetime(publisher: publisher, state: client.state, own: access.cacheLifetime) { [store] in
             // Before the first sync of this run the stored time counts.
             if let age = sync.successAge { return ServiceClock.system.now() - age }
             return try? await store.syncState().lastSync

@@ -3,60 +3,37 @@
 import Branding
 import CallAccounting
 import ConfigurationFiles
-import Dispatch
 import GatewayAdmin
 import Logging
-import Synchronization
 
 /// Logs a line for each ended call, with its Call-ID and its outcome.
 ///
-/// A queue writes the lines, so the recorder waits for no terminal and no journal. Lines that arrive faster than they are
-/// written are left out and counted.
+/// A queue writes the lines, so the recorder waits for no terminal and no journal.
 final class EndedCallLog: Sendable {
     /// Largest number of lines that wait.
     static let most = 10_000
 
-    private struct Waiting {
-        var lines = 0
-        var leftOut = 0
-    }
-
     private let logger: Logger
     private let numbers: LogSettings.Numbers
-    private let queue = DispatchQueue(label: "herald.calls")
-    private let waiting = Mutex(Waiting())
+    private let queue: LogQueue
 
     /// Nil where `log.calls` or `log.level` excludes the lines.
     init?(_ settings: LogSettings, logger: Logger = Logger(label: "herald.calls")) {
         guard settings.hasCalls, logger.logLevel <= .info else { return nil }
         self.logger = logger
         numbers = settings.numbers
+        queue = LogQueue(label: "herald.calls", most: Self.most) { leftOut in
+            logger.warning(
+                "lines of ended calls were left out: they come faster than they can be written; see log.calls",
+                metadata: ["calls": "\(leftOut)"])
+        }
     }
 
     /// Adds ended calls; any thread, does not wait.
     func append(_ calls: [CallRecord]) {
-        guard !calls.isEmpty else { return }
-        let taken = waiting.withLock { waiting in
-            let taken = min(calls.count, Self.most - waiting.lines)
-            waiting.lines += taken
-            waiting.leftOut += calls.count - taken
-            return taken
+        queue.append(calls.count) { [logger, numbers] taken in
+            for call in calls.prefix(taken) { logger.info("call ended", metadata: Self.metadata(call, numbers)) }
         }
-        guard taken > 0 else { return }
-        queue.async { self.write(calls.prefix(taken)) }
-    }
-
-    private func write(_ calls: ArraySlice<CallRecord>) {
-        for call in calls { logger.info("call ended", metadata: Self.metadata(call, numbers)) }
-        let leftOut = waiting.withLock { waiting in
-            waiting.lines -= calls.count
-            defer { waiting.leftOut = 0 }
-            return waiting.leftOut
-        }
-        guard leftOut > 0 else { return }
-        logger.warning(
-            "lines of ended calls were left out: they come faster than they can be written; see log.calls",
-            metadata: ["calls": "\(leftOut)"])
     }
 
     /// The fields of a line; text from the network is escaped.

@@ -27,11 +27,13 @@ package struct LookupReport {
             ("number", result.number?.description ?? "not certain which number \"\(asked)\" is"),
             ("trunk", "\(trunk.name): " + conditions + (region.map { "region \($0)" } ?? "no region")),
             ("brands", copy.origin),
+        ]
+        if copy.hasLifetimeOfDirectory { lines.append(("lifetime", Self.lifetimeOfDirectory)) }
+        lines.append(
             (
                 "decision",
                 (brand == nil ? "pass through: " : "show: ") + decision + (isEnabled ? "" : " (branding.enabled)")
-            ),
-        ]
+            ))
         if let brand {
             lines.append(("brand", brand.brandID.isEmpty ? brand.name : "\(brand.name) (\(brand.brandID))"))
             lines.append(("logo", logo.text))
@@ -42,6 +44,9 @@ package struct LookupReport {
         let headers = (brand?.headers ?? []).map { TerminalText.visible($0) + "\n" }
         return facts.joined() + (headers.isEmpty ? "" : "\n" + headers.joined())
     }
+
+    private static let lifetimeOfDirectory =
+        "the directory sets it (no cache_lifetime), and only the running gateway knows it; not part of the decision"
 
     /// The same for `--json`.
     package var json: [String: JSONValue?] {

@@ -15,6 +15,8 @@ struct StoredBrands {
     let gates: BrandingGates
     /// Source of the brands, for the report.
     let origin: String
+    /// True if the lifetime of the copy is the directory's, which only the running gateway knows.
+    private(set) var hasLifetimeOfDirectory = false
     /// URL of the record's logo; nil without one.
     private(set) var namedLogo: String?
     /// State of the gateway's own copy of the logo; nil where it keeps none.
@@ -59,6 +61,7 @@ struct StoredBrands {
             logoCopy = LogoResponse.Copy(problem: try LogoReader(folder: configuration.state).problem(of: namedLogo))
         }
         gates = Self.gates(state.gates, configuration, lastSync: state.lastSync)
+        hasLifetimeOfDirectory = configuration.directory.map { $0.cacheLifetime == nil } ?? false
         origin =
             state.lastSync.map { "the copy of \(Timestamp.string(from: $0))" } ?? "no copy yet: no sync has succeeded"
     }
@@ -68,7 +71,6 @@ struct StoredBrands {
     ) -> BrandingGates {
         var gates = stored
         gates.obeysVoipDialer = configuration.directory?.voipDialer == .obey
-        // A lifetime set by the directory is known to the running gateway only.
         if let lifetime = configuration.directory?.cacheLifetime, lifetime > .zero, let lastSync {
             gates.isStale = Int64(Date().timeIntervalSince1970) - lastSync > lifetime.components.seconds
         }

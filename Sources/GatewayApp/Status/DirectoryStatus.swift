@@ -23,7 +23,7 @@ extension DirectoryLink {
     }
 
     private func reason(closed gate: String, _ gates: BrandingGates) -> String {
-        let config = client.word.config
+        let config = client.state.config
         return switch gate {
         case "authorised":
             sync.status.lastError ?? "the directory refused the API key; it opens with the next good sync"
@@ -46,7 +46,7 @@ extension DirectoryLink {
     var standing: GatewayStatus.DirectoryStanding {
         let versions = remote.standing
         return GatewayStatus.DirectoryStanding(
-            mode: client.word.config.mode.map(TerminalText.visible), minimumVersion: versions.minimumVersion,
+            mode: client.state.config.mode.map(TerminalText.visible), minimumVersion: versions.minimumVersion,
             latestVersion: versions.latestVersion, isUpdateDue: versions.isUpdateDue,
             cacheLifetime: lifetime.lifetime?.components.seconds,
             lookups: lookup.map { lookup in
@@ -72,7 +72,7 @@ extension DirectoryLink {
         gauges.append(
             GaugeSample(
                 name: "herald_directory_testing", help: "1 while the directory is in another mode than live",
-                value: ["live", nil].contains(client.word.config.mode) ? 0 : 1))
+                value: ["live", nil].contains(client.state.config.mode) ? 0 : 1))
         return gauges
     }
 

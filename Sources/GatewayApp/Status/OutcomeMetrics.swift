@@ -14,7 +14,7 @@ extension GatewayStatusReport {
         let samples = [
             CounterSample(
                 name: "herald_signals_recorded_total", help: "Call updates stored in the ledger",
-                value: UInt64(totals.signals)),
+                value: UInt64(totals.updates)),
             CounterSample(
                 name: "herald_signals_shed_total", help: "Call updates lost to a full ring, by kind",
                 labels: [MetricLabel("kind", "unbranded")], value: shed.unbranded),

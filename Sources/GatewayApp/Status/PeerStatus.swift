@@ -19,8 +19,8 @@ extension GatewayStatusReport {
 }
 
 extension GatewayStatus.Target {
-    fileprivate init(_ standing: TargetState, at now: Moment) {
-        let (state, since) = standing.state
+    fileprivate init(_ target: TargetState, at now: Moment) {
+        let (state, since) = target.state
         let word =
             switch state {
             case .up: "up"
@@ -31,7 +31,7 @@ extension GatewayStatus.Target {
             monotonic.map { (now.wallMicroseconds - Int64(now.milliseconds &- $0) * 1000) / 1_000_000 }
         }
         self.init(
-            group: standing.group, address: standing.address, state: word,
-            takesCalls: standing.isUp(at: now.milliseconds), since: wall(since), lastResponse: wall(standing.lastHeard))
+            group: target.group, address: target.address, state: word,
+            takesCalls: target.isUp(at: now.milliseconds), since: wall(since), lastResponse: wall(target.lastHeard))
     }
 }

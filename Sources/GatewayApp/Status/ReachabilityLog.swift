@@ -1,27 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallPath
-import Dispatch
 import Logging
 import SIPCore
 import SIPTransport
 
 /// Logs targets that go up or down, connections that fail, and registrars without Path.
 ///
-/// Callers are threads of the call path. Lines are written on a queue, so no caller waits for a terminal or a disk.
+/// Callers are threads of the call path. A queue writes the lines, so no caller waits for a terminal or a disk.
 struct ReachabilityLog: Sendable {
+    /// Largest number of lines that wait.
+    static let most = 10_000
+
     private let logger: Logger
+    private let queue: LogQueue
 
-    private let queue = DispatchQueue(label: "herald.targets")
-
-    init(logger: Logger) { self.logger = logger }
+    init(logger: Logger) {
+        self.logger = logger
+        queue = LogQueue(label: "herald.targets", most: Self.most) { leftOut in
+            logger.warning(
+                "lines of targets and connections were left out: they come faster than they can be written",
+                metadata: ["lines": "\(leftOut)"])
+        }
+    }
 
     /// Logs a target's new state and whether calls have another target.
     func targetChanged(
-        _ board: TargetRegistry, _ target: TargetState, _ state: TargetHealth.State, _ event: TargetHealth.Event
+        _ registry: TargetRegistry, _ target: TargetState, _ state: TargetHealth.State, _ event: TargetHealth.Event
     ) {
-        queue.async {
-            let hasOther = board.hasOther(than: target, at: Moment.monotonicMilliseconds())
+        queue.append { [logger] _ in
+            let hasOther = registry.hasOther(than: target, at: Moment.monotonicMilliseconds())
             let line = TargetLine(of: target, state, event, hasOther: hasOther)
             logger.log(level: line.isWarning ? .warning : .notice, "\(line.text)")
         }
@@ -29,12 +37,12 @@ struct ReachabilityLog: Sendable {
 
     /// Logs why a TCP or TLS connection with a peer failed.
     func streamFailed(_ trouble: StreamTrouble) {
-        queue.async { logger.warning("\(trouble)") }
+        queue.append { [logger] _ in logger.warning("\(trouble)") }
     }
 
     /// Logs a trunk whose registrar or PBX does not support Path.
     func registrarFound(_ trunk: String, _ finding: RegistrarState.Finding) {
-        queue.async { write(trunk, finding) }
+        queue.append { [self] _ in write(trunk, finding) }
     }
 
     private func write(_ trunk: String, _ finding: RegistrarState.Finding) {

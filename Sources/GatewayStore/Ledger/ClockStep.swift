@@ -20,13 +20,13 @@ struct ClockStep {
     /// Between `lastOld` and `position` are the updates between two looks, a tenth of a second. There the nearer clock
     /// counts.
     /// - Parameter reached: ring position before the read that delivered the update.
-    func retimed(_ signal: CallUpdate, at reached: UInt64) -> CallUpdate {
-        let time = signal.wallMicroseconds &+ microseconds
+    func retimed(_ update: CallUpdate, at reached: UInt64) -> CallUpdate {
+        let time = update.wallMicroseconds &+ microseconds
         let isOld =
-            reached < lastOld || (time &- noticedAt).magnitude < (signal.wallMicroseconds &- noticedAt).magnitude
-        guard isOld else { return signal }
-        var signal = signal
-        signal.wallMicroseconds = time
-        return signal
+            reached < lastOld || (time &- noticedAt).magnitude < (update.wallMicroseconds &- noticedAt).magnitude
+        guard isOld else { return update }
+        var update = update
+        update.wallMicroseconds = time
+        return update
     }
 }

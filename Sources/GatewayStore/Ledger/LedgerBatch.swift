@@ -19,7 +19,7 @@ struct LedgerBatch {
     var unknownCallers: [E164Number] = []
     /// Position in the ring up to which the batch has been read.
     var position: UInt64
-    var signals = 0
+    var updates = 0
 
-    var isEmpty: Bool { signals == 0 && calls.isEmpty && clocks.isEmpty }
+    var isEmpty: Bool { updates == 0 && calls.isEmpty && clocks.isEmpty }
 }

@@ -56,22 +56,22 @@ struct LedgerJournal {
     }
 
     /// Applies one update.
-    mutating func apply(_ signal: CallUpdate, texts: CallTexts?) {
-        batch.signals += 1
-        let signal = clockSteps.reduce(signal) { $1.retimed($0, at: batch.position) }
-        if let call = call(of: signal) {
-            if signal.kind == .invite, begins(signal, texts: texts, after: call) { return }
-            note(call.machine.receive(signal), of: call)
-        } else if signal.kind == .invite {
-            begin(signal, texts: texts)
+    mutating func apply(_ update: CallUpdate, texts: CallTexts?) {
+        batch.updates += 1
+        let update = clockSteps.reduce(update) { $1.retimed($0, at: batch.position) }
+        if let call = call(of: update) {
+            if update.kind == .invite, begins(update, texts: texts, after: call) { return }
+            note(call.machine.receive(update), of: call)
+        } else if update.kind == .invite {
+            begin(update, texts: texts)
         } else {
             unclaimed += 1
         }
     }
 
-    private func call(of signal: CallUpdate) -> LedgerCall? {
-        if let call = open[signal.call] { return call }
-        guard case .callIfSentByCallee(let call) = signal.counterpart else { return nil }
+    private func call(of update: CallUpdate) -> LedgerCall? {
+        if let call = open[update.call] { return call }
+        guard case .callIfSentByCallee(let call) = update.counterpart else { return nil }
         return open[call]
     }
 
@@ -166,14 +166,14 @@ struct LedgerJournal {
     /// Handles an INVITE of an open call: more digits continue it, another destination ends it and begins a new call.
     ///
     /// False for a retransmission or an attempt with credentials.
-    private mutating func begins(_ signal: CallUpdate, texts: CallTexts?, after call: LedgerCall) -> Bool {
-        let record = CallRecord(signal, texts: texts, trunk: trunks[signal.trunk])
+    private mutating func begins(_ update: CallUpdate, texts: CallTexts?, after call: LedgerCall) -> Bool {
+        let record = CallRecord(update, texts: texts, trunk: trunks[update.trunk])
         if dialsOn(record, call) { return true }
         guard !record.called.isEmpty, record.called != call.machine.record.called else { return false }
         let step = call.machine.abandonedForNextTarget()
         guard !step.isEmpty else { return false }
         note(step, of: call)
-        begin(signal, texts: texts)
+        begin(update, texts: texts)
         return true
     }
 
@@ -189,8 +189,8 @@ struct LedgerJournal {
         return true
     }
 
-    private mutating func begin(_ signal: CallUpdate, texts: CallTexts?) {
-        var record = CallRecord(signal, texts: texts, trunk: trunks[signal.trunk])
+    private mutating func begin(_ update: CallUpdate, texts: CallTexts?) {
+        var record = CallRecord(update, texts: texts, trunk: trunks[update.trunk])
         if ended.contains(record.name) {
             guard !ended.contains(record.name, to: record.called) else {
                 unclaimed += 1

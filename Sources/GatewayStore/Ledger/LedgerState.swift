@@ -81,12 +81,11 @@ struct LedgerState {
         guard let id = row.integer(0), let text = row.text(1), let call = CallIdentifier(text),
             let direction = row.integer(2).flatMap(UInt8.init(exactly:)).flatMap(CallUpdate.Direction.init(rawValue:))
         else { return nil }
-        let decision = row.text(10)
         var record = CallRecord(
             call: call, direction: direction, sipCallID: row.text(3) ?? "", trunk: row.text(4),
             caller: number(row.integer(5)), destination: number(row.integer(6)), subscriber: row.text(7) ?? "",
             brandID: row.text(8), brandName: row.text(9), carrierName: row.text(23),
-            reason: PassThroughReason.allCases.first { $0.description == decision }, inviteAt: row.integer(11) ?? 0)
+            reason: CallRecord.reason(ofDecision: row.text(10) ?? ""), inviteAt: row.integer(11) ?? 0)
         record.callerReceived = row.text(29)
         record.progressAt = row.integer(12)
         record.ringingAt = row.integer(13)

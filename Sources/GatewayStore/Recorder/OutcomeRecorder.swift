@@ -50,7 +50,7 @@ package final class OutcomeRecorder: Sendable {
 
     /// The result of one transaction.
     package struct DrainResult: Hashable, Sendable {
-        package var signals = 0
+        package var updates = 0
         /// Calls written.
         package var calls = 0
         /// Events minted.
@@ -61,7 +61,7 @@ package final class OutcomeRecorder: Sendable {
 
     /// Totals since start, for metrics and health.
     package struct Totals: Hashable, Sendable {
-        package var signals = 0
+        package var updates = 0
         package var events = 0
         package var skipped = 0
         /// Updates without an open call.
@@ -175,11 +175,11 @@ package final class OutcomeRecorder: Sendable {
             if !journal.isRefused {
                 let taken = take(limit, through: end, into: &journal)
                 result.skipped = taken.skipped
-                let isRead = journal.clockSteps.isEmpty && taken.signals + taken.skipped < limit
+                let isRead = journal.clockSteps.isEmpty && taken.updates + taken.skipped < limit
                 if isRead || journal.batch.position == end, let time { journal.sweep(now: time) }
             }
             if journal.isRefused || !journal.batch.isEmpty || result.skipped > 0 {
-                result.signals = journal.batch.signals
+                result.updates = journal.batch.updates
                 result.calls = journal.batch.calls.count
                 result.events = journal.batch.events.count
                 let added = try store(&journal, now: (time ?? now()) / 1_000_000)
@@ -278,22 +278,22 @@ package final class OutcomeRecorder: Sendable {
     /// - Returns: the numbers of applied updates and of skipped slots.
     private func take(
         _ limit: Int, through end: UInt64, into journal: inout LedgerJournal
-    ) -> (signals: Int, skipped: Int) {
-        let before = journal.batch.signals
+    ) -> (updates: Int, skipped: Int) {
+        let before = journal.batch.updates
         var skipped = 0
         while true {
             let start = journal.batch.position
-            let taken = journal.batch.signals - before
+            let taken = journal.batch.updates - before
             let boundary = journal.clockSteps.map { $0.boundary(after: start) }.min() ?? .max
             let (position, passed) = ring.read(
                 after: start, through: min(boundary, end), limit: limit - taken - skipped
-            ) { signal, texts in
-                journal.apply(signal, texts: texts)
+            ) { update, texts in
+                journal.apply(update, texts: texts)
             }
             journal.reached(position)
             skipped += passed
             // Only a step of the clock divides the read.
-            guard position == boundary, position < end else { return (journal.batch.signals - before, skipped) }
+            guard position == boundary, position < end else { return (journal.batch.updates - before, skipped) }
         }
     }
 
@@ -319,7 +319,7 @@ package final class OutcomeRecorder: Sendable {
         }
         shared.withLock { totals in
             totals.openCalls = journal.open.count
-            totals.signals += result.signals
+            totals.updates += result.updates
             totals.events += result.events
             totals.skipped += result.skipped
             totals.unclaimed = journal.unclaimed

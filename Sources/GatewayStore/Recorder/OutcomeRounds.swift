@@ -122,18 +122,18 @@ struct OutcomeRounds {
     /// Stores the updates of the ring; returns their number.
     @discardableResult
     func storeAll() -> Int {
-        var signals = 0
+        var updates = 0
         let isStored = report {
             var stored = 0
             repeat {
                 pace(recorder.waiting)
-                stored = try recorder.drain().signals
-                signals += stored
+                stored = try recorder.drain().updates
+                updates += stored
             } while stored >= OutcomeRecorder.mostAtOnce
         }
         pace(recorder.waiting)
         if isStored { recovered() }
-        return signals
+        return updates
     }
 
     private static func isDue(_ last: Int64?, after pause: Duration, at time: Int64) -> Bool {

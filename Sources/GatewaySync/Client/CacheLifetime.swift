@@ -11,7 +11,7 @@ import ServiceLifecycle
 /// Calls of stale brands pass unbranded with the reason `stale`.
 package final class CacheLifetime: Service, Sendable {
     private let publisher: BrandingPublisher
-    private let word: DirectoryState
+    private let state: DirectoryState
     private let own: Duration?
     private let lastSuccess: @Sendable () async -> Int64?
     private let time: ServiceClock
@@ -20,11 +20,11 @@ package final class CacheLifetime: Service, Sendable {
     ///   - own: the operator's lifetime; zero for no limit, nil if not configured.
     ///   - lastSuccess: seconds since 1970 of the last successful sync, also of an earlier run; nil before the first.
     package init(
-        publisher: BrandingPublisher, word: DirectoryState, own: Duration?, time: ServiceClock = .system,
+        publisher: BrandingPublisher, state: DirectoryState, own: Duration?, time: ServiceClock = .system,
         lastSuccess: @escaping @Sendable () async -> Int64?
     ) {
         self.publisher = publisher
-        self.word = word
+        self.state = state
         self.own = own
         self.time = time
         self.lastSuccess = lastSuccess
@@ -42,7 +42,7 @@ package final class CacheLifetime: Service, Sendable {
     /// The lifetime in force; nil for none.
     package var lifetime: Duration? {
         if let own { return own > .zero ? own : nil }
-        return word.cacheLifetime
+        return state.cacheLifetime
     }
 
     func check() async {

@@ -18,9 +18,9 @@ package final class DirectoryClient: Sendable, Service {
     let settings: DirectorySettings
     let time: ServiceClock
     let logger: Logger
-    let pace = RequestRateLimiter()
+    let rateLimiter = RequestRateLimiter()
     /// The last `config` and remote configuration of the directory.
-    package let word = DirectoryState()
+    package let state = DirectoryState()
     /// Nil if requests carry the API key.
     let session: BearerSession?
     private let http: HTTPClient
@@ -87,7 +87,7 @@ package final class DirectoryClient: Sendable, Service {
     ///
     /// - Returns: the complete body of a 2xx response.
     func perform(_ request: DirectoryRequest) async throws(DirectoryError) -> Data {
-        try await perform(request) { Data(try await $0.body.collect(upTo: request.limit).readableBytesView) }
+        try await perform(request) { Data(try await $0.body.collect(upTo: request.maxBody).readableBytesView) }
     }
 
     /// Sends a request until it has a response or its attempts are used up.
@@ -140,7 +140,7 @@ package final class DirectoryClient: Sendable, Service {
         for candidate in candidates {
             do throws(DirectoryExchange.Failure) {
                 let value = try await DirectoryExchange(
-                    client: http, settings: settings, pace: pace, time: time, token: token
+                    client: http, settings: settings, rateLimiter: rateLimiter, time: time, token: token
                 )
                 .send(request, mount: candidate, reading: reading)
                 mount.withLock { $0 = candidate }

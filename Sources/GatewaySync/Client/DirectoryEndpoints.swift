@@ -39,7 +39,7 @@ extension DirectoryClient {
     ) async throws(DirectoryError) -> Data {
         try await perform(
             DirectoryRequest(
-                path: path, query: query, timeout: settings.resourceTimeout, limit: settings.responseLimit,
+                path: path, query: query, timeout: settings.resourceTimeout, maxBody: settings.responseLimit,
                 attempts: attempts ?? settings.attempts))
     }
 
@@ -66,7 +66,7 @@ extension DirectoryClient {
         }
         return try await perform(
             DirectoryRequest(
-                path: path, body: body, timeout: settings.resourceTimeout, limit: settings.responseLimit,
+                path: path, body: body, timeout: settings.resourceTimeout, maxBody: settings.responseLimit,
                 attempts: attempts ?? settings.attempts, signsIn: signsIn, secret: secret))
     }
 

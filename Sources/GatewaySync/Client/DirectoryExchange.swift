@@ -15,8 +15,8 @@ struct DirectoryRequest: Sendable {
     var body: Data?
     /// Longest time for the whole exchange, the last byte of the body included.
     var timeout: Duration
-    /// Largest body accepted, in bytes.
-    var limit: Int
+    /// Largest body of a 2xx response, in bytes; the reader of the response applies it.
+    var maxBody: Int
     var attempts: Int
     /// Headers beside those of every request.
     var headers: [(name: String, value: String)] = []
@@ -51,7 +51,7 @@ struct DirectoryExchange {
 
     let client: HTTPClient
     let settings: DirectorySettings
-    let pace: RequestRateLimiter
+    let rateLimiter: RequestRateLimiter
     let time: ServiceClock
     /// An access token that replaces the API key.
     var token: String?
@@ -60,7 +60,7 @@ struct DirectoryExchange {
     func send<Value: Sendable>(
         _ request: DirectoryRequest, mount: DirectoryAddress.Mount, reading: @escaping Reading<Value>
     ) async throws(Failure) -> Value {
-        if let wait = pace.admit(now: time.steady()) {
+        if let wait = rateLimiter.admit(now: time.steady()) {
             let reason = "its limit of requests is used up for the next \(wait.wholeSeconds) s"
             throw Failure(error: .unavailable(reason: reason, retryAfter: wait), mayRetry: true)
         }
@@ -138,7 +138,7 @@ struct DirectoryExchange {
         }
         let isGood = (200..<300).contains(response.status.code)
         let asked = response.headers.first(name: "Retry-After").flatMap { RetryAfter.duration($0, now: time.now()) }
-        pace.note(response.headers, asked: isGood ? nil : asked, now: time.steady(), wall: time.now())
+        rateLimiter.note(response.headers, asked: isGood ? nil : asked, now: time.steady(), wall: time.now())
         guard isGood || (request.isConditional && response.status == .notModified) else {
             let body = try? await response.body.collect(upTo: settings.responseLimit)
             guard !Task.isCancelled else { throw network("stopped before the response was complete") }
@@ -154,7 +154,7 @@ struct DirectoryExchange {
             guard !Task.isCancelled else { throw network("stopped before the response was complete") }
             throw Failure(error: error)
         } catch is NIOTooManyBytesError {
-            throw Failure(error: .badResponse(reason: "it is larger than the limit of \(request.limit) bytes"))
+            throw Failure(error: .badResponse(reason: "it is larger than the limit of \(request.maxBody) bytes"))
         } catch {
             throw failure(whileReading: error)
         }

@@ -24,7 +24,7 @@ package final class DirectoryState: Sendable {
     package var remote: RemoteConfiguration? { state.withLock { $0.remote } }
 
     /// Calls `listener` after each update, on the thread of the update.
-    func onWord(_ listener: @escaping @Sendable () -> Void) {
+    func onChange(_ listener: @escaping @Sendable () -> Void) {
         state.withLock { $0.listeners.append(listener) }
     }
 

@@ -54,7 +54,7 @@ package final class DebugUploader: Service, Sendable {
         file = PrivateFile(path: stateFolder + "/debug-upload.json")
         self.time = time
         self.logger = logger
-        client.word.onWord { [due] in due.ring() }
+        client.state.onChange { [due] in due.ring() }
     }
 
     package func run() async throws {
@@ -71,7 +71,7 @@ package final class DebugUploader: Service, Sendable {
     /// - Returns: false if the upload must be retried.
     @discardableResult
     func check() async -> Bool {
-        guard let gates = client.word.config.debugUI else { return true }
+        guard let gates = client.state.config.debugUI else { return true }
         if gates.requestUpload == false { file.remove() }
         guard isOpen(gates) else { return true }
         let stored = file.read().flatMap { try? JSONDecoder().decode(Latch.self, from: $0) }
@@ -117,7 +117,7 @@ package final class DebugUploader: Service, Sendable {
             state: state.map { .object($0.mapValues(redaction.clean)) })
         if logs.count <= FieldLimit.debugLogs {
             upload.logs = logs
-        } else if client.word.remote?.features.chunkedUpload == true {
+        } else if client.state.remote?.features.chunkedUpload == true {
             upload.logsUploadID = try await client.uploadInChunks(Data(logs.utf8), name: "herald-\(nonce).log")
         } else {
             // The newest lines are the most useful.

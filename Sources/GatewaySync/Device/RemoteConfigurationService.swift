@@ -94,7 +94,7 @@ package final class RemoteConfigurationService: Service, Sendable {
     }
 
     private func take(_ remote: RemoteConfiguration) {
-        client.word.note(remote)
+        client.state.note(remote)
         var next = Standing()
         if Self.speaks(of: device.platform, remote) {
             next.minimumVersion = remote.minimumVersion.map { ServerText.clean($0) }
@@ -120,7 +120,7 @@ extension DirectoryClient {
     ///
     /// Precedence: the operator's, the directory's, the default.
     func interval(_ schedule: SyncSchedule) -> Duration {
-        schedule.intervalIsOpen ? word.syncInterval ?? schedule.interval : schedule.interval
+        schedule.intervalIsOpen ? state.syncInterval ?? schedule.interval : schedule.interval
     }
 
     func remoteConfiguration(platform: String, version: String) async throws(DirectoryError) -> RemoteConfiguration {

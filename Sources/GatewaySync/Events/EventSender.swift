@@ -82,7 +82,7 @@ package final class EventSender: Service, Sendable {
         let now = time.steady()
         return state.withLock { state in
             if !(0..<Self.limitHolds).contains(now &- state.batchLimit.since) { state.batchLimit.events = .max }
-            return min(client.word.eventsInBatch, state.batchLimit.events)
+            return min(client.state.eventsInBatch, state.batchLimit.events)
         }
     }
     /// Seconds.
@@ -112,7 +112,7 @@ package final class EventSender: Service, Sendable {
     package func sendBatch() async -> Duration {
         guard await publisher.gates.authorised else { return schedule.idle }
         // Slowing down before the directory has to refuse: no attempt is counted.
-        let wait = client.pace.pause(now: time.steady())
+        let wait = client.rateLimiter.pause(now: time.steady())
         guard wait == .zero else { return wait }
         // A full request where the directory counts requests, so that an outage of days is made up for in hours.
         let limit = max(schedule.batch, batchSize)
@@ -138,7 +138,7 @@ package final class EventSender: Service, Sendable {
                 group.addTask { await self.send(next) }
             }
             while await group.next() != nil {
-                guard !isStopping, !hasFailed, client.pace.pause(now: time.steady()) == .zero,
+                guard !isStopping, !hasFailed, client.rateLimiter.pause(now: time.steady()) == .zero,
                     let next = waiting.next()
                 else { continue }
                 group.addTask { await self.send(next) }
@@ -190,7 +190,7 @@ package final class EventSender: Service, Sendable {
 
     /// Takes over the directory's `config` and its gates.
     func obey(_ config: DirectoryConfig, askedAfter closings: Int) async {
-        client.word.note(config)
+        client.state.note(config)
         await publisher.apply(config, askedAfter: closings)
     }
 

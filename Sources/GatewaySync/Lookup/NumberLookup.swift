@@ -99,7 +99,7 @@ package final class NumberLookup: Service, Sendable {
     func step() async -> Duration {
         guard let number = state.withLock({ $0.waiting.first }) else { return await publishNews() }
         guard await publisher.gates.authorised else { return schedule.spacing }
-        let pause = client.pace.pause(now: time.steady())
+        let pause = client.rateLimiter.pause(now: time.steady())
         guard pause == .zero else { return pause }
         state.withLock { state in
             state.waiting.removeFirst()
@@ -214,7 +214,7 @@ extension DirectoryClient {
         }
         guard !body.isEmpty else { return nil }
         let response = try decode(LookupResponse.self, body)
-        word.note(response.config)
+        state.note(response.config)
         return response
     }
 }

@@ -16,7 +16,7 @@ struct SyncIntake {
     private static let batchBytes = 128 * 1024
 
     private let waiting: any BrandIntake
-    private let limit: Int
+    private let maxBody: Int
     private var splitter = SyncBodySplitter(recordsKey: SyncResponse.CodingKeys.branding.stringValue)
     private var batch: [UInt8] = [UInt8(ascii: "[")]
     private var received = 0
@@ -24,10 +24,10 @@ struct SyncIntake {
 
     /// - Parameters:
     ///   - waiting: stages the usable records.
-    ///   - limit: largest body in bytes.
-    init(into waiting: any BrandIntake, limit: Int) {
+    ///   - maxBody: largest body in bytes.
+    init(into waiting: any BrandIntake, maxBody: Int) {
         self.waiting = waiting
-        self.limit = limit
+        self.maxBody = maxBody
     }
 
     /// Reads the next bytes of the body.
@@ -35,8 +35,8 @@ struct SyncIntake {
     /// - Throws: `DirectoryError.badResponse`, or an error of the store.
     mutating func take(_ buffer: ByteBuffer) async throws {
         received += buffer.readableBytes
-        guard received <= limit else {
-            throw DirectoryError.badResponse(reason: "it is larger than the limit of \(limit) bytes")
+        guard received <= maxBody else {
+            throw DirectoryError.badResponse(reason: "it is larger than the limit of \(maxBody) bytes")
         }
         var rest = buffer
         // In slices, so that a batch does not grow with the size of a network read.

@@ -28,7 +28,7 @@ extension DirectoryClient {
             if includingInactive { query.append((name: "include_inactive", value: "true")) }
         }
         var request = DirectoryRequest(
-            path: APIPath.sync, query: query, timeout: settings.syncTimeout, limit: settings.syncLimit,
+            path: APIPath.sync, query: query, timeout: settings.syncTimeout, maxBody: settings.syncLimit,
             attempts: settings.attempts, findsMount: true)
         request.headers.append((name: "Accept-Encoding", value: "gzip"))
         if let tag = validator?.tag { request.headers.append((name: "If-None-Match", value: tag)) }
@@ -36,14 +36,14 @@ extension DirectoryClient {
             request.headers.append((name: "If-Modified-Since", value: modified))
         }
         request.isConditional = validator != nil
-        let (limit, word) = (settings.syncLimit, word)
+        let (maxBody, state) = (request.maxBody, state)
         return try await perform(request) { response in
             guard response.status != .notModified else { return .unchanged }
             try await intake.restart()
-            var records = SyncIntake(into: intake, limit: limit)
+            var records = SyncIntake(into: intake, maxBody: maxBody)
             for try await part in response.body { try await records.take(part) }
             let sync = try await records.finish()
-            word.note(sync.config)
+            state.note(sync.config)
             return .delivered(
                 sync, tally: records.tally,
                 validator: SyncValidator(

@@ -195,7 +195,7 @@ package final class SyncService: Service, Sendable {
                 if state.status.lastSuccess == nil { state.recall(stored) }
             }
             try await sync(stored, isFull: isFull, now: now)
-            if let has = client.word.tombstones, has != stored.hasTombstones {
+            if let has = client.state.tombstones, has != stored.hasTombstones {
                 try await cache.store(hasTombstones: has)
             }
             return nil
@@ -222,7 +222,7 @@ package final class SyncService: Service, Sendable {
             since: isFull ? nil : stored.cursor, deviceID: device.id,
             // Unknown before the first sync after a start: the stored value applies. Otherwise a number removed
             // meanwhile would stay until the next full sync.
-            includingInactive: client.word.tombstones ?? stored.hasTombstones ?? false,
+            includingInactive: client.state.tombstones ?? stored.hasTombstones ?? false,
             validator: isFull ? stored.fullValidator : stored.cursorValidator,
             into: intake)
         switch delivery {

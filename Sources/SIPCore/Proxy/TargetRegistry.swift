@@ -59,6 +59,8 @@ package final class TargetState: Sendable {
     }
 
     /// The state and its begin; nil for a target that has been up since the start.
+    ///
+    /// Holds the lock for a copy of two values, so that a reader delays no thread of the call path.
     package var state: (state: TargetHealth.State, since: UInt64?) { health.withLock { ($0.state, $0.changedAt) } }
 
     /// Records that it left a call without any response for so many milliseconds.
@@ -121,6 +123,9 @@ package final class TargetRegistry: Sendable {
         all.contains { $0.group == standing.group && $0 !== standing && $0.isUp(at: now) }
     }
 
-    /// Every target, by name.
-    package var all: [TargetState] { standings.withLock { $0.values.sorted { $0.name < $1.name } } }
+    /// Every target, by name; sorted outside the lock.
+    package var all: [TargetState] {
+        let targets = standings.withLock { Array($0.values) }
+        return targets.sorted { $0.name < $1.name }
+    }
 }

@@ -60,7 +60,7 @@ private final class RecorderLoad {
             round += 1
             clock.microseconds += 1_000_000 / Int64(Self.rounds)
         }
-        while try recorder.drain().signals >= OutcomeRecorder.mostAtOnce {}
+        while try recorder.drain().updates >= OutcomeRecorder.mostAtOnce {}
     }
 
     /// Rings at once, is answered 0.1 s later and ended after 0.3.
