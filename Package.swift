@@ -73,7 +73,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
     targets: [
-        // Programs: build the parts and run them. They alone see everything, and hold no logic.
+        // Programs: options and output of commands. GatewayApp and DirectoryServer hold the logic.
         .executableTarget(
             name: "herald",
             dependencies: ["GatewayApp", "ConfigurationFiles", "Branding", arguments],
@@ -91,7 +91,7 @@ let package = Package(
             name: "herald-scale-logo", dependencies: ["LogoScaling", "Branding", arguments], exclude: ["README.md"],
             swiftSettings: strict),
 
-        // The gateway put together: settings, start and stop, status. It alone sees every edge.
+        // Assembly: settings, start, stop and status of the gateway. It alone sees every edge of the gateway.
         .target(
             name: "GatewayApp",
             dependencies: [
@@ -101,7 +101,7 @@ let package = Package(
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
-        // Edges: sockets, SQLite, HTTP, YAML. No two of them import each other.
+        // Edges: sockets, SQLite and HTTP. No two of them import each other.
         .target(
             name: "SIPTransport",
             dependencies: [
@@ -140,6 +140,7 @@ let package = Package(
             exclude: ["README.md"],
             resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
+        // Parts: the directory's storage, the files of both configurations, the call path.
         .target(
             name: "DirectoryStore",
             dependencies: ["Branding", "BrandingAPI", "HostSystem", grdb, crypto], exclude: ["README.md"],
@@ -148,31 +149,31 @@ let package = Package(
             name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], exclude: ["README.md"],
             swiftSettings: strict),
 
-        // The way of one message: dispatch, identity, decision, decoration, forwarding.
+        // The steps of one message: admission, identity, decision, decoration, forwarding.
         .target(
             name: "CallPath", dependencies: ["SIPCore", "Branding", "CallAccounting", "Hashing"],
             exclude: ["README.md"], swiftSettings: strict),
-        // Outcomes of calls, without a SIP type, and the roles the edges play for the gateway.
+        // Models: outcomes of calls without a SIP type, roles of the edges, and the contract's JSON.
         .target(
             name: "CallAccounting", dependencies: ["Branding", "Hashing", atomics], exclude: ["README.md"],
             swiftSettings: strict),
         .target(name: "BrandingAPI", dependencies: ["Branding"], exclude: ["README.md"], swiftSettings: strict),
 
-        // Rules: what SIP says; whose call, which brand, may we show it. No I/O and no clock.
+        // Rules: SIP for a proxy; numbers, brands and the decision. No I/O and no clock.
         .target(
             name: "SIPCore", dependencies: ["Hashing", "Timers", "COsip2", "CVector"], exclude: ["README.md"],
             swiftSettings: strict),
         .target(name: "Branding", dependencies: ["CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict),
-        // Errors and limits of the operating system, and steps of its clock; for every edge and both programs.
+        // Support: errors and limits of the operating system, and steps of its clock.
         .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
-        // Keyed hashes and their digits; timers by deadline. No SIP, no clock.
+        // Support: keyed hashes and their digits; timers by deadline. No SIP, no clock.
         .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
-        // Why TLS failed; for the two edges with TLS.
+        // Support: why TLS failed; for the two edges with TLS.
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
-        // Log lines for people and for the journal; for both programs.
+        // Support: log lines for people and for the journal; for both programs.
         .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
-        // Pictures made square; for herald-scale-logo alone, so that no other program maps libgd.
+        // An edge: pictures made square; for herald-scale-logo alone, so that no other program maps libgd.
         .target(
             name: "LogoScaling", dependencies: ["Branding", "CGD", "CLinux"], exclude: ["README.md"],
             swiftSettings: strict),
