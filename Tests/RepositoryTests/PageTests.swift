@@ -84,15 +84,41 @@ struct PageTests {
         }
     }
 
-    @Test func `the architecture names files that exist`() throws {
+    @Test func `the architecture, the other pages and the READMEs of targets name files that exist`() throws {
         let files = Set(
-            Repository.paths(under: "Sources").map { String($0.split(separator: "/").last ?? "") })
-        let named = Set(
-            try Repository.text("ARCHITECTURE.md").matches(of: /`(?:[A-Za-z\/-]*\/)?([A-Za-z]+\.swift)`/)
-                .map { String($0.1) })
-        #expect(named.count > 30)
-        let missing = named.subtracting(files).sorted()
-        #expect(missing.isEmpty, "ARCHITECTURE.md names files that do not exist")
+            ["Sources", "Tests"].flatMap { Repository.paths(under: $0, endingWith: [".swift"]) }
+                .map { String($0.split(separator: "/").last ?? "") } + ["Package.swift"])
+        let pages =
+            ["README.md", "ARCHITECTURE.md"]
+            + ["Sources", "docs"].flatMap { Repository.paths(under: $0, endingWith: [".md"]) }
+        for page in pages {
+            let named = Set(
+                try Repository.text(page).matches(of: /`(?:[A-Za-z\/-]*\/)?([A-Za-z]+\.swift)`/).map { String($0.1) })
+            #expect(page != "ARCHITECTURE.md" || named.count > 30)
+            let missing = named.subtracting(files).sorted()
+            #expect(missing.isEmpty, "\(page) names files that do not exist")
+        }
+    }
+
+    @Test func `the README of a target names the targets that it depends on`() throws {
+        let package = try Repository.text("Package.swift")
+        let targets = Set(
+            Repository.paths(under: "Sources", endingWith: ["/README.md"]).compactMap {
+                $0.split(separator: "/").dropFirst().first.map(String.init)
+            })
+        var declared: [String: Set<String>] = [:]
+        for match in package.matches(of: /name: "([\w-]+)",\s+dependencies: \[([^\]]*)\]/) {
+            let names = match.2.matches(of: /"([\w-]+)"/).map { String($0.1) }
+            declared[String(match.1)] = targets.intersection(names)
+        }
+        #expect(declared["GatewayApp"]?.contains("CallPath") == true)
+        for target in targets.sorted() {
+            let text = try Repository.text("Sources/\(target)/README.md")
+            let section = try #require(text.firstRange(of: "## Depends on"), "\(target)")
+            let words = text[section.upperBound...].matches(of: /[\w-]+/).map { String($0.0) }
+            let named = targets.intersection(words)
+            #expect(named == declared[target] ?? [], "Sources/\(target)/README.md differs from Package.swift")
+        }
     }
 
     private func resolve(_ link: String, from folder: [String]) -> String {
