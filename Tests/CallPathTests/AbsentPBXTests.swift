@@ -14,15 +14,15 @@ struct AbsentPBXTests {
     /// A gateway with one target, probed by default as the configuration has it, and its health.
     private func gateway(
         _ change: (inout GatewayUnderTest.Options) -> Void = { _ in }
-    ) throws -> (gateway: GatewayUnderTest, standing: TargetState) {
+    ) throws -> (gateway: GatewayUnderTest, targetState: TargetState) {
         var rules = TargetHealthRules()
         rules.probes = false
         rules.trustsSilence = false
-        let standing = TargetState(name: "pbx office 192.0.2.20:5060", group: "pbx office", rules: rules)
+        let targetState = TargetState(name: "pbx office 192.0.2.20:5060", group: "pbx office", rules: rules)
         var options = GatewayUnderTest.Options()
-        options.targets = [Target(standing: standing, address: pbx, socket: 0)]
+        options.targets = [Target(targetState: targetState, address: pbx, socket: 0)]
         change(&options)
-        return (try GatewayUnderTest(numbers: [], options: options), standing)
+        return (try GatewayUnderTest(numbers: [], options: options), targetState)
     }
 
     private func pass(_ tenths: Int, _ gateway: GatewayUnderTest) -> [OutgoingMessage] {
@@ -81,7 +81,7 @@ struct AbsentPBXTests {
     }
 
     @Test func `an INVITE that comes back as undeliverable fails at once, RFC 3261 §18.4`() throws {
-        let (gateway, standing) = try gateway()
+        let (gateway, targetState) = try gateway()
         for number in 1...2 {
             let text = request("INVITE", branch: "\(number)").replacing("story@", with: "call\(number)@")
             let sent = try #require(gateway.receive(text, from: trunk).first { $0.destination == pbx })
@@ -89,11 +89,11 @@ struct AbsentPBXTests {
             let out = gateway.pass(.zero)
             #expect(out.to(trunk).first?.hasPrefix("SIP/2.0 503 ") == true)
         }
-        #expect(standing.state.state == .down)
+        #expect(targetState.state.state == .down)
     }
 
     @Test func `what anybody could have made up is no word of a target`() throws {
-        let (gateway, standing) = try gateway()
+        let (gateway, targetState) = try gateway()
         let sent = try #require(gateway.receive(request("INVITE"), from: trunk).first { $0.destination == pbx })
         let text = String(decoding: sent.bytes, as: UTF8.self)
         let branch = try #require(text.firstMatch(of: /branch=(z9hG4bKhd[0-9a-f]{16})/)).1
@@ -107,13 +107,13 @@ struct AbsentPBXTests {
             gateway.gateway.cameBack(Array(forged.utf8).span, at: gateway.now)
             #expect(gateway.pass(.zero).to(trunk).isEmpty, "\(forged)")
         }
-        #expect(standing.state.state == .up)
+        #expect(targetState.state.state == .up)
     }
 
     @Test func `a carrier's OPTIONS get 503 while no target of its PBX is up, and 200 when one is`() throws {
-        let (gateway, standing) = try gateway()
+        let (gateway, targetState) = try gateway()
         #expect(gateway.receive(options("1"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
-        for _ in 0..<3 { standing.note(.probeRefused, at: gateway.now.milliseconds) }
+        for _ in 0..<3 { targetState.note(.probeRefused, at: gateway.now.milliseconds) }
         let refused = try #require(gateway.receive(options("2"), from: trunk).to(trunk).first)
         #expect(refused.hasPrefix("SIP/2.0 503 ") && !refused.contains("Retry-After"))
         #expect(gateway.receive(options("3"), from: pbx).to(pbx).first?.hasPrefix("SIP/2.0 200") == true)
@@ -121,14 +121,14 @@ struct AbsentPBXTests {
         #expect(problem == "no target of pbx office is up: calls are rejected with 503 until one responds")
         _ = gateway.pass(.seconds(120))
         #expect(gateway.receive(options("4"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 503") == true)
-        for _ in 0..<2 { standing.note(.probeSucceeded, at: gateway.now.milliseconds) }
+        for _ in 0..<2 { targetState.note(.probeSucceeded, at: gateway.now.milliseconds) }
         #expect(gateway.receive(options("5"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
         #expect(gateway.shared.settings.load().topology.pbxProblem(at: gateway.now.milliseconds) == nil)
     }
 
     @Test func `OPTIONS may speak of the gateway alone`() throws {
-        let (gateway, standing) = try gateway { $0.reportsPBX = false }
-        for _ in 0..<3 { standing.note(.probeRefused, at: gateway.now.milliseconds) }
+        let (gateway, targetState) = try gateway { $0.reportsPBX = false }
+        for _ in 0..<3 { targetState.note(.probeRefused, at: gateway.now.milliseconds) }
         #expect(gateway.receive(options("1"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
     }
 

@@ -113,10 +113,10 @@ struct EmergencyCallTests {
         // The carrier's one target has refused everything for a minute.
         let first = try #require(gateway.receive(invite(to: "sip:100@203.0.113.5"), from: pbx).to(trunk).first)
         for _ in 0..<8 {
-            let standing = try #require(
-                gateway.shared.settings.load().topology.trunks.first?.targets.targets.first?.standing)
-            standing.note(.refused(retryAfter: 60), at: 1_000_000)
-            standing.note(.unreachable, at: 1_000_000)
+            let targetState = try #require(
+                gateway.shared.settings.load().topology.trunks.first?.targets.targets.first?.targetState)
+            targetState.note(.refused(retryAfter: 60), at: 1_000_000)
+            targetState.note(.unreachable, at: 1_000_000)
         }
         #expect(first.hasPrefix("INVITE"))
         let sent = gateway.receive(invite(to: uri, call: "second"), from: pbx)

@@ -12,20 +12,20 @@ struct FailoverTests {
     static let second = PeerAddress(ipv4: 0xC000_0216, port: 5060)
     private let trunk = GatewayUnderTest.trunk
 
-    /// A gateway with two targets, the first of lower priority; `standings` tells how they are.
+    /// A gateway with two targets, the first of lower priority; `targetStates` tells how they are.
     private func gateway(
         _ change: (inout GatewayUnderTest.Options) -> Void = { _ in }
-    ) throws -> (gateway: GatewayUnderTest, standings: [TargetState]) {
+    ) throws -> (gateway: GatewayUnderTest, targetStates: [TargetState]) {
         var rules = TargetHealthRules()
         rules.probes = false
-        let standings = ["a", "b"].map { TargetState(name: $0, rules: rules) }
+        let targetStates = ["a", "b"].map { TargetState(name: $0, rules: rules) }
         var options = GatewayUnderTest.Options()
-        options.targets = zip([Self.first, Self.second], standings).enumerated().map { position, pair in
-            Target(standing: pair.1, address: pair.0, socket: 0, priority: position)
+        options.targets = zip([Self.first, Self.second], targetStates).enumerated().map { position, pair in
+            Target(targetState: pair.1, address: pair.0, socket: 0, priority: position)
         }
         change(&options)
         let brand = try #require(E164Number("+61491570156"))
-        return (try GatewayUnderTest(numbers: [brand], options: options), standings)
+        return (try GatewayUnderTest(numbers: [brand], options: options), targetStates)
     }
 
     private func branch(_ message: String) -> String {
@@ -61,8 +61,8 @@ struct FailoverTests {
     }
 
     @Test func `an emergency call asks each target before it is given up, those that are down too`() throws {
-        let (gateway, standings) = try gateway()
-        for standing in standings { for _ in 0..<2 { standing.note(.silent, at: gateway.now.milliseconds) } }
+        let (gateway, targetStates) = try gateway()
+        for targetState in targetStates { for _ in 0..<2 { targetState.note(.silent, at: gateway.now.milliseconds) } }
         #expect(gateway.receive(request("INVITE"), from: trunk).to(Self.first).isEmpty)
         let emergency = request("INVITE", branch: "sos")
             .replacing("INVITE sip:100@192.0.2.20", with: "INVITE urn:service:sos")
@@ -122,9 +122,9 @@ struct FailoverTests {
     }
 
     @Test func `with all targets down a call gets 503 with Retry-After at once, and accounted for`() throws {
-        let (gateway, standings) = try gateway()
-        for standing in standings {
-            for _ in 0..<2 { standing.note(.silent, at: gateway.now.milliseconds) }
+        let (gateway, targetStates) = try gateway()
+        for targetState in targetStates {
+            for _ in 0..<2 { targetState.note(.silent, at: gateway.now.milliseconds) }
         }
         let out = gateway.receive(request("INVITE"), from: trunk)
         let response = try #require(out.to(trunk).last)
@@ -180,13 +180,13 @@ struct FailoverTests {
     func `the next target is reached by its own local address, and the dialog's way back stays whole`(
         row: (targets: [Int], own: Int?, socket: Int, routes: [String])
     ) throws {
-        var standings: [TargetState] = []
+        var targetStates: [TargetState] = []
         let (gateway, _) = try gateway { options in
             options.sockets = [5060, 5070, 5080]
             options.pbxSocket = row.own
-            standings = options.targets.map(\.standing)
+            targetStates = options.targets.map(\.targetState)
             options.targets = zip([Self.first, Self.second], row.targets).enumerated().map { position, pair in
-                Target(standing: standings[position], address: pair.0, socket: pair.1, priority: position)
+                Target(targetState: targetStates[position], address: pair.0, socket: pair.1, priority: position)
             }
         }
         let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
@@ -214,8 +214,8 @@ struct FailoverTests {
     }
 
     @Test func `an in-dialog request goes where its route leads, whatever the target's health`() throws {
-        let (gateway, standings) = try gateway()
-        for _ in 0..<2 { standings[1].note(.silent, at: gateway.now.milliseconds) }
+        let (gateway, targetStates) = try gateway()
+        for _ in 0..<2 { targetStates[1].note(.silent, at: gateway.now.milliseconds) }
         let bye = request("BYE", toTag: ";tag=p").replacing("sip:100@192.0.2.20", with: "sip:100@192.0.2.22:5060")
         #expect(gateway.receive(bye, from: trunk).to(Self.second).count == 1)
     }

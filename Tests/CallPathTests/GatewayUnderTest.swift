@@ -140,12 +140,12 @@ final class GatewayUnderTest {
     ) -> GatewaySettings {
         func source(_ address: PeerAddress) -> PeerSource { PeerSource(network: address, prefixLength: 32, port: nil) }
         func group(_ address: PeerAddress) -> TargetGroup {
-            let standing = TargetState(name: "\(address)", rules: TargetHealthRules())
+            let targetState = TargetState(name: "\(address)", rules: TargetHealthRules())
             return TargetGroup(
                 name: "\(address)",
                 targets: [
                     Target(
-                        standing: standing, address: address, socket: 0, largestDatagram: options.largestDatagram)
+                        targetState: targetState, address: address, socket: 0, largestDatagram: options.largestDatagram)
                 ])
         }
         let office = options.pbxAddress

@@ -19,7 +19,7 @@ struct LateAttemptTests {
         var options = GatewayUnderTest.Options()
         options.targets = [("a", Self.first), ("b", Self.second)].enumerated().map { position, target in
             Target(
-                standing: TargetState(name: target.0, rules: rules), address: target.1, socket: 0, priority: position
+                targetState: TargetState(name: target.0, rules: rules), address: target.1, socket: 0, priority: position
             )
         }
         let gateway = try GatewayUnderTest(numbers: [], options: options)

@@ -6,11 +6,11 @@ import Testing
 
 @Suite("What is logged of a target")
 struct TargetLineTests {
-    private let standing = TargetState(
+    private let targetState = TargetState(
         name: "pbx office 192.0.2.20:5060", group: "pbx office", rules: TargetHealthRules())
 
     private func line(_ state: TargetHealth.State, _ event: TargetHealth.Event, hasOther: Bool) -> TargetLine {
-        TargetLine(of: standing, state, event, hasOther: hasOther)
+        TargetLine(of: targetState, state, event, hasOther: hasOther)
     }
 
     @Test func `the calls of a target that is down go to others only where there are others`() {
@@ -35,11 +35,11 @@ struct TargetLineTests {
 
     @Test func `the board knows whether another target of the group takes calls`() {
         let board = TargetRegistry()
-        let one = board.standing("pbx office 192.0.2.20:5060", group: "pbx office", rules: .init())
+        let one = board.targetState("pbx office 192.0.2.20:5060", group: "pbx office", rules: .init())
         #expect(!board.hasOther(than: one, at: 5))
-        _ = board.standing("pbx branch 192.0.2.30:5060", group: "pbx branch", rules: .init())
+        _ = board.targetState("pbx branch 192.0.2.30:5060", group: "pbx branch", rules: .init())
         #expect(!board.hasOther(than: one, at: 5))
-        let two = board.standing("pbx office 192.0.2.21:5060", group: "pbx office", rules: .init())
+        let two = board.targetState("pbx office 192.0.2.21:5060", group: "pbx office", rules: .init())
         #expect(board.hasOther(than: one, at: 5))
         for _ in 0..<3 { two.note(.probeFailed, at: 5) }
         #expect(!board.hasOther(than: one, at: 5))

@@ -23,8 +23,8 @@ struct TopologyTests {
     }
 
     private func group(_ address: PeerAddress, socket: Int = 0) -> TargetGroup {
-        let standing = TargetState(name: "\(address)", rules: TargetHealthRules())
-        return TargetGroup(name: "g", targets: [Target(standing: standing, address: address, socket: socket)])
+        let targetState = TargetState(name: "\(address)", rules: TargetHealthRules())
+        return TargetGroup(name: "g", targets: [Target(targetState: targetState, address: address, socket: socket)])
     }
 
     private func trunk(

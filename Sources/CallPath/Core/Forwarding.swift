@@ -31,7 +31,7 @@ extension ProxyCore {
         reporter.outboundInvite(call, invite, trunk, at: arrival.now)
         counters.add(.outboundCalls)
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
-        transaction.standing = target.standing
+        transaction.targetState = target.targetState
         transactions.forward(
             transaction, as: splices.applied(to: invite.bytes), to: hop, patience: patience(targets, isCall: true),
             at: arrival.now)
@@ -48,7 +48,7 @@ extension ProxyCore {
         noteBye(arrival, onward, from: peer)
         counters.add(.requestsForwarded)
         guard let hop = onward.hop else { return refuseWithoutTarget(transaction, at: arrival.now) }
-        transaction.standing = onward.standing
+        transaction.targetState = onward.targetState
         transactions.forward(
             transaction, as: onward.bytes, to: hop, patience: patience(onward.targets), at: arrival.now)
     }

@@ -39,7 +39,7 @@ extension ProxyCore {
             return onward
         }
         onward.hop = hop(to: target, by: peer.pbxSocket)
-        onward.standing = target.standing
+        onward.targetState = target.targetState
         if !arrival.message.isInDialog { onward.targets = targets }
         return onward
     }

@@ -7,7 +7,7 @@ struct OnwardRequest {
     var bytes: [UInt8] = []
     /// Nil when no target is up.
     var hop: NextHop?
-    var standing: TargetState?
+    var targetState: TargetState?
     /// Targets to try after it.
     var targets = TargetOrder()
     let dialog: DialogFacts

@@ -123,7 +123,7 @@ extension ProxyCore {
         reporter.inboundInvite(context, decorated, settings.answerers)
         count(decorated)
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
-        transaction.standing = target.standing
+        transaction.targetState = target.targetState
         transactions.forward(
             transaction, as: decorated.bytes, to: hop, patience: patience(targets, isCall: true), at: arrival.now)
     }

@@ -143,7 +143,7 @@ extension ProxyCore: TransactionUser {
 
     func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
         let isTooLarge = isTooLarge(transaction)
-        if !isTooLarge { transaction.standing?.note(.unreachable, at: now.milliseconds) }
+        if !isTooLarge { transaction.targetState?.note(.unreachable, at: now.milliseconds) }
         if tryNext(transaction, at: now) { return }
         reporter.unreachable(transaction, at: now)
         if isTooLarge { return respond(in: transaction, 513, "Message Too Large", at: now) }

@@ -32,7 +32,7 @@ package final class TargetProber: Sendable {
             }
             return state.probes.due(at: now.milliseconds)
         }
-        for standing in due.silent { standing.note(.probeFailed, at: now.milliseconds) }
+        for targetState in due.silent { targetState.note(.probeFailed, at: now.milliseconds) }
         for probe in due.send {
             let socket = settings.topology.sockets[probe.target.socket]
             if probe.isRepeat, socket.transport.isReliable { continue }
@@ -51,8 +51,8 @@ package final class TargetProber: Sendable {
             let number = ProbeRequest.number(ofBranch: response[branch], secret: settings.secret)
         else { return false }
         // RFC 3261 §8.1.3.2: a provisional response is not counted.
-        guard status >= 200, let standing = state.withLock({ $0.probes.responded(number) }) else { return true }
-        standing.note(status == 408 || status == 503 ? .probeRefused : .probeSucceeded, at: now.milliseconds)
+        guard status >= 200, let targetState = state.withLock({ $0.probes.responded(number) }) else { return true }
+        targetState.note(status == 408 || status == 503 ? .probeRefused : .probeSucceeded, at: now.milliseconds)
         return true
     }
 

@@ -38,12 +38,12 @@ extension ProxyCore {
     ///
     /// Retry-After holds back all requests (RFC 3261 §21.5.4). So the last target that is up is not held back.
     func note(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
-        guard let standing = transaction.standing else { return }
+        guard let targetState = transaction.targetState else { return }
         if status != 503 {
-            standing.note(.responded, at: now.milliseconds)
+            targetState.note(.responded, at: now.milliseconds)
         } else {
             let seconds = transaction.targets.isEmpty ? nil : RetryAfter.seconds(of: response)
-            standing.note(.refused(retryAfter: seconds), at: now.milliseconds)
+            targetState.note(.refused(retryAfter: seconds), at: now.milliseconds)
         }
     }
 
@@ -55,7 +55,7 @@ extension ProxyCore {
         // Without another target the full timeout must pass, since all calls are rejected once this one is down.
         let isAlone = transaction.targets.isEmpty && transaction.attempt == 0
         let waited = isAlone ? settings.timers.transactionTimeout : settings.targetPatience
-        transaction.standing?.noteSilence(of: UInt64(waited.milliseconds), at: now.milliseconds)
+        transaction.targetState?.noteSilence(of: UInt64(waited.milliseconds), at: now.milliseconds)
     }
 
     /// Sends the request to the next target that is up; false if there is none, or none may be tried.
@@ -68,9 +68,9 @@ extension ProxyCore {
         let dialog = transaction.dialog
         let wanted = dialog.isInbound ? settings.topology.trunk(mark: dialog.trunk, at: now)?.pbxSocket : nil
         while let target = transaction.targets.next() {
-            guard transaction.targets.holdsDown || target.standing.isUp(at: now.milliseconds) else { continue }
+            guard transaction.targets.holdsDown || target.targetState.isUp(at: now.milliseconds) else { continue }
             counters.add(.failovers)
-            transaction.standing = target.standing
+            transaction.targetState = target.targetState
             return transactions.retry(
                 transaction, at: hop(to: target, by: wanted), sockets: settings.topology.sockets,
                 secret: settings.secret, patience: patience(transaction.targets, isCall: transaction.isCall), at: now)

@@ -28,7 +28,7 @@ extension HeraldConfiguration {
         let longestCall = UInt64(outcomes.maxCallDuration / .milliseconds(1))
         var topology = try topology(on: foundation, resolved)
         if let old { topology = topology.succeeding(old, at: now, longestCall: longestCall) }
-        foundation.health.keep(Set(topology.groups.flatMap(\.targets).map(\.standing.name)))
+        foundation.health.keep(Set(topology.groups.flatMap(\.targets).map(\.targetState.name)))
         return GatewaySettings(
             topology: topology, secret: foundation.secret,
             timers: TransactionTimers(t1: timers.t1, t2: timers.t2, t4: timers.t4, c: timers.c),

@@ -76,7 +76,7 @@ extension HeraldConfiguration {
                 if target.address.isName { names.append(TargetName(host: target.address.host, target: all.count)) }
                 all.append(
                     SIPCore.Target(
-                        standing: foundation.health.standing("\(name) \(hop.address)", group: name, rules: rules),
+                        targetState: foundation.health.targetState("\(name) \(hop.address)", group: name, rules: rules),
                         address: hop.address, socket: socket(toReach: hop.address, from: target.listener, foundation),
                         // SRV priorities order the addresses of one name within the target's own priority.
                         priority: target.priority << 16 + hop.priority,

@@ -34,7 +34,7 @@ package final class ProxyTransaction {
     /// The targets to try after the present one.
     package var targets: TargetOrder
     /// The health of the present target; nil where the route alone decided.
-    package var standing: TargetState?
+    package var targetState: TargetState?
     /// Number of the present attempt: 0 for the first target.
     package internal(set) var attempt: UInt8 = 0
     /// True after a provisional response above 100: no other target may be tried (RFC 3261 §16.7 step 4).

@@ -6,7 +6,7 @@ import Hashing
 /// One destination of a group's requests.
 package struct Target: Sendable {
     /// Its health; the same object after a reload while group and address stay.
-    package let standing: TargetState
+    package let targetState: TargetState
     /// A hash of its name, which differs from those of its group.
     private let identity: UInt64
     package let address: PeerAddress
@@ -20,12 +20,12 @@ package struct Target: Sendable {
     package let largestDatagram: Int?
 
     package init(
-        standing: TargetState, address: PeerAddress, socket: Int, priority: Int = 0, weight: Int = 1,
+        targetState: TargetState, address: PeerAddress, socket: Int, priority: Int = 0, weight: Int = 1,
         largestDatagram: Int? = nil
     ) {
-        self.standing = standing
+        self.targetState = targetState
         var name = SipHash(key0: 0, key1: 0)
-        name.combine(Array(standing.name.utf8).span)
+        name.combine(Array(targetState.name.utf8).span)
         identity = name.finalizeFirst()
         self.address = address
         self.socket = socket
@@ -88,7 +88,7 @@ package struct TargetGroup: Sendable {
             let target = targets[name.target]
             let fitsPort = port == nil || port == target.address.port
             if let end, end == target.address, fitsPort { return end }
-            let fits = fitsPort && target.standing.isUp(at: now)
+            let fits = fitsPort && target.targetState.isUp(at: now)
             if found == nil || fits && !isBetter { (found, isBetter) = (target, fits) }
         }
         guard let found else { return nil }
@@ -102,7 +102,7 @@ package struct TargetGroup: Sendable {
     }
 
     /// True when one of its targets counts as fit at a monotonic time in milliseconds.
-    package func isFit(at now: UInt64) -> Bool { targets.contains { $0.standing.isFit(at: now) } }
+    package func isFit(at now: UInt64) -> Bool { targets.contains { $0.targetState.isFit(at: now) } }
 
     /// The targets for a call, first to last, without those that are down.
     ///
@@ -114,10 +114,10 @@ package struct TargetGroup: Sendable {
         var order = TargetOrder()
         // Most groups have one target, which needs no score.
         if targets.count == 1 {
-            if orDown || targets[0].standing.isUp(at: now) { order.append(targets[0], score: 0) }
+            if orDown || targets[0].targetState.isUp(at: now) { order.append(targets[0], score: 0) }
             return order
         }
-        for target in targets where target.standing.isUp(at: now) {
+        for target in targets where target.targetState.isUp(at: now) {
             order.append(target, score: target.score(for: key))
         }
         if orDown, order.isEmpty {

@@ -44,11 +44,11 @@ package struct TargetProbes: Sendable {
     package mutating func watch(_ targets: [Target], rules: Rules, at now: UInt64) {
         self.rules = rules
         var known: [ObjectIdentifier: Watch] = [:]
-        for watch in watches { known[ObjectIdentifier(watch.target.standing)] = watch }
+        for watch in watches { known[ObjectIdentifier(watch.target.targetState)] = watch }
         var seen: Set<ObjectIdentifier> = []
-        let distinct = targets.filter { seen.insert(ObjectIdentifier($0.standing)).inserted }
+        let distinct = targets.filter { seen.insert(ObjectIdentifier($0.targetState)).inserted }
         watches = distinct.enumerated().map { position, target in
-            if let old = known[ObjectIdentifier(target.standing)] {
+            if let old = known[ObjectIdentifier(target.targetState)] {
                 return Watch(
                     target: target, nextAt: old.nextAt, number: old.number, repeatAt: old.repeatAt,
                     expiresAt: old.expiresAt)
@@ -70,7 +70,7 @@ package struct TargetProbes: Sendable {
         for position in watches.indices {
             if let number = watches[position].number {
                 if watches[position].expiresAt <= now {
-                    silent.append(watches[position].target.standing)
+                    silent.append(watches[position].target.targetState)
                     close(position)
                 } else if watches[position].repeatAt <= now {
                     watches[position].repeatAt = .max
@@ -94,7 +94,7 @@ package struct TargetProbes: Sendable {
     package mutating func responded(_ number: UInt64) -> TargetState? {
         guard let position = watches.firstIndex(where: { $0.number == number }) else { return nil }
         close(position)
-        return watches[position].target.standing
+        return watches[position].target.targetState
     }
 
     /// Takes the report that a probe was not delivered and gives its target; nil for a late or foreign report.

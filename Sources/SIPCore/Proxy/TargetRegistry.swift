@@ -90,7 +90,7 @@ package final class TargetRegistry: Sendable {
     package typealias Observer =
         @Sendable (TargetRegistry, TargetState, TargetHealth.State, TargetHealth.Event) -> Void
 
-    private let standings = Mutex<[String: TargetState]>([:])
+    private let targetStates = Mutex<[String: TargetState]>([:])
     private let onChange: Observer
 
     /// Makes an empty registry; `onChange` runs when a target starts or ceases to get calls, and must not wait.
@@ -99,33 +99,33 @@ package final class TargetRegistry: Sendable {
     }
 
     /// The state of a target, made on first use; a known one gets these rules.
-    package func standing(_ name: String, group: String = "", rules: TargetHealthRules) -> TargetState {
-        standings.withLock { standings in
-            if let known = standings[name] {
+    package func targetState(_ name: String, group: String = "", rules: TargetHealthRules) -> TargetState {
+        targetStates.withLock { targetStates in
+            if let known = targetStates[name] {
                 known.use(rules)
                 return known
             }
-            let standing = TargetState(name: name, group: group, rules: rules) { [weak self] in
+            let targetState = TargetState(name: name, group: group, rules: rules) { [weak self] in
                 if let self { onChange(self, $0, $1, $2) }
             }
-            standings[name] = standing
-            return standing
+            targetStates[name] = targetState
+            return targetState
         }
     }
 
     /// Removes targets that are not configured any more.
     package func keep(_ names: Set<String>) {
-        standings.withLock { standings in standings = standings.filter { names.contains($0.key) } }
+        targetStates.withLock { targetStates in targetStates = targetStates.filter { names.contains($0.key) } }
     }
 
     /// True when another target of its group takes calls.
-    package func hasOther(than standing: TargetState, at now: UInt64) -> Bool {
-        all.contains { $0.group == standing.group && $0 !== standing && $0.isUp(at: now) }
+    package func hasOther(than targetState: TargetState, at now: UInt64) -> Bool {
+        all.contains { $0.group == targetState.group && $0 !== targetState && $0.isUp(at: now) }
     }
 
     /// Every target, by name; sorted outside the lock.
     package var all: [TargetState] {
-        let targets = standings.withLock { Array($0.values) }
+        let targets = targetStates.withLock { Array($0.values) }
         return targets.sorted { $0.name < $1.name }
     }
 }

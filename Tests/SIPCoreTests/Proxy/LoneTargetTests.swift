@@ -75,21 +75,21 @@ struct LoneTargetTests {
         #expect(health.changedAt == 2_000)
     }
 
-    @Test func `a standing knows when it last heard of its target`() {
-        let standing = TargetState(name: "office", rules: TargetHealthRules())
-        #expect(standing.lastHeard == nil)
-        standing.note(.probeSucceeded, at: 7)
-        #expect(standing.lastHeard == 7)
-        standing.note(.responded, at: 9)
-        #expect(standing.lastHeard == 9)
+    @Test func `a targetState knows when it last heard of its target`() {
+        let targetState = TargetState(name: "office", rules: TargetHealthRules())
+        #expect(targetState.lastHeard == nil)
+        targetState.note(.probeSucceeded, at: 7)
+        #expect(targetState.lastHeard == 7)
+        targetState.note(.responded, at: 9)
+        #expect(targetState.lastHeard == 9)
     }
 
     @Test func `a silent target that responded to probes before differs from one that never did, in good health too`() {
         var rules = TargetHealthRules()
         (rules.probes, rules.trustsSilence) = (false, false)
-        let standing = TargetState(name: "office", rules: rules)
-        standing.note(.probeSucceeded, at: 1)
-        for round in 1...3 as ClosedRange<UInt64> { standing.note(.probeFailed, at: round * 10_000) }
-        #expect(standing.state.state == .down && !standing.isFit(at: 90_000))
+        let targetState = TargetState(name: "office", rules: rules)
+        targetState.note(.probeSucceeded, at: 1)
+        for round in 1...3 as ClosedRange<UInt64> { targetState.note(.probeFailed, at: round * 10_000) }
+        #expect(targetState.state.state == .down && !targetState.isFit(at: 90_000))
     }
 }

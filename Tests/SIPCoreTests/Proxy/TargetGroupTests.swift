@@ -8,7 +8,7 @@ import Testing
 struct TargetGroupTests {
     private func target(_ name: String, priority: Int = 0, weight: Int = 1) -> Target {
         Target(
-            standing: TargetState(name: name, rules: TargetHealthRules()),
+            targetState: TargetState(name: name, rules: TargetHealthRules()),
             address: PeerAddress(ipv4: 0xC000_0200 + UInt32(name.utf8.first ?? 0), port: 5060), socket: 0,
             priority: priority, weight: weight)
     }
@@ -17,11 +17,11 @@ struct TargetGroupTests {
     private func order(_ group: TargetGroup, _ key: UInt64) -> [String] {
         var order = group.order(for: key, at: 0)
         var names: [String] = []
-        while let target = order.next() { names.append(target.standing.name) }
+        while let target = order.next() { names.append(target.targetState.name) }
         return names
     }
 
-    private func fell(_ target: Target) { for _ in 0..<3 { target.standing.note(.probeFailed, at: 0) } }
+    private func fell(_ target: Target) { for _ in 0..<3 { target.targetState.note(.probeFailed, at: 0) } }
 
     /// Keys as a hash of Call-IDs would give them.
     private let keys: [UInt64] = {

@@ -145,24 +145,24 @@ struct TargetHealthTests {
 
     @Test func `after a reload a target goes by the new rules, and waits for no probe that nobody sends`() {
         let board = TargetRegistry()
-        let standing = board.standing("office", rules: TargetHealthRules())
-        for _ in 0..<2 { standing.note(.silent, at: 1000) }
-        #expect(!standing.isUp(at: .max - 1))
+        let targetState = board.targetState("office", rules: TargetHealthRules())
+        for _ in 0..<2 { targetState.note(.silent, at: 1000) }
+        #expect(!targetState.isUp(at: .max - 1))
         var rules = TargetHealthRules()
         (rules.probes, rules.retrial) = (false, 500)
-        _ = board.standing("office", rules: rules)
-        #expect(!standing.isUp(at: 1499) && standing.isUp(at: 1500))
-        standing.note(.responded, at: 1500)
-        #expect(standing.state.state == .up)
+        _ = board.targetState("office", rules: rules)
+        #expect(!targetState.isUp(at: 1499) && targetState.isUp(at: 1500))
+        targetState.note(.responded, at: 1500)
+        #expect(targetState.state.state == .up)
     }
 
-    @Test func `a standing tells everybody the same and its owner each change`() {
+    @Test func `a targetState tells everybody the same and its owner each change`() {
         let board = TargetRegistry()
-        let standing = board.standing("office 192.0.2.20:5060", rules: TargetHealthRules())
-        #expect(standing === board.standing("office 192.0.2.20:5060", rules: TargetHealthRules()))
-        for _ in 0..<3 { standing.note(.probeFailed, at: 5) }
-        #expect(!standing.isUp(at: .max - 1))
-        #expect(standing.state.state == .down)
+        let targetState = board.targetState("office 192.0.2.20:5060", rules: TargetHealthRules())
+        #expect(targetState === board.targetState("office 192.0.2.20:5060", rules: TargetHealthRules()))
+        for _ in 0..<3 { targetState.note(.probeFailed, at: 5) }
+        #expect(!targetState.isUp(at: .max - 1))
+        #expect(targetState.state.state == .down)
         board.keep([])
         #expect(board.all.isEmpty)
     }

@@ -10,7 +10,7 @@ struct TargetProbesTests {
 
     private func target(_ name: String) -> Target {
         Target(
-            standing: TargetState(name: name, rules: TargetHealthRules()), address: Self.address, socket: 0)
+            targetState: TargetState(name: name, rules: TargetHealthRules()), address: Self.address, socket: 0)
     }
 
     private func probes(_ targets: [Target]) -> TargetProbes {
@@ -32,7 +32,7 @@ struct TargetProbesTests {
     @Test func `a response ends the probe, and the next comes an interval later`() throws {
         var probes = probes([target("a")])
         let probe = try #require(probes.due(at: 0).send.first)
-        #expect(probes.responded(probe.number) === probe.target.standing)
+        #expect(probes.responded(probe.number) === probe.target.targetState)
         #expect(probes.responded(probe.number) == nil, "a response counts once")
         for time in 1..<10_000 as Range<UInt64> {
             let due = probes.due(at: time)
@@ -66,7 +66,7 @@ struct TargetProbesTests {
         var probes = probes([old])
         _ = probes.due(at: 0)
         probes.watch([old, target("b")], rules: .init(), at: 100)
-        #expect(probes.due(at: 600).send.map(\.target.standing.name) == ["b"])
+        #expect(probes.due(at: 600).send.map(\.target.targetState.name) == ["b"])
     }
 
     @Test(arguments: SIPTransportKind.allCases)
