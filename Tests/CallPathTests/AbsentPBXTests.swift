@@ -42,8 +42,8 @@ struct AbsentPBXTests {
         let rejection = try #require(pass(2, gateway).to(trunk).first)
         // RFC 3263 §4.3: 503, a transport failure or a timeout; RFC 3261 §21.5.4: of this call alone.
         #expect(rejection.hasPrefix("SIP/2.0 503 Service Unavailable\r\n") && !rejection.contains("Retry-After"))
-        #expect(gateway.signals().map(\.kind) == [.invite, .failed])
-        #expect(gateway.signals().last?.status == 408, "the accounts say what the target did")
+        #expect(gateway.updates().map(\.kind) == [.invite, .failed])
+        #expect(gateway.updates().last?.status == 408, "the accounts say what the target did")
         #expect(gateway.shared.rejections.take().rejections.map(\.cause) == [.noTarget])
     }
 
@@ -148,7 +148,7 @@ struct AbsentPBXTests {
         }
         let bye = request("BYE", toTag: ";tag=p", branch: "bye", sequence: 9).replacing("story@", with: "call1@")
         let sent = try #require(gateway.receive(bye, from: trunk).to(pbx).first)
-        #expect(gateway.signals().last?.kind == .bye)
+        #expect(gateway.updates().last?.kind == .bye)
         #expect(
             gateway.receive(response("200 OK", to: sent), from: pbx).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
         let emergency = request("INVITE", extra: "Priority: psap-callback\n", branch: "e").replacing(

@@ -67,7 +67,7 @@ struct AdmissionStoryTests {
         #expect(merged.to(trunk).contains { $0.hasPrefix("SIP/2.0 482") })
         #expect(gateway.shared.calls.count == 1)
         _ = gateway.receive(response("200 OK", to: first), from: GatewayUnderTest.pbx)
-        let kinds = gateway.signals().map(\.kind)
+        let kinds = gateway.updates().map(\.kind)
         #expect(!kinds.contains(.failed))
         #expect(kinds.last == .answered)
     }
@@ -94,7 +94,7 @@ struct AdmissionStoryTests {
                 response(status, to: branch == 1 ? first : second), from: GatewayUnderTest.pbx)
             #expect(responses.to(trunk).contains { $0.hasPrefix("SIP/2.0 \(status)") }, "each branch gets its own")
         }
-        #expect(gateway.signals().filter { $0.status >= 200 }.map(\.status) == told)
+        #expect(gateway.updates().filter { $0.status >= 200 }.map(\.status) == told)
         #expect(gateway.shared.calls.count == left)
     }
 

@@ -47,7 +47,7 @@ struct AnswererTests {
     func `an INVITE shows where it has been sent on to`(header: String, marks: CallUpdate.Marks) throws {
         let gateway = try gateway(rules)
         _ = gateway.receive(request("INVITE", extra: header), from: GatewayUnderTest.trunk)
-        #expect(gateway.signals().first?.marks == marks)
+        #expect(gateway.updates().first?.marks == marks)
     }
 
     @Test(
@@ -72,7 +72,7 @@ struct AnswererTests {
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         _ = gateway.receive(response("200 OK", to: invite, extra: header), from: GatewayUnderTest.pbx)
-        let update = gateway.signals().last
+        let update = gateway.updates().last
         #expect(update?.kind == .answered)
         #expect(update?.marks == marks)
     }
@@ -83,7 +83,7 @@ struct AnswererTests {
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         _ = gateway.receive(
             response("200 OK", to: invite, extra: "Contact: <sip:voicemail@192.0.2.20>\n"), from: GatewayUnderTest.pbx)
-        #expect(gateway.signals().last?.marks == [])
+        #expect(gateway.updates().last?.marks == [])
     }
 
     @Test(
@@ -96,7 +96,7 @@ struct AnswererTests {
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         _ = gateway.receive(response("200 OK", to: invite, extra: header), from: GatewayUnderTest.pbx)
-        #expect(gateway.signals().last?.sessionSeconds == seconds)
+        #expect(gateway.updates().last?.sessionSeconds == seconds)
     }
 
     @Test(arguments: ["INVITE", "UPDATE"])
@@ -106,19 +106,19 @@ struct AnswererTests {
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         _ = gateway.receive(
             response("200 OK", to: invite, extra: "Session-Expires: 600\n"), from: GatewayUnderTest.pbx)
-        let call = try #require(gateway.signals().first?.call)
+        let call = try #require(gateway.updates().first?.call)
         let refresh = try #require(
             gateway.receive(
                 request(method, toTag: ";tag=p", branch: "2", sequence: 2), from: GatewayUnderTest.trunk
             ).to(GatewayUnderTest.pbx).first)
-        let before = gateway.signals().count
+        let before = gateway.updates().count
         _ = gateway.receive(
             response("200 OK", to: refresh, extra: "Session-Expires: 900;refresher=uac\n"), from: GatewayUnderTest.pbx)
-        #expect(gateway.signals().count == before + 1)
-        let signal = try #require(gateway.signals().last)
-        #expect(signal.kind == .refreshed)
-        #expect(signal.sessionSeconds == 900)
-        #expect(signal.call == call || signal.counterpart == .callIfSentByCallee(call))
+        #expect(gateway.updates().count == before + 1)
+        let update = try #require(gateway.updates().last)
+        #expect(update.kind == .refreshed)
+        #expect(update.sessionSeconds == 900)
+        #expect(update.call == call || update.counterpart == .callIfSentByCallee(call))
     }
 
     @Test(arguments: ["INVITE", "UPDATE"])
@@ -128,9 +128,9 @@ struct AnswererTests {
             gateway.receive(request(method, toTag: ";tag=p"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
                 .first)
         _ = gateway.receive(response("200 OK", to: refresh), from: GatewayUnderTest.pbx)
-        let signal = try #require(gateway.signals().last)
-        #expect(signal.kind == .refreshed)
-        #expect(signal.sessionSeconds == 0)
+        let update = try #require(gateway.updates().last)
+        #expect(update.kind == .refreshed)
+        #expect(update.sessionSeconds == 0)
     }
 
     @Test(arguments: [
@@ -144,15 +144,15 @@ struct AnswererTests {
             gateway.receive(request(method, toTag: ";tag=p"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
                 .first)
         _ = gateway.receive(response(status, to: asked, extra: extra), from: GatewayUnderTest.pbx)
-        #expect(gateway.signals().isEmpty)
+        #expect(gateway.updates().isEmpty)
     }
 
     @Test func `of a withheld caller neither number nor name enters a signal`() throws {
         let gateway = try gateway()
         _ = gateway.receive(request("INVITE", extra: "Privacy: id\n"), from: GatewayUnderTest.trunk)
         var words: [[UInt8]] = []
-        _ = gateway.ring.read(after: 0, limit: 10) { signal, texts in
-            #expect(signal.caller == 0)
+        _ = gateway.ring.read(after: 0, limit: 10) { update, texts in
+            #expect(update.caller == 0)
             if let texts { words = [texts.brandName, texts.brandID, texts.subscriber, texts.carrierName] }
         }
         #expect(words.map { String(decoding: $0, as: UTF8.self) } == ["", "", "100", ""])
@@ -167,7 +167,7 @@ struct AnswererTests {
                 let out = gateway.receive(response("180 Ringing", to: invite), from: GatewayUnderTest.pbx)
                 #expect(out.to(GatewayUnderTest.trunk).count == 1, "each goes to the carrier")
             }
-            return gateway.signals().filter { $0.kind == .provisional && $0.status == 180 }.count
+            return gateway.updates().filter { $0.kind == .provisional && $0.status == 180 }.count
         }
         #expect(rings() == 1)
         _ = gateway.pass(.seconds(50))

@@ -21,7 +21,7 @@ struct AttestationTests {
             $0.attestationHeaders = headers
         }
         _ = gateway.receive(request("INVITE", extra: lines), from: GatewayUnderTest.trunk)
-        return try #require(gateway.signals().first).reason
+        return try #require(gateway.updates().first).reason
     }
 
     private static let passed = "P-Asserted-Identity: <sip:+61491570156@c;verstat=TN-Validation-Passed>\n"
@@ -93,7 +93,7 @@ struct AttestationTests {
             let sent = gateway.receive(request("INVITE", extra: lines), from: GatewayUnderTest.trunk)
             let invite = try #require(sent.to(GatewayUnderTest.pbx).first)
             for line in lines.split(separator: "\n") { #expect(invite.contains(line) == isTrusted, "\(line)") }
-            #expect(gateway.signals().first?.reason == (isTrusted ? nil : .untrusted))
+            #expect(gateway.updates().first?.reason == (isTrusted ? nil : .untrusted))
         }
     }
 }

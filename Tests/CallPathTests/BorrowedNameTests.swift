@@ -86,12 +86,12 @@ struct BorrowedNameTests {
             $0.identityOrder = claim.order
         }
         let sent = try forwarded(gateway, invite(from: claim.from, extra: claim.extra))
-        let signal = try #require(gateway.signals().first)
+        let update = try #require(gateway.updates().first)
         #expect(sent.contains(Self.name) == (claim.reason == nil))
         if claim.reason == nil || claim.policy != .strict {
-            #expect(signal.reason == claim.reason)
+            #expect(update.reason == claim.reason)
         } else {
-            #expect(signal.reason != nil)
+            #expect(update.reason != nil)
         }
     }
 
@@ -239,6 +239,6 @@ struct BorrowedNameTests {
         let own = "Call-Info: <https://carrier.example/l.png>;purpose=icon\n"
         let sent = try forwarded(gateway, request("INVITE", extra: own))
         #expect(sent.contains(own.dropLast()), "the carrier's own stays then")
-        #expect(gateway.signals().first?.reason == .policy)
+        #expect(gateway.updates().first?.reason == .policy)
     }
 }

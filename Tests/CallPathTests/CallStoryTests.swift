@@ -47,7 +47,7 @@ struct CallStoryTests {
         #expect(cancel.contains(Self.quotedName))
         #expect(cancel.contains("Reason: SIP;cause=200"))
         #expect(cancel.contains("CSeq: 1 CANCEL"))
-        let cancelled = gateway.signals().first { $0.kind == .cancelled }
+        let cancelled = gateway.updates().first { $0.kind == .cancelled }
         #expect(cancelled?.sipCause == 200)
     }
 
@@ -61,7 +61,7 @@ struct CallStoryTests {
         #expect(ack.hasPrefix("ACK sip:100@192.0.2.20"))
         #expect(ack.contains("tag=p"))
         #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 486") == true)
-        #expect(gateway.signals().last?.q850Cause == 17)
+        #expect(gateway.updates().last?.q850Cause == 17)
         #expect(gateway.receive(request("ACK", toTag: ";tag=p"), from: GatewayUnderTest.trunk).isEmpty)
     }
 
@@ -80,7 +80,7 @@ struct CallStoryTests {
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         _ = gateway.receive(
             response("603 Network Blocked", to: invite, extra: "Reason: \(reason)\n"), from: GatewayUnderTest.pbx)
-        #expect(gateway.signals().last?.sipCause == cause)
+        #expect(gateway.updates().last?.sipCause == cause)
     }
 
     @Test func `a target's 503 goes upstream as 500, RFC 3261 §16.7 step 6`() throws {
@@ -98,7 +98,7 @@ struct CallStoryTests {
         let again = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
         #expect(again.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 100 Trying") == true)
         #expect(again.to(GatewayUnderTest.pbx).isEmpty)
-        #expect(gateway.signals().filter { $0.kind == .invite }.count == 1)
+        #expect(gateway.updates().filter { $0.kind == .invite }.count == 1)
     }
 
     @Test func `a silent target is given up within the patience, RFC 3261 §16.8, RFC 3263 §4.3`() throws {
@@ -107,7 +107,7 @@ struct CallStoryTests {
         var responses: [String] = []
         for _ in 0..<40 { responses += gateway.pass(.seconds(1)).to(GatewayUnderTest.trunk) }
         #expect(responses.first?.hasPrefix("SIP/2.0 503 Service Unavailable") == true)
-        #expect(gateway.signals().last?.status == 408)
+        #expect(gateway.updates().last?.status == 408)
     }
 
     @Test func `later requests of a branded dialog carry the name too, and after a restart`() throws {
@@ -122,9 +122,9 @@ struct CallStoryTests {
         let forwarded = try #require(bye.to(GatewayUnderTest.pbx).first)
         #expect(forwarded.contains(Self.quotedName))
         #expect(!forwarded.contains("Route:"))
-        let signal = try #require(after.signals().first)
-        #expect(signal.kind == .bye)
-        #expect(signal.call == before.signals().first?.call, "the BYE names the call its INVITE opened")
+        let update = try #require(after.updates().first)
+        #expect(update.kind == .bye)
+        #expect(update.call == before.updates().first?.call, "the BYE names the call its INVITE opened")
     }
 
     @Test(arguments: [
@@ -145,7 +145,7 @@ struct CallStoryTests {
         let after = try gateway()
         let success = response("200 OK", to: invite)
         #expect(after.receive(success, from: GatewayUnderTest.pbx).to(GatewayUnderTest.trunk).count == 1)
-        #expect(after.signals().first?.call == before.signals().first?.call)
+        #expect(after.updates().first?.call == before.updates().first?.call)
         let astray = success.replacing("203.0.113.5", with: "198.51.100.9")
         #expect(after.receive(astray, from: GatewayUnderTest.pbx).isEmpty)
         #expect(after.counters.count(.responsesDropped) == 1)
@@ -157,10 +157,10 @@ struct CallStoryTests {
         let after = try gateway()
         let cancel = request("CANCEL", extra: "Reason: SIP;cause=200;text=\"Call completed elsewhere\"\n")
         #expect(after.receive(cancel, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).count == 1)
-        let signal = try #require(after.signals().first)
-        #expect(signal.kind == .cancelled)
-        #expect(signal.sipCause == 200)
-        #expect(signal.call == before.signals().first?.call)
+        let update = try #require(after.updates().first)
+        #expect(update.kind == .cancelled)
+        #expect(update.sipCause == 200)
+        #expect(update.call == before.updates().first?.call)
     }
 
     @Test func `a stranger is refused and counted, and leads no response anywhere`() throws {
@@ -190,7 +190,7 @@ struct CallStoryTests {
         for word in ["P-Asserted", "Remote-Party", "P-Preferred", "Call-Info", "X-AUTH-IP", "verstat", "Acme"] {
             #expect(!sent.contains(word), "\(word)")
         }
-        #expect(gateway.signals().first?.reason == .untrusted)
+        #expect(gateway.updates().first?.reason == .untrusted)
     }
 
     @Test func `what does not fit the target's datagrams goes in order: logo, reason, name`() throws {
@@ -217,7 +217,7 @@ struct CallStoryTests {
         let sent = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
         #expect(sent.contains("From: \"Carrier\" <sip:+61491570156@carrier.example>;tag=a"))
-        #expect(gateway.signals().first?.reason == .gatedBrandingDisabled)
+        #expect(gateway.updates().first?.reason == .gatedBrandingDisabled)
     }
 
     @Test func `the PBX can tell trunks apart, and nobody outside can pretend`() throws {
@@ -235,7 +235,7 @@ struct CallStoryTests {
             request("INVITE").replacing("192.0.2.20 SIP", with: "203.0.113.5 SIP"), from: GatewayUnderTest.pbx)
         let sent = try #require(out.to(GatewayUnderTest.trunk).first)
         #expect(sent.contains("From: \"Carrier\" <sip:+61491570156@carrier.example>;tag=a"))
-        #expect(gateway.signals().first?.direction == .outbound)
+        #expect(gateway.updates().first?.direction == .outbound)
     }
 
     @Test func `a request routed elsewhere still goes to the configured peer: no open relay`() throws {
@@ -309,6 +309,6 @@ struct CallStoryTests {
         let invite = try #require(sent.to(GatewayUnderTest.pbx).first)
         let other = response("200 OK", to: invite.replacing("CSeq: 1 INVITE", with: "CSeq: 1 BYE"))
         _ = gateway.receive(other, from: GatewayUnderTest.pbx)
-        #expect(!gateway.signals().contains { $0.kind == .answered })
+        #expect(!gateway.updates().contains { $0.kind == .answered })
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The numbers of trunks that write an account's name")
 struct CalledNumberTests {
-    private func signal(_ invite: String, outbound: Bool = false) throws -> (signal: CallUpdate, texts: CallTexts?) {
+    private func update(_ invite: String, outbound: Bool = false) throws -> (update: CallUpdate, texts: CallTexts?) {
         let gateway = try GatewayUnderTest(numbers: [])
         _ = gateway.receive(invite, from: outbound ? GatewayUnderTest.pbx : GatewayUnderTest.trunk)
         var found: (CallUpdate, CallTexts?)?
@@ -38,7 +38,7 @@ struct CalledNumberTests {
     ) throws {
         let invite = request("INVITE", extra: extra).replacing("sip:100@192.0.2.20 SIP", with: "\(uri) SIP")
             .replacing("To: <sip:100@192.0.2.20>", with: "To: \(to)")
-        #expect(try signal(invite).signal.destination == digits(expected))
+        #expect(try update(invite).update.destination == digits(expected))
     }
 
     @Test(arguments: [
@@ -55,9 +55,9 @@ struct CalledNumberTests {
         let invite = request("INVITE", extra: extra)
             .replacing("sip:100@192.0.2.20 SIP", with: "sip:+61491570156@203.0.113.5 SIP")
             .replacing("\"Carrier\" <sip:+61491570156@carrier.example>", with: from)
-        let (signal, texts) = try signal(invite, outbound: true)
-        #expect(signal.caller == digits(expected))
-        #expect(signal.destination == digits("+61491570156"))
+        let (update, texts) = try update(invite, outbound: true)
+        #expect(update.caller == digits(expected))
+        #expect(update.destination == digits("+61491570156"))
         if expected == nil, from != "<sip:account4711@c>" { #expect(texts?.subscriber.isEmpty == true) }
     }
 }

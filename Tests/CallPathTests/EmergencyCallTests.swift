@@ -148,7 +148,7 @@ struct EmergencyCallTests {
         let gateway = try gateway { $0.limits = .init(mostCalls: 1) }
         let first = try #require(gateway.receive(invite(to: uri), from: trunk).requests("INVITE").first)
         #expect(String(decoding: first, as: UTF8.self).contains("Acme") != isEmergency, "\(uri)")
-        #expect((gateway.signals().first?.reason == .emergency) == isEmergency)
+        #expect((gateway.updates().first?.reason == .emergency) == isEmergency)
         let second = gateway.receive(invite(to: uri, call: "second"), from: trunk)
         #expect(isRefused(second, to: trunk) != isEmergency, "\(uri)")
         gateway.shared.drain()

@@ -118,7 +118,7 @@ struct FailoverTests {
         let two = try #require(gateway.receive(response("503 No", to: one), from: Self.first).to(Self.second).first)
         let out = gateway.receive(response("503 No", to: two), from: Self.second)
         #expect(out.to(trunk).first?.hasPrefix("SIP/2.0 500 Server Internal Error") == true)
-        #expect(gateway.signals().map(\.kind) == [.invite, .failed])
+        #expect(gateway.updates().map(\.kind) == [.invite, .failed])
     }
 
     @Test func `with all targets down a call gets 503 with Retry-After at once, and accounted for`() throws {
@@ -131,7 +131,7 @@ struct FailoverTests {
         #expect(response.hasPrefix("SIP/2.0 503 Service Unavailable"))
         #expect(response.contains("\r\nRetry-After: "))
         #expect(out.to(Self.first).isEmpty && out.to(Self.second).isEmpty)
-        #expect(gateway.signals().map(\.kind) == [.invite, .failed])
+        #expect(gateway.updates().map(\.kind) == [.invite, .failed])
         #expect(gateway.shared.calls.count == 0)
     }
 

@@ -71,7 +71,7 @@ struct ForeignCookieTests {
         let invite = try #require(sent.first)
         #expect(!invite.contains(Self.name))
         #expect(!invite.contains("Route: <sip:192.0.2.10:5060;lr;hd=") || invite.contains("Record-Route: "))
-        #expect(gateway.signals().last { $0.kind == .invite }?.reason == .untrusted)
+        #expect(gateway.updates().last { $0.kind == .invite }?.reason == .untrusted)
     }
 
     @Test(arguments: [true, false])
@@ -80,12 +80,12 @@ struct ForeignCookieTests {
         #expect(gateway.shared.calls.count == 1)
         _ = gateway.receive(stolen("BYE", hasRoute ? route : ""), from: Self.other)
         #expect(gateway.shared.calls.count == 1)
-        #expect(!gateway.signals().contains { $0.kind == .bye })
+        #expect(!gateway.updates().contains { $0.kind == .bye })
         _ = gateway.receive(
             request("BYE", extra: hasRoute ? route : "", toTag: ";tag=p", branch: "bye", sequence: 2),
             from: GatewayUnderTest.trunk)
         #expect(gateway.shared.calls.count == 0)
-        #expect(gateway.signals().contains { $0.kind == .bye })
+        #expect(gateway.updates().contains { $0.kind == .bye })
     }
 
     @Test func `a CANCEL of another trunk cancels nothing and says nothing, RFC 3261 §9.2`() throws {
@@ -98,10 +98,10 @@ struct ForeignCookieTests {
         let out = gateway.receive(request("CANCEL"), from: Self.other)
         let branch = try #require(invite.firstRange(of: "branch=z9hG4bKhd").map { invite[$0.lowerBound...].prefix(32) })
         #expect(out.to(GatewayUnderTest.pbx).allSatisfy { !$0.contains(branch) }, "it names no transaction of the PBX")
-        #expect(!gateway.signals().contains { $0.kind == .cancelled })
+        #expect(!gateway.updates().contains { $0.kind == .cancelled })
         let own = gateway.receive(request("CANCEL"), from: GatewayUnderTest.trunk)
         #expect(own.to(GatewayUnderTest.pbx).first?.contains(branch) == true)
-        #expect(gateway.signals().contains { $0.kind == .cancelled })
+        #expect(gateway.updates().contains { $0.kind == .cancelled })
     }
 
     @Test(arguments: ["203.0.113.5", "10.0.0.5:5062", "carrier.example", "203.0.113.5:5060"])

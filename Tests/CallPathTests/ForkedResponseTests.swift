@@ -40,7 +40,7 @@ struct ForkedResponseTests {
         }
         _ = gateway.receive(
             try bye(hangup, invite), from: hangup.isCaller ? GatewayUnderTest.trunk : GatewayUnderTest.pbx)
-        #expect(try (record(of: gateway.signals()).endedAt != nil) == hangup.ends)
+        #expect(try (record(of: gateway.updates()).endedAt != nil) == hangup.ends)
     }
 
     private func bye(_ hangup: Hangup, _ invite: String) throws -> String {
@@ -53,12 +53,12 @@ struct ForkedResponseTests {
     }
 
     /// What the outcome side makes of the signals, by the names it finds a call by.
-    private func record(of signals: [CallUpdate]) throws -> CallRecord {
-        let first = try #require(signals.first)
+    private func record(of updates: [CallUpdate]) throws -> CallRecord {
+        let first = try #require(updates.first)
         var machine = CallStateMachine(CallRecord(first, texts: nil, trunk: nil))
-        for signal in signals.dropFirst()
-        where signal.call == first.call || signal.counterpart == .callIfSentByCallee(first.call) {
-            _ = machine.receive(signal)
+        for update in updates.dropFirst()
+        where update.call == first.call || update.counterpart == .callIfSentByCallee(first.call) {
+            _ = machine.receive(update)
         }
         return machine.record
     }

@@ -83,7 +83,7 @@ final class GatewayUnderTest {
         index = builder.finish()
         branding = CurrentBranding(BrandingSnapshot(index: index, gates: options.gates))
         shared = GatewayShared(
-            settings: CurrentSettings(Self.settings(options)), branding: branding, counters: counters, signals: ring,
+            settings: CurrentSettings(Self.settings(options)), branding: branding, counters: counters, updates: ring,
             probes: TargetProber(seed: 1), calls: CallsInProgress())
         shards = GatewayShards(shared: shared, count: options.shards, now: now)
         gateway = GatewayElement(shards: shards)
@@ -124,9 +124,9 @@ final class GatewayUnderTest {
     var transactions: Int { shards.transactions }
 
     /// The signals written so far, oldest first.
-    func signals() -> [CallUpdate] {
+    func updates() -> [CallUpdate] {
         var all: [CallUpdate] = []
-        _ = ring.read(after: 0, limit: 1000) { signal, _ in all.append(signal) }
+        _ = ring.read(after: 0, limit: 1000) { update, _ in all.append(update) }
         return all
     }
 

@@ -22,7 +22,7 @@ struct InviteCorpusTests {
     func `the decision is the expected one`(row: InviteCorpus.Row) throws {
         let gateway = try GatewayUnderTest(numbers: InviteCorpus.rows.compactMap(\.number))
         _ = gateway.receive(try row.bytes, from: GatewayUnderTest.trunk)
-        let invite = try #require(gateway.signals().first)
+        let invite = try #require(gateway.updates().first)
         #expect(invite.reason.map(\.description) ?? "matched" == row.decision)
         if row.decision == "privacy" { #expect(invite.caller == 0, "a withheld number must not leave the call path") }
         if row.decision == "matched" { #expect(invite.caller == row.number?.digits) }

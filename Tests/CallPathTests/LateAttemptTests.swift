@@ -89,7 +89,7 @@ struct LateAttemptTests {
         #expect(gateway.pass(.zero).to(trunk).isEmpty)
         let out = gateway.receive(respond("200 OK", to: two), from: Self.second)
         #expect(out.to(trunk).first?.hasPrefix("SIP/2.0 200 OK") == true)
-        #expect(gateway.signals().map(\.kind).last == .answered)
+        #expect(gateway.updates().map(\.kind).last == .answered)
         gateway.gateway.sendFailed(two.token, at: gateway.now)
         #expect(gateway.pass(.zero).to(trunk).isEmpty)
     }

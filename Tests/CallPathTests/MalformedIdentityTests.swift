@@ -21,7 +21,7 @@ struct MalformedIdentityTests {
         var invite = request("INVITE", extra: extra)
         if let from { invite = invite.replacing("\"Carrier\" <sip:+61491570156@carrier.example>", with: from) }
         let sent = gateway.receive(invite, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
-        return (try #require(sent.first { $0.hasPrefix("INVITE ") }), gateway.signals().first?.reason)
+        return (try #require(sent.first { $0.hasPrefix("INVITE ") }), gateway.updates().first?.reason)
     }
 
     private func line(_ name: String, in text: String) -> String? {

@@ -83,9 +83,9 @@ struct RemotePartyTests {
         let sent = try #require(
             gateway.receive(request("INVITE", extra: lines), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
                 .first)
-        let signal = try #require(gateway.signals().first)
-        #expect(signal.reason == row.reason)
-        #expect(signal.caller == row.caller.flatMap { E164Number($0)?.digits } ?? 0)
+        let update = try #require(gateway.updates().first)
+        #expect(update.reason == row.reason)
+        #expect(update.caller == row.caller.flatMap { E164Number($0)?.digits } ?? 0)
         let fields = sent.split(separator: "\r\n").filter { $0.hasPrefix("Remote-Party-ID: ") }
             .map { $0.dropFirst("Remote-Party-ID: ".count) }
         let values = onOneLine ? fields.flatMap { $0.split(separator: ", ") } : fields

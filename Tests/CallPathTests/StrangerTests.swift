@@ -17,7 +17,7 @@ struct StrangerTests {
         #expect(out.to(stranger).first?.hasPrefix("SIP/2.0 403 Forbidden") == true)
         #expect(out.count == 1)
         #expect(gateway.counters.count(.strangersRefused) == 1)
-        #expect(gateway.signals().isEmpty)
+        #expect(gateway.updates().isEmpty)
     }
 
     @Test(arguments: [

@@ -16,8 +16,8 @@ struct WithheldCallerTests {
         var text = request("INVITE", extra: extra)
         if let from { text = text.replacing("\"Carrier\" <sip:+61491570156@carrier.example>", with: from) }
         let sent = gateway.receive(text, from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx)
-        let signal = try #require(gateway.signals().first)
-        return (try #require(sent.first { $0.hasPrefix("INVITE ") }), signal.reason, signal.caller)
+        let update = try #require(gateway.updates().first)
+        return (try #require(sent.first { $0.hasPrefix("INVITE ") }), update.reason, update.caller)
     }
 
     @Test(arguments: [

@@ -21,7 +21,7 @@ struct CallDeadlinesTests {
         return LedgerCall(row: row, callID: name.description, record: record, isStored: false)
     }
 
-    private static func signal(
+    private static func update(
         _ kind: CallUpdate.Kind, of call: LedgerCall, at time: Int64, _ status: UInt16 = 0
     ) -> CallUpdate {
         CallUpdate(
@@ -53,7 +53,7 @@ struct CallDeadlinesTests {
         let call = Self.call(1, at: start)
         deadlines.follow(call, limits: Self.limits)
         if let word {
-            _ = call.machine.receive(Self.signal(word, of: call, at: start + 1_000_000, status))
+            _ = call.machine.receive(Self.update(word, of: call, at: start + 1_000_000, status))
             deadlines.follow(call, limits: Self.limits)
         }
         let due = start + after * 1_000_000
@@ -68,7 +68,7 @@ struct CallDeadlinesTests {
         var deadlines = CallDeadlines()
         let call = Self.call(1, at: 0)
         deadlines.follow(call, limits: Self.limits)
-        _ = call.machine.receive(Self.signal(.failed, of: call, at: 5, 486))
+        _ = call.machine.receive(Self.update(.failed, of: call, at: 5, 486))
         deadlines.follow(call, limits: Self.limits)
         #expect(Self.rows(&deadlines, dueBy: .max) == [])
     }
@@ -94,7 +94,7 @@ struct CallDeadlinesTests {
                     (.answered, 200), (.cancelled, 0), (.failed, 407), (.failed, 486), (.bye, 0), (.invite, 0),
                 ]
                 if let (kind, status) = words.randomElement(using: &chance) {
-                    _ = call.machine.receive(Self.signal(kind, of: call, at: now, status))
+                    _ = call.machine.receive(Self.update(kind, of: call, at: now, status))
                     deadlines.follow(call, limits: Self.limits)
                 }
             }

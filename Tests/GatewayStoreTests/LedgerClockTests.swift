@@ -106,7 +106,7 @@ struct LedgerClockTests {
         #expect(try ledger.calls().last?.outcome == nil)
     }
 
-    @Test func `a signal that waited in the ring is of before, however little the clock was set by`() throws {
+    @Test func `a update that waited in the ring is of before, however little the clock was set by`() throws {
         try ledger.recorder.drain()
         ScriptedCall(ledger.ring, 1).invite()
         ledger.clock.advance(seconds: 2)
@@ -116,7 +116,7 @@ struct LedgerClockTests {
         #expect(try ledger.calls().map(\.inviteAt) == [LedgerFixture.Clock.start - 2_000_000])
     }
 
-    @Test func `each signal moves with every step of the clock after it`() throws {
+    @Test func `each update moves with every step of the clock after it`() throws {
         try ledger.recorder.drain()
         let call = ScriptedCall(ledger.ring, 1)
         call.invite()
@@ -189,7 +189,7 @@ struct LedgerClockTests {
         #expect(try returns().map(\.callID) == [ScriptedCall(ledger.ring, 2).id.description])
     }
 
-    @Test func `a signal told right after the clock was looked at waits for the next look`() throws {
+    @Test func `a update told right after the clock was looked at waits for the next look`() throws {
         // The clock is set while the ring is read: what comes then is told by another clock than the look was at.
         try ledger.recorder.drain()
         let call = ScriptedCall(ledger.ring, 1)

@@ -23,7 +23,7 @@ struct LedgerCrashTests {
     }
 
     @Test(arguments: 0...8)
-    func `killed after any signal, the story is the same as without`(stored: Int) throws {
+    func `killed after any update, the story is the same as without`(stored: Int) throws {
         let whole = try LedgerFixture()
         ScriptedCall.three(whole.ring)
         try whole.recorder.drain()

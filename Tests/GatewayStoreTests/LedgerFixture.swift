@@ -156,21 +156,21 @@ struct ScriptedCall {
         let texts = CallTexts(
             sipCallID: Array(sipCallID.utf8), brandName: Array("Acme \"Bank\"".utf8), brandID: Array("b-7".utf8),
             subscriber: Array(subscriber.utf8), carrierName: Array(carrierName.utf8))
-        var invite = signal(.invite, second)
+        var invite = update(.invite, second)
         invite.marks = marks
         ring.append(invite, texts: texts)
     }
 
-    func rings(at second: Int64) { ring.append(signal(.provisional, second, 180)) }
+    func rings(at second: Int64) { ring.append(update(.provisional, second, 180)) }
     func answered(at second: Int64, marks: CallUpdate.Marks = [], session: UInt32 = 0) {
-        var update = signal(.answered, second, 200)
+        var update = update(.answered, second, 200)
         update.marks = marks
         update.sessionSeconds = session
         ring.append(update)
     }
-    func cancelled(at second: Int64) { ring.append(signal(.cancelled, second)) }
-    func bye(at second: Int64) { ring.append(signal(.bye, second)) }
-    func failed(_ status: UInt16, at second: Int64) { ring.append(signal(.failed, second, status)) }
+    func cancelled(at second: Int64) { ring.append(update(.cancelled, second)) }
+    func bye(at second: Int64) { ring.append(update(.bye, second)) }
+    func failed(_ status: UInt16, at second: Int64) { ring.append(update(.failed, second, status)) }
 
     /// INVITE, ringing, no 2xx.
     func missed(from second: Int64 = 0) {
@@ -179,7 +179,7 @@ struct ScriptedCall {
         failed(480, at: second + 31)
     }
 
-    private func signal(_ kind: CallUpdate.Kind, _ second: Int64, _ status: UInt16 = 0) -> CallUpdate {
+    private func update(_ kind: CallUpdate.Kind, _ second: Int64, _ status: UInt16 = 0) -> CallUpdate {
         CallUpdate(
             kind: kind, direction: direction, call: id,
             wallMicroseconds: LedgerFixture.Clock.start + second * 1_000_000, status: status, caller: caller,

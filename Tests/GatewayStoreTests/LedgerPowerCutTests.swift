@@ -68,7 +68,7 @@ struct LedgerPowerCutTests {
         #expect(try story() == Self.wholeStory())
     }
 
-    @Test func `a power cut loses the signals of the ring, and nothing of the ledger`() throws {
+    @Test func `a power cut loses the updates of the ring, and nothing of the ledger`() throws {
         try begin()
         let call = ScriptedCall(ledger.ring, 2)
         call.invite()

@@ -212,7 +212,7 @@ struct LedgerRecorderTests {
         #expect(ledger.recorder.totals.openCalls == 0)
     }
 
-    @Test func `more signals than one transaction takes are drained in several`() throws {
+    @Test func `more updates than one transaction takes are drained in several`() throws {
         for number in 1...20 { ScriptedCall(ledger.ring, UInt64(number)).missed() }
         #expect(try ledger.recorder.drain(limit: 50).updates == 50)
         #expect(try ledger.recorder.drain(limit: 50).updates == 10)

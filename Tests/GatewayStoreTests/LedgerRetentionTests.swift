@@ -58,7 +58,7 @@ struct LedgerRetentionTests {
         #expect(try ledger.recorder.shrink().deleted > 0)
     }
 
-    @Test func `however many rows may not go, each step is short and signals are taken in between`() throws {
+    @Test func `however many rows may not go, each step is short and updates are taken in between`() throws {
         let ledger = try LedgerFixture(capacity: 8_192) { $0.maxBytes = 400_000 }
         for number in 1...1_700 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
         try ledger.recorder.drain(limit: 8_192)

@@ -101,7 +101,7 @@ struct LostLedgerTests {
         #expect(try setAside().count == 1)
     }
 
-    @Test func `a ledger of a newer herald is left alone until it is moved away, and signals wait in the ring`() throws
+    @Test func `a ledger of a newer herald is left alone until it is moved away, and updates wait in the ring`() throws
     {
         try HeraldDatabase(folder: folder + "/state").close()
         let queue = try DatabaseQueue(path: ledgerPath)

@@ -65,7 +65,7 @@ struct OutcomeRoundsTests {
         #expect(told.dropFirst().allSatisfy { $0 == 0 })
     }
 
-    @Test func `within a second signals wait in the ring, and rows come after it`() throws {
+    @Test func `within a second updates wait in the ring, and rows come after it`() throws {
         var rounds = try begun()
         play(2)
         rounds.round()
@@ -124,9 +124,9 @@ struct OutcomeRoundsTests {
     }
 
     /// A call of the longest texts, and a call of usual ones with six signals after its INVITE.
-    @Test(arguments: [(texts: 504, signals: 5), (texts: 180, signals: 7)])
+    @Test(arguments: [(texts: 504, updates: 5), (texts: 180, updates: 7)])
     func `the usual ring takes two seconds of 2,000 calls a second before it sheds`(
-        call: (texts: Int, signals: Int)
+        call: (texts: Int, updates: Int)
     ) throws {
         let ring = try UpdateRing(inMemory: 131_072)
         let texts = CallTexts(
@@ -137,11 +137,11 @@ struct OutcomeRoundsTests {
             carrierName: [UInt8](repeating: 65, count: max(0, call.texts - 461)))
         // Unbranded: shed first.
         for number: UInt64 in 1...4_000 {
-            for position in 0..<call.signals {
-                let signal = CallUpdate(
+            for position in 0..<call.updates {
+                let update = CallUpdate(
                     kind: position == 0 ? .invite : .provisional, direction: .inbound,
                     call: CallIdentifier(high: 1, low: number), wallMicroseconds: 0, reason: .noMatch)
-                ring.append(signal, texts: position == 0 ? texts : nil)
+                ring.append(update, texts: position == 0 ? texts : nil)
             }
         }
         #expect(ring.shed.unbranded == 0)
@@ -205,7 +205,7 @@ struct OutcomeRoundsTests {
         #expect(try ledger.calls().count == 1)
     }
 
-    @Test func `while old rows go, signals are stored`() throws {
+    @Test func `while old rows go, updates are stored`() throws {
         let rounds = try begun()
         for number: UInt64 in 2...1_200 {
             play(number)

@@ -40,7 +40,7 @@ struct ReceivedCallerTests {
         #expect(try found("+61255501301") == [])
     }
 
-    @Test func `of a withheld caller nothing is kept, whatever a signal has`() throws {
+    @Test func `of a withheld caller nothing is kept, whatever a update has`() throws {
         let ledger = try LedgerFixture()
         invite(ledger.ring, 1, received: "+61255501009", reason: .privacy)
         try ledger.recorder.drain()

@@ -8,7 +8,7 @@ import SIPCore
 ///
 /// Owned by the worker thread. The number of a withheld caller is never reported.
 struct CallReporter {
-    let signals: UpdateRing
+    let updates: UpdateRing
     let calls: CallsInProgress
     let secret: Secret
 
@@ -41,13 +41,13 @@ struct CallReporter {
         } else if identity.number == nil, !identity.isWithheld {
             texts.callerReceived = ReceivedCaller.text(in: invite, isAsserted: identity.isAsserted)
         }
-        var signal = CallUpdate(
+        var update = CallUpdate(
             kind: .invite, direction: .inbound, call: context.call,
             wallMicroseconds: context.arrival.now.wallMicroseconds, trunk: trunk.mark,
             caller: identity.number?.digits ?? 0,
             destination: CalledNumber.of(invite, called, on: trunk)?.digits ?? 0, reason: decorated.reason)
-        signal.marks = answerers.marks(ofInvite: invite)
-        signals.append(signal, texts: texts)
+        update.marks = answerers.marks(ofInvite: invite)
+        updates.append(update, texts: texts)
     }
 
     func outboundInvite(_ call: CallIdentifier, _ invite: SIPMessage, _ trunk: TrunkPeer, at now: Moment) {
@@ -56,13 +56,13 @@ struct CallReporter {
         let caller = isWithheld ? nil : invite.first(.from).flatMap { NameAddress(invite.bytes, $0.value)?.uri }
         let texts = CallTexts(
             sipCallID: cut(invite.first(.callID).map { invite[$0.value] }, 160), subscriber: cut(caller?.user, 64))
-        let signal = CallUpdate(
+        let update = CallUpdate(
             kind: .invite, direction: .outbound, call: call, wallMicroseconds: now.wallMicroseconds,
             trunk: trunk.mark,
             caller: isWithheld ? 0 : CalledNumber.caller(of: invite, caller, on: trunk)?.digits ?? 0,
             destination: called.flatMap { CallerIdentity.number(of: $0, trunk: trunk)?.digits } ?? 0,
             reason: .outbound)
-        signals.append(signal, texts: texts)
+        updates.append(update, texts: texts)
     }
 
     /// Reports a response to a call's INVITE: the first of its kind, and once a minute that it still rings.
@@ -98,13 +98,13 @@ struct CallReporter {
         let method = response[sequence.method]
         guard SIPMethod.recognise(method) == .invite || method.elementsEqual("UPDATE".utf8) else { return }
         let direction = dialog.isInbound ? CallUpdate.Direction.inbound : .outbound
-        var signal = CallUpdate(
+        var update = CallUpdate(
             kind: .refreshed, direction: direction,
             call: identifier(of: response, tag: response.fromTag, direction: direction),
             counterpart: .callIfSentByCallee(identifier(of: response, tag: response.toTag, direction: direction)),
             wallMicroseconds: now.wallMicroseconds, reason: dialog.isBranded ? nil : .noMatch)
-        signal.sessionSeconds = SessionExpires.seconds(of: response)
-        signals.append(signal)
+        update.sessionSeconds = SessionExpires.seconds(of: response)
+        updates.append(update)
     }
 
     /// Reports a response to an INVITE without a transaction, as after a restart; the call is identified by the message.
@@ -124,15 +124,15 @@ struct CallReporter {
     ) {
         let causes = ReasonCauses(of: response)
         let kind: CallUpdate.Kind = status < 200 ? .provisional : status < 300 ? .answered : .failed
-        var signal = CallUpdate(
+        var update = CallUpdate(
             kind: kind, direction: direction, call: call, wallMicroseconds: now.wallMicroseconds,
             status: UInt16(status), q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch)
         if kind == .answered {
-            signal.sessionSeconds = SessionExpires.seconds(of: response)
-            signal.counterpart = .answererDialog(identifier(of: response, tag: response.toTag, direction: direction))
-            if direction == .inbound { signal.marks = settings.answerers.marks(ofResponse: response) }
+            update.sessionSeconds = SessionExpires.seconds(of: response)
+            update.counterpart = .answererDialog(identifier(of: response, tag: response.toTag, direction: direction))
+            if direction == .inbound { update.marks = settings.answerers.marks(ofResponse: response) }
         }
-        signals.append(signal)
+        updates.append(update)
     }
 
     func timedOut(_ transaction: ProxyTransaction, at now: Moment) { failed(transaction, 408, at: now) }
@@ -149,7 +149,7 @@ struct CallReporter {
     /// Reports that a call failed, once its last branch has.
     private func failed(_ call: CallIdentifier, _ failure: CallFailure, _ dialog: DialogFacts, at now: Moment) {
         guard let failure = calls.failed(call, failure) else { return }
-        signals.append(
+        updates.append(
             CallUpdate(
                 kind: .failed, direction: dialog.isInbound ? .inbound : .outbound, call: call,
                 wallMicroseconds: now.wallMicroseconds, status: failure.status, q850Cause: failure.q850Cause,
@@ -180,7 +180,7 @@ struct CallReporter {
         _ call: CallIdentifier, by cancel: SIPMessage, direction: CallUpdate.Direction, isBranded: Bool, at now: Moment
     ) {
         let causes = ReasonCauses(of: cancel)
-        signals.append(
+        updates.append(
             CallUpdate(
                 kind: .cancelled, direction: direction, call: call, wallMicroseconds: now.wallMicroseconds,
                 q850Cause: causes.q850, sipCause: causes.sip, reason: isBranded ? nil : .noMatch))
@@ -203,12 +203,12 @@ struct CallReporter {
         // A sealed cookie shows that the dialog is the sender's.
         guard dialog != nil || calls.mayBe(call, of: peer) && calls.mayBe(counterpart, of: peer) else { return }
         let causes = ReasonCauses(of: bye)
-        let signal = CallUpdate(
+        let update = CallUpdate(
             kind: .bye, direction: direction, call: call,
             counterpart: dialog == nil ? .callIfSentByCallee(counterpart) : .answererDialog(counterpart),
             wallMicroseconds: now.wallMicroseconds, q850Cause: causes.q850, sipCause: causes.sip,
             reason: dialog.map { $0.isBranded ? nil : .noMatch } ?? nil)
-        signals.append(signal)
+        updates.append(update)
         calls.end(either: call, or: dialog == nil ? counterpart : nil)
     }
 

@@ -34,12 +34,12 @@ package final class GatewayShards: Sendable {
 
 /// One part of the transactions, with its proxy core.
 final class GatewayShard: Sendable {
-    private let gateway: Mutex<ProxyCore>
+    private let core: Mutex<ProxyCore>
     private let deadline = Atomic<UInt64>(.max)
     fileprivate let transactions = Atomic<Int>(0)
 
     init(shared: GatewayShared, capacity: Int, now: Moment) {
-        gateway = Mutex(ProxyCore(shared: shared, capacity: capacity, now: now))
+        core = Mutex(ProxyCore(shared: shared, capacity: capacity, now: now))
     }
 
     /// The deadline of its next timer in monotonic milliseconds; `UInt64.max` without timers.
@@ -47,11 +47,11 @@ final class GatewayShard: Sendable {
 
     /// Runs `work` on the proxy core and appends the messages to send.
     func perform(into outgoing: inout [OutgoingMessage], _ work: (ProxyCore) -> Void) {
-        gateway.withLock { gateway in
-            work(gateway)
-            deadline.store(gateway.transactions.nextDeadline ?? .max, ordering: .relaxed)
-            transactions.store(gateway.transactions.count, ordering: .relaxed)
-            gateway.transactions.moveOutgoing(to: &outgoing)
+        core.withLock { core in
+            work(core)
+            deadline.store(core.transactions.nextDeadline ?? .max, ordering: .relaxed)
+            transactions.store(core.transactions.count, ordering: .relaxed)
+            core.transactions.moveOutgoing(to: &outgoing)
         }
     }
 }

@@ -11,7 +11,7 @@ package final class GatewayShared: Sendable {
     package let settings: CurrentSettings
     package let branding: CurrentBranding
     package let counters: GatewayCounters
-    package let signals: UpdateRing
+    package let updates: UpdateRing
     /// Probes of targets by OPTIONS.
     package let probes: TargetProber
     /// Calls in progress.
@@ -21,13 +21,13 @@ package final class GatewayShared: Sendable {
     private let draining = Atomic<Bool>(false)
 
     package init(
-        settings: CurrentSettings, branding: CurrentBranding, counters: GatewayCounters, signals: UpdateRing,
+        settings: CurrentSettings, branding: CurrentBranding, counters: GatewayCounters, updates: UpdateRing,
         probes: TargetProber, calls: CallsInProgress
     ) {
         self.settings = settings
         self.branding = branding
         self.counters = counters
-        self.signals = signals
+        self.updates = updates
         self.probes = probes
         self.calls = calls
     }

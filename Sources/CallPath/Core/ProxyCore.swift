@@ -20,7 +20,7 @@ final class ProxyCore {
         let settings = shared.settings.load()
         self.settings = settings
         transactions = ProxyTransactions(timers: settings.timers, capacity: capacity, now: now)
-        reporter = CallReporter(signals: shared.signals, calls: shared.calls, secret: settings.secret)
+        reporter = CallReporter(updates: shared.updates, calls: shared.calls, secret: settings.secret)
         transactions.user = self
     }
 

@@ -31,7 +31,7 @@ struct CallPathParts {
         resolver = NextHopResolver(configuration, settings: settings, logger: start.logger)
         shared = GatewayShared(
             settings: settings.current, branding: state.brands.current, counters: GatewayCounters(),
-            signals: state.ring, probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)),
+            updates: state.ring, probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)),
             calls: CallsInProgress())
         workers = GatewayWorkers(shared, threads: transport.workers)
     }

@@ -35,7 +35,7 @@ private final class RecorderLoad {
     private let recorder: OutcomeRecorder
     private var calls: UInt64 = 0
     /// Signals by the round in which they come.
-    private var coming: [Int: [(signal: CallUpdate, texts: CallTexts?)]] = [:]
+    private var coming: [Int: [(update: CallUpdate, texts: CallTexts?)]] = [:]
     private var round = 0
 
     init() throws {
@@ -56,7 +56,7 @@ private final class RecorderLoad {
     func second(of count: Int) throws {
         for turn in 0..<Self.rounds {
             for _ in 0..<(count + turn) / Self.rounds { begin() }
-            for (signal, texts) in coming.removeValue(forKey: round) ?? [] { ring.append(signal, texts: texts) }
+            for (update, texts) in coming.removeValue(forKey: round) ?? [] { ring.append(update, texts: texts) }
             round += 1
             clock.microseconds += 1_000_000 / Int64(Self.rounds)
         }
@@ -69,7 +69,7 @@ private final class RecorderLoad {
         let isListed = calls.isMultiple(of: 2)
         // As keyed hashes are: different in all bits.
         let call = CallIdentifier(high: calls &* 0x9e37_79b9_7f4a_7c15, low: calls &* 0xc2b2_ae3d_27d4_eb4f)
-        func signal(_ kind: CallUpdate.Kind, _ milliseconds: Int64, _ status: UInt16 = 0) -> CallUpdate {
+        func update(_ kind: CallUpdate.Kind, _ milliseconds: Int64, _ status: UInt16 = 0) -> CallUpdate {
             CallUpdate(
                 kind: kind, direction: .inbound, call: call,
                 wallMicroseconds: clock.microseconds + milliseconds * 1_000, status: status, trunk: 1,
@@ -80,8 +80,8 @@ private final class RecorderLoad {
             sipCallID: Array("\(calls)-4711@203.0.113.17".utf8),
             brandName: isListed ? Array("Harbour Insurance 4711".utf8) : [],
             brandID: isListed ? Array("b-4711".utf8) : [], subscriber: Array("+12025550142".utf8))
-        coming[round, default: []] += [(signal(.invite, 0), texts), (signal(.provisional, 5, 180), nil)]
-        coming[round + 2, default: []].append((signal(.answered, 105, 200), nil))
-        coming[round + 6, default: []].append((signal(.bye, 305), nil))
+        coming[round, default: []] += [(update(.invite, 0), texts), (update(.provisional, 5, 180), nil)]
+        coming[round + 2, default: []].append((update(.answered, 105, 200), nil))
+        coming[round + 6, default: []].append((update(.bye, 305), nil))
     }
 }

@@ -88,20 +88,20 @@ struct CallOutcomeTests {
     }
 
     @Test(arguments: OutcomeRow.table)
-    func `the signals of a call lead to the same ending`(row: OutcomeRow) {
-        let call = OutcomeSignals()
-        var signals = [call.invite()]
-        if row.progress { signals.append(call.provisional(183, at: 1)) }
-        if row.rang { signals.append(call.provisional(180, at: 2)) }
-        if row.cancelled { signals.append(call.cancelled(q850: row.q850, sip: row.sip, at: 9)) }
-        if row.status != 0 { signals.append(call.failed(row.status, q850: row.q850, sip: row.sip, at: 10)) }
-        var machine = CallStateMachine(after: signals)
+    func `the updates of a call lead to the same ending`(row: OutcomeRow) {
+        let call = ScriptedUpdates()
+        var updates = [call.invite()]
+        if row.progress { updates.append(call.provisional(183, at: 1)) }
+        if row.rang { updates.append(call.provisional(180, at: 2)) }
+        if row.cancelled { updates.append(call.cancelled(q850: row.q850, sip: row.sip, at: 9)) }
+        if row.status != 0 { updates.append(call.failed(row.status, q850: row.q850, sip: row.sip, at: 10)) }
+        var machine = CallStateMachine(after: updates)
         // Redirections, a wish for more digits and silence end when nothing more comes.
         if row.status == 0 || row.status / 100 == 3 || row.status == 484 {
-            _ = machine.expire(now: OutcomeSignals.start + 90_000_000, limits: .init())
+            _ = machine.expire(now: ScriptedUpdates.start + 90_000_000, limits: .init())
         }
         #expect(machine.record.outcome == row.outcome)
         // A cancelled call was over when the caller gave up.
-        #expect(machine.record.endedAt == OutcomeSignals.start + (row.cancelled ? 9_000_000 : 10_000_000))
+        #expect(machine.record.endedAt == ScriptedUpdates.start + (row.cancelled ? 9_000_000 : 10_000_000))
     }
 }

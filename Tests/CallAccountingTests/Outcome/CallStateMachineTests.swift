@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Outcome machine: races, retries, durations")
 struct CallStateMachineTests {
-    private let call = OutcomeSignals()
+    private let call = ScriptedUpdates()
 
     @Test func `an answered call has both durations in whole seconds`() {
         let record = CallStateMachine(after: [
@@ -80,26 +80,26 @@ struct CallStateMachineTests {
         _ = machine.receive(call.bye(at: 9))
         #expect(machine.record.outcome == .answered)
         #expect(machine.record.attempts == 2)
-        #expect(machine.record.inviteAt == OutcomeSignals.start)
+        #expect(machine.record.inviteAt == ScriptedUpdates.start)
     }
 
     @Test func `a challenge without a new INVITE fails the call in its state`() {
         var machine = CallStateMachine(after: [call.invite(), call.failed(407, at: 1)])
-        #expect(machine.expire(now: OutcomeSignals.start + 32_900_000, limits: .init()) == [])
-        #expect(machine.expire(now: OutcomeSignals.start + 33_000_000, limits: .init()) == [.changed, .ended])
+        #expect(machine.expire(now: ScriptedUpdates.start + 32_900_000, limits: .init()) == [])
+        #expect(machine.expire(now: ScriptedUpdates.start + 33_000_000, limits: .init()) == [.changed, .ended])
         #expect(machine.record.outcome == .failed)
-        #expect(machine.record.endedAt == OutcomeSignals.start + 1_000_000)
+        #expect(machine.record.endedAt == ScriptedUpdates.start + 1_000_000)
     }
 
-    @Test func `repeated and late signals change nothing`() {
+    @Test func `repeated and late updates change nothing`() {
         var machine = CallStateMachine(after: [
             call.invite(), call.provisional(180, at: 1), call.answered(at: 2),
         ])
         let before = machine
-        for signal in [
+        for update in [
             call.invite(at: 3), call.answered(at: 3), call.provisional(180, at: 3), call.failed(486, at: 3),
             call.cancelled(at: 3),
-        ] { #expect(machine.receive(signal) == []) }
+        ] { #expect(machine.receive(update) == []) }
         #expect(machine == before)
         _ = machine.receive(call.bye(at: 10))
         let ended = machine
@@ -120,8 +120,8 @@ struct CallStateMachineTests {
     @Test func `a BYE that never comes ends the call as answered without a duration`() {
         var machine = CallStateMachine(after: [call.invite(), call.provisional(180, at: 1), call.answered(at: 5)])
         let limits = CallStateMachine.Limits(answered: 600)
-        #expect(machine.expire(now: OutcomeSignals.start + 604_000_000, limits: limits) == [])
-        #expect(machine.expire(now: OutcomeSignals.start + 605_000_000, limits: limits) == [.changed, .ended])
+        #expect(machine.expire(now: ScriptedUpdates.start + 604_000_000, limits: limits) == [])
+        #expect(machine.expire(now: ScriptedUpdates.start + 605_000_000, limits: limits) == [.changed, .ended])
         #expect(machine.record.outcome == .answered)
         #expect(machine.record.callSeconds == nil)
         #expect(machine.record.ringSeconds == 4)
@@ -130,7 +130,7 @@ struct CallStateMachineTests {
     @Test(arguments: [(true, CallOutcome.missed), (false, .failed)])
     func `a call whose every further word was lost ends in the end`(rings: Bool, outcome: CallOutcome) {
         var machine = CallStateMachine(after: rings ? [call.invite(), call.provisional(180, at: 1)] : [call.invite()])
-        #expect(machine.expire(now: OutcomeSignals.start + 901_000_000, limits: .init()) == [.changed, .ended])
+        #expect(machine.expire(now: ScriptedUpdates.start + 901_000_000, limits: .init()) == [.changed, .ended])
         #expect(machine.record.outcome == outcome)
         #expect(machine.record.ringSeconds == nil)
     }
@@ -139,8 +139,8 @@ struct CallStateMachineTests {
     func `a phone that says again that it rings is waited for`(status: UInt16) {
         var machine = CallStateMachine(after: [call.invite(), call.provisional(status, at: 1)])
         for minute in 1...30 { _ = machine.receive(call.provisional(status, at: Double(minute) * 60)) }
-        #expect(machine.expire(now: OutcomeSignals.start + 2_699_000_000, limits: .init()) == [])
-        #expect(machine.expire(now: OutcomeSignals.start + 2_700_000_000, limits: .init()) == [.changed, .ended])
+        #expect(machine.expire(now: ScriptedUpdates.start + 2_699_000_000, limits: .init()) == [])
+        #expect(machine.expire(now: ScriptedUpdates.start + 2_700_000_000, limits: .init()) == [.changed, .ended])
         #expect(machine.record.outcome == .missed)
     }
 
@@ -149,7 +149,7 @@ struct CallStateMachineTests {
         #expect(machine.isOpenToRedial)
         _ = machine.receive(call.provisional(180, at: 2))
         #expect(!machine.isOpenToRedial)
-        #expect(machine.expire(now: OutcomeSignals.start + 60_000_000, limits: .init()) == [])
+        #expect(machine.expire(now: ScriptedUpdates.start + 60_000_000, limits: .init()) == [])
     }
 
     @Test func `a wall clock set back gives no duration rather than a wrong one`() {
@@ -168,7 +168,7 @@ struct CallStateMachineTests {
         #expect(record.brandName == String(repeating: "ä", count: 49))
     }
 
-    @Test func `a withheld number that slipped into a signal is not kept`() {
+    @Test func `a withheld number that slipped into a update is not kept`() {
         var withheld = call
         withheld.reason = .privacy
         let record = CallRecord(withheld.invite(), texts: CallTexts(brandID: Array("b".utf8)), trunk: nil)
@@ -180,7 +180,7 @@ struct CallStateMachineTests {
     func `a phone that rings for all of Timer C is not taken for a call nobody ends`(timerC: Int64, seconds: Int64) {
         let limits = CallStateMachine.Limits(timerC: timerC)
         var machine = CallStateMachine(after: [call.invite(), call.provisional(180, at: 1)])
-        #expect(machine.expire(now: OutcomeSignals.start + (seconds + 1) * 1_000_000 - 1, limits: limits) == [])
-        #expect(machine.expire(now: OutcomeSignals.start + (seconds + 1) * 1_000_000, limits: limits).contains(.ended))
+        #expect(machine.expire(now: ScriptedUpdates.start + (seconds + 1) * 1_000_000 - 1, limits: limits) == [])
+        #expect(machine.expire(now: ScriptedUpdates.start + (seconds + 1) * 1_000_000, limits: limits).contains(.ended))
     }
 }

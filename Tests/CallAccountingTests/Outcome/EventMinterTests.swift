@@ -8,10 +8,10 @@ import Testing
 
 @Suite("Events of a call, securenode-endpoint-contract §7")
 struct EventMinterTests {
-    private let call = OutcomeSignals()
+    private let call = ScriptedUpdates()
     private let minter = EventMinter()
 
-    private func record(_ signals: [CallUpdate]) -> CallRecord { CallStateMachine(after: signals).record }
+    private func record(_ updates: [CallUpdate]) -> CallRecord { CallStateMachine(after: updates).record }
 
     @Test func `displayed carries its evidence and the brand`() throws {
         let record = record([call.invite(), call.provisional(183, at: 2.7), call.provisional(180, at: 4)])
@@ -57,8 +57,8 @@ struct EventMinterTests {
     func `the word follows the outcome and branding is claimed only with evidence`(
         status: UInt16, rings: Bool, outcome: String, word: String
     ) throws {
-        let signals = [call.invite()] + (rings ? [call.provisional(180, at: 1)] : [])
-        let record = record(signals + [call.failed(status, q850: status == 486 ? 17 : 0, at: 5)])
+        let updates = [call.invite()] + (rings ? [call.provisional(180, at: 1)] : [])
+        let record = record(updates + [call.failed(status, q850: status == 486 ? 17 : 0, at: 5)])
         let event = try #require(minter.ended(record, callID: "id"))
         #expect(event.outcome == word)
         #expect(event.key == word + ":id")
@@ -144,7 +144,7 @@ struct EventMinterTests {
     @Test func `an event names the machine that answered, the forwarding and the attempts`() throws {
         let answered = call.answered(at: 13, by: [.voicemail, .forwarded])
         var machine = CallStateMachine(after: [call.invite(), call.failed(407, at: 0.5), call.invite(at: 1)])
-        for signal in [call.provisional(180, at: 2), answered, call.bye(at: 30)] { _ = machine.receive(signal) }
+        for update in [call.provisional(180, at: 2), answered, call.bye(at: 30)] { _ = machine.receive(update) }
         let event = try #require(minter.ended(machine.record, callID: "id"))
         #expect(event.key == "missed:id")
         #expect(event.meta.callOutcome == "MISSED")
@@ -162,7 +162,7 @@ struct EventMinterTests {
         vocabulary.surface = "voip"
         let original = ReturnedOriginal(
             callID: "first", number: try #require(E164Number("+4930123456")), brandID: "b-7",
-            endedAt: OutcomeSignals.start, eventID: "evt-1")
+            endedAt: ScriptedUpdates.start, eventID: "evt-1")
         var outbound = call
         outbound.direction = .outbound
         outbound.reason = .outbound

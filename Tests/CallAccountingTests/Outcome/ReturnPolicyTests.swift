@@ -55,7 +55,7 @@ struct ReturnPolicyTests {
 
     @Test(arguments: CallOutcome.allCases)
     func `unanswered calls that were shown can be returned, all of them by option`(outcome: CallOutcome) {
-        let call = OutcomeSignals()
+        let call = ScriptedUpdates()
         var record = CallStateMachine(after: [call.invite(), call.provisional(180, at: 1)]).record
         record.outcome = outcome
         let unanswered: Set<CallOutcome> = [.missed, .busy, .rejected]
@@ -64,7 +64,7 @@ struct ReturnPolicyTests {
     }
 
     @Test func `a call whose brand was never shown cannot be returned`() {
-        let record = CallStateMachine(after: [OutcomeSignals().invite(), OutcomeSignals().failed(486, at: 1)]).record
+        let record = CallStateMachine(after: [ScriptedUpdates().invite(), ScriptedUpdates().failed(486, at: 1)]).record
         #expect(record.outcome == .busy)
         #expect(!ReturnPolicy(originals: .any).isOriginal(record))
     }

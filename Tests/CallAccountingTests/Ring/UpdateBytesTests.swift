@@ -8,21 +8,21 @@ import Testing
 @Suite("Signals as bytes for the ring")
 struct UpdateBytesTests {
     private struct Entry: Hashable {
-        var signal: CallUpdate
+        var update: CallUpdate
         var texts: CallTexts?
     }
 
     private static func stored(_ entry: Entry) -> [UInt8] {
         withUnsafeTemporaryAllocation(byteCount: UpdateBytes.most, alignment: 8) { room in
             guard let base = room.baseAddress else { return [] }
-            return [UInt8](room[..<UpdateBytes(base: base).store(entry.signal, texts: entry.texts)])
+            return [UInt8](room[..<UpdateBytes(base: base).store(entry.update, texts: entry.texts)])
         }
     }
 
     /// Nil where the bytes are no signal.
     private static func loaded(_ bytes: [UInt8]) -> Entry? {
         bytes.withUnsafeBytes { bytes in
-            UpdateBytes.load(bytes).map { Entry(signal: $0.update, texts: $0.texts) }
+            UpdateBytes.load(bytes).map { Entry(update: $0.update, texts: $0.texts) }
         }
     }
 
@@ -31,15 +31,15 @@ struct UpdateBytesTests {
         let other = CallIdentifier(high: 7, low: .max)
         let counterparts: [CallUpdate.Counterpart] = [.none, .callIfSentByCallee(other), .answererDialog(other)]
         var entries = CallUpdate.Kind.allCases.enumerated().map { index, kind in
-            var signal = CallUpdate(
+            var update = CallUpdate(
                 kind: kind, direction: index.isMultiple(of: 2) ? .inbound : .outbound,
                 call: CallIdentifier(high: .max, low: UInt64(index)), counterpart: counterparts[index % 3],
                 wallMicroseconds: 1_767_225_600_000_000, status: 699, q850Cause: 127, sipCause: 603, trunk: .max,
                 caller: 999_999_999_999_999, destination: 4_930_123_456,
                 reason: index.isMultiple(of: 3) ? nil : .noMatch)
-            signal.marks = .all
-            signal.sessionSeconds = 1_800
-            return Entry(signal: signal)
+            update.marks = .all
+            update.sessionSeconds = 1_800
+            return Entry(update: update)
         }
         let limits = CallTexts.limits
         for isFull in [false, true] {
@@ -48,29 +48,29 @@ struct UpdateBytesTests {
                 sipCallID: fill(limits.sipCallID, 0), brandName: fill(limits.brandName, 0xC3),
                 brandID: fill(limits.brandID, 1), subscriber: fill(limits.subscriber, 0x0A),
                 carrierName: fill(limits.carrierName, 0xFF))
-            var invite = entries[0].signal
+            var invite = entries[0].update
             invite.sessionSeconds = 0  // a signal with texts has no room for it
-            entries.append(Entry(signal: invite, texts: texts))
+            entries.append(Entry(update: invite, texts: texts))
         }
         return entries
     }()
 
     @Test(arguments: entries.indices)
-    func `every field of a stored signal is loaded`(index: Int) {
+    func `every field of a stored update is loaded`(index: Int) {
         #expect(Self.loaded(Self.stored(Self.entries[index])) == Self.entries[index])
     }
 
-    @Test func `the longest signal takes as many bytes as promised`() {
+    @Test func `the longest update takes as many bytes as promised`() {
         #expect(Self.entries.map { Self.stored($0).count }.max() == UpdateBytes.most)
     }
 
     @Test func `texts too long are cut to their limits`() {
         let long = Entry(
-            signal: Self.entries[0].signal, texts: CallTexts(sipCallID: [UInt8](repeating: 65, count: 5_000)))
+            update: Self.entries[0].update, texts: CallTexts(sipCallID: [UInt8](repeating: 65, count: 5_000)))
         #expect(Self.loaded(Self.stored(long))?.texts?.sipCallID.count == 160)
     }
 
-    @Test func `a signal cut off anywhere is no signal`() {
+    @Test func `a update cut off anywhere is no signal`() {
         for entry in Self.entries {
             let bytes = Self.stored(entry)
             for length in 0..<bytes.count { #expect(Self.loaded(Array(bytes.prefix(length))) == nil) }
@@ -94,7 +94,7 @@ struct UpdateBytesTests {
     @Test(arguments: [Int64.min, -1, 1 << 53, .max])
     func `a time no clock shows is damage`(time: Int64) {
         var entry = Self.entries[0]
-        entry.signal.wallMicroseconds = time
+        entry.update.wallMicroseconds = time
         #expect(Self.loaded(Self.stored(entry)) == nil)
     }
 }

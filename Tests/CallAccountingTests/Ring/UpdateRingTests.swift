@@ -32,15 +32,15 @@ final class RingFolder {
 @Suite("Signal ring")
 struct UpdateRingTests {
     private let folder = RingFolder()
-    private let call = OutcomeSignals()
+    private let call = ScriptedUpdates()
     private let texts = CallTexts(
         sipCallID: Array("c4a1@192.0.2.1".utf8), brandName: Array("Acme Bänk".utf8), brandID: Array("b-7".utf8),
         subscriber: Array("1001".utf8))
 
-    private func contents(_ ring: UpdateRing, after: UInt64 = 0) -> (signals: [CallUpdate], skipped: Int) {
-        var signals: [CallUpdate] = []
-        let result = ring.read(after: after, limit: .max) { signal, _ in signals.append(signal) }
-        return (signals, result.skipped)
+    private func contents(_ ring: UpdateRing, after: UInt64 = 0) -> (updates: [CallUpdate], skipped: Int) {
+        var updates: [CallUpdate] = []
+        let result = ring.read(after: after, limit: .max) { update, _ in updates.append(update) }
+        return (updates, result.skipped)
     }
 
     @Test func `what goes in comes out, in order and with its texts`() throws {
@@ -48,26 +48,26 @@ struct UpdateRingTests {
         #expect(ring.opening == .created)
         var gated = call
         gated.reason = .gatedCapReached
-        let signals = [
+        let updates = [
             call.invite(), call.provisional(180, at: 1), call.cancelled(q850: 26, sip: 200, at: 2), gated.invite(),
             CallUpdate(
                 kind: .bye, direction: .outbound, call: CallIdentifier(high: .max, low: 1),
                 counterpart: .callIfSentByCallee(CallIdentifier(high: 2, low: .max)),
                 wallMicroseconds: (1 << 53) - 1, status: 699, trunk: 65_535),
         ]
-        for signal in signals { #expect(ring.append(signal, texts: signal.kind == .invite ? texts : nil)) }
+        for update in updates { #expect(ring.append(update, texts: update.kind == .invite ? texts : nil)) }
         var read: [CallUpdate] = []
         var readTexts: [CallTexts?] = []
         let (position, skipped) = ring.read(after: 0, limit: 100) {
             read.append($0)
             readTexts.append($1)
         }
-        #expect(read == signals)
+        #expect(read == updates)
         #expect(readTexts == [texts, nil, nil, texts, nil])
         // These texts fit into the slot of their INVITE.
         #expect(position == 5)
         #expect(skipped == 0)
-        #expect(contents(ring, after: position).signals.isEmpty)
+        #expect(contents(ring, after: position).updates.isEmpty)
     }
 
     @Test func `texts longer than their place are cut, not spilled`() throws {
@@ -87,8 +87,8 @@ struct UpdateRingTests {
         var position: UInt64 = 0
         for second in 0..<100 {
             #expect(ring.append(call.bye(at: Double(second))))
-            let (next, _) = ring.read(after: position, limit: 10) { signal, _ in
-                #expect(signal.wallMicroseconds == OutcomeSignals.start + Int64(second) * 1_000_000)
+            let (next, _) = ring.read(after: position, limit: 10) { update, _ in
+                #expect(update.wallMicroseconds == ScriptedUpdates.start + Int64(second) * 1_000_000)
             }
             #expect(next == position + 1)
             position = next
@@ -97,17 +97,17 @@ struct UpdateRingTests {
         #expect(ring.shed == .init(unbranded: 0, branded: 0))
     }
 
-    @Test func `a process killed with signals in the ring loses none of them`() throws {
+    @Test func `a process killed with updates in the ring loses none of them`() throws {
         let ring = try UpdateRing(path: folder.path, capacity: 16)
-        let signals = (0..<5).map { call.bye(at: Double($0)) }
-        for signal in signals { ring.append(signal) }
+        let updates = (0..<5).map { call.bye(at: Double($0)) }
+        for update in updates { ring.append(update) }
         ring.release(through: 2)
         let next = try UpdateRing(path: try folder.killed(), capacity: 16)
         #expect(next.opening == .resumed(pending: 3, capacity: 16))
         #expect(next.ringID == ring.ringID)
-        #expect(contents(next, after: 2).signals == Array(signals[2...]))
+        #expect(contents(next, after: 2).updates == Array(updates[2...]))
         next.append(call.invite(), texts: texts)
-        #expect(contents(next, after: 5).signals == [call.invite()])
+        #expect(contents(next, after: 5).updates == [call.invite()])
     }
 
     @Test func `a ring closed and opened again goes on`() throws {
@@ -116,20 +116,20 @@ struct UpdateRingTests {
         ring = nil
         let next = try UpdateRing(path: folder.path, capacity: 16)
         #expect(next.opening == .resumed(pending: 1, capacity: 16))
-        #expect(contents(next).signals == [call.invite()])
+        #expect(contents(next).updates == [call.invite()])
     }
 
     @Test func `what is to be read again is not overwritten meanwhile`() throws {
         let ring = try UpdateRing(path: folder.path, capacity: 8)
-        let signals = (0..<6).map { call.bye(at: Double($0)) }
-        for signal in signals { ring.append(signal) }
+        let updates = (0..<6).map { call.bye(at: Double($0)) }
+        for update in updates { ring.append(update) }
         ring.release(through: 6)
         // The ledger was put back to an older state, which knows only the first two.
         let next = try UpdateRing(path: try folder.killed(), capacity: 8)
         #expect(next.resume(after: 2) == 2)
         let accepted = (6..<14).filter { next.append(call.bye(at: Double($0))) }
         #expect(accepted == [6, 7, 8, 9])
-        #expect(contents(next, after: 2).signals == signals[2...] + accepted.map { call.bye(at: Double($0)) })
+        #expect(contents(next, after: 2).updates == updates[2...] + accepted.map { call.bye(at: Double($0)) })
     }
 
     @Test func `reading begins no earlier than the ring reaches back, and never at what is free`() throws {
@@ -137,13 +137,13 @@ struct UpdateRingTests {
         for second in 0..<8 { ring.append(call.bye(at: Double(second))) }
         ring.release(through: 8)
         for second in 8..<12 { ring.append(call.bye(at: Double(second))) }
-        #expect(contents(ring).signals == (8..<12).map { call.bye(at: Double($0)) })
+        #expect(contents(ring).updates == (8..<12).map { call.bye(at: Double($0)) })
         let next = try UpdateRing(path: try folder.killed(), capacity: 8)
         #expect(next.resume(after: 1) == 4)
-        #expect(contents(next).signals == (4..<12).map { call.bye(at: Double($0)) })
+        #expect(contents(next).updates == (4..<12).map { call.bye(at: Double($0)) })
         #expect(next.ringID == ring.ringID)
         #expect(next.resume(after: 99) == 12)
-        #expect(contents(next).signals.isEmpty)
+        #expect(contents(next).updates.isEmpty)
         // Numbers 13 to 99 mean something else from here on.
         #expect(next.ringID != ring.ringID && next.ringID > 0)
         let again = try UpdateRing(path: try folder.killed(), capacity: 8)
@@ -161,7 +161,7 @@ struct UpdateRingTests {
     }
 
     @Test(arguments: 1...4)
-    func `a signal longer than a slot takes several, and comes out whole wherever the ring begins anew`(
+    func `a update longer than a slot takes several, and comes out whole wherever the ring begins anew`(
         slots: Int
     ) throws {
         let ring = try UpdateRing(path: folder.path, capacity: 8)
@@ -178,16 +178,16 @@ struct UpdateRingTests {
         }
     }
 
-    @Test func `a long signal is taken whole or not at all, and counted as one`() throws {
+    @Test func `a long update is taken whole or not at all, and counted as one`() throws {
         let ring = try UpdateRing(path: folder.path, capacity: 8)
         for second in 0..<6 { #expect(ring.append(call.bye(at: Double(second)))) }
         #expect(!ring.append(call.invite(at: 6), texts: texts(slots: 3)))
         #expect(ring.shed == .init(unbranded: 0, branded: 1))
         #expect(ring.append(call.invite(at: 7), texts: texts(slots: 2)))
-        #expect(contents(ring).signals.map(\.kind) == [.bye, .bye, .bye, .bye, .bye, .bye, .invite])
+        #expect(contents(ring).updates.map(\.kind) == [.bye, .bye, .bye, .bye, .bye, .bye, .invite])
     }
 
-    @Test func `of a long signal whose writer died no part is taken for another`() throws {
+    @Test func `of a long update whose writer died no part is taken for another`() throws {
         let ring = try UpdateRing(path: folder.path, capacity: 16)
         ring.append(call.bye(at: 0))
         // Its texts are what a sender chose: here the number of the slot they lie in, where a number would be.
@@ -199,20 +199,20 @@ struct UpdateRingTests {
         let path = try folder.killed()
         try RingFolder.poke(path, at: 4096 + 128, 0)
         let next = try UpdateRing(path: path, capacity: 16)
-        #expect(contents(next).signals == [call.bye(at: 0), call.bye(at: 2)])
+        #expect(contents(next).updates == [call.bye(at: 0), call.bye(at: 2)])
         #expect(contents(next).skipped == 3)
     }
 
-    @Test func `a long signal that says it is longer than what was written is damaged`() throws {
+    @Test func `a long update that says it is longer than what was written is damaged`() throws {
         let ring = try UpdateRing(path: folder.path, capacity: 16)
         ring.append(call.invite(at: 0), texts: texts(slots: 1))
         let path = try folder.killed()
         // Bytes 64 to 71 of the signal, of which the last four are lengths; now of several slots.
         try RingFolder.poke(path, at: 4096 + 8 + 64, 0x4040_64A0_0100_0101)
         let next = try UpdateRing(path: path, capacity: 16)
-        #expect(contents(next).signals.isEmpty && contents(next).skipped == 1)
+        #expect(contents(next).updates.isEmpty && contents(next).skipped == 1)
         next.append(call.bye(at: 1))
-        #expect(contents(next).signals == [call.bye(at: 1)])
+        #expect(contents(next).updates == [call.bye(at: 1)])
     }
 
     @Test func `a slot whose writer died is skipped, one whose writer lives is waited for`() throws {
@@ -222,12 +222,12 @@ struct UpdateRingTests {
         let path = try folder.killed()
         try RingFolder.poke(path, at: 4096 + 128, 0)
         let next = try UpdateRing(path: path, capacity: 16)
-        #expect(contents(next).signals.map(\.wallMicroseconds) == [0, 2_000_000].map { OutcomeSignals.start + $0 })
+        #expect(contents(next).updates.map(\.wallMicroseconds) == [0, 2_000_000].map { ScriptedUpdates.start + $0 })
         #expect(contents(next).skipped == 1)
 
         // A number claimed by a writer of this process: it is at work, nothing after it is read yet.
         try RingFolder.poke(path, at: 64, 5)
-        #expect(contents(next, after: 3).signals.isEmpty)
+        #expect(contents(next, after: 3).updates.isEmpty)
         #expect(contents(next, after: 3).skipped == 0)
     }
 
@@ -237,12 +237,12 @@ struct UpdateRingTests {
         ring.release(through: 8)
         var forwarded = call.invite()
         forwarded.marks = .forwarded
-        let signals = [
+        let updates = [
             forwarded, call.answered(at: 1, by: [.voicemail, .system], session: 1_800), call.refreshed(90, at: 2),
             call.bye(at: 3),
         ]
-        for signal in signals { ring.append(signal, texts: signal.kind == .invite ? texts : nil) }
-        #expect(contents(ring, after: 8).signals == signals)
+        for update in updates { ring.append(update, texts: update.kind == .invite ? texts : nil) }
+        #expect(contents(ring, after: 8).updates == updates)
     }
 
     @Test func `a slot with impossible bytes is skipped`() throws {
@@ -251,11 +251,11 @@ struct UpdateRingTests {
         let path = try folder.killed()
         try RingFolder.poke(path, at: 4096 + 128 + 8 + 64, 0xFFFF_FFFF_FFFF_FFFF)
         let next = try UpdateRing(path: path, capacity: 16)
-        #expect(contents(next).signals.count == 2)
+        #expect(contents(next).updates.count == 2)
         #expect(contents(next).skipped == 1)
     }
 
-    @Test func `a nearly full ring sheds unbranded signals at the door, a full one all, and counts both`() throws {
+    @Test func `a nearly full ring sheds unbranded updates at the door, a full one all, and counts both`() throws {
         let ring = try UpdateRing(path: folder.path, capacity: 16)
         var unbranded = call
         unbranded.reason = .noMatch
@@ -266,7 +266,7 @@ struct UpdateRingTests {
         #expect(!ring.append(call.invite(at: 17), texts: texts))
         #expect(!ring.append(unbranded.invite(at: 18), texts: texts))
         #expect(ring.shed == .init(unbranded: 2, branded: 1))
-        let kept = contents(ring).signals
+        let kept = contents(ring).updates
         #expect(kept.count == 16)
         #expect(kept.last == call.invite(at: 16))
         ring.release(through: 16)
@@ -293,7 +293,7 @@ struct UpdateRingTests {
         }
         #expect(reason.hasPrefix(problem))
         #expect(FileManager.default.fileExists(atPath: aside))
-        #expect(contents(ring).signals.isEmpty)
+        #expect(contents(ring).updates.isEmpty)
         #expect(ring.append(call.invite(), texts: texts))
     }
 
@@ -335,7 +335,7 @@ struct UpdateRingTests {
     }
 
     @Test(arguments: [(writers: 1, capacity: 64), (writers: 3, capacity: 8)])
-    func `writers and a reader on threads of their own see every signal once and whole`(
+    func `writers and a reader on threads of their own see every update once and whole`(
         writers: Int, capacity: Int
     ) async throws {
         let ring = try UpdateRing(path: folder.path, capacity: capacity)
@@ -346,22 +346,22 @@ struct UpdateRingTests {
                 group.addTask {
                     for number in 1...each {
                         let call = CallIdentifier(high: UInt64(number), low: UInt64(writer))
-                        let signal = CallUpdate(
+                        let update = CallUpdate(
                             kind: .bye, direction: .inbound, call: call, wallMicroseconds: Int64(number),
                             caller: UInt64(number))
-                        while !ring.append(signal) { await Task.yield() }
+                        while !ring.append(update) { await Task.yield() }
                     }
                 }
             }
             var position: UInt64 = 0
             while position < writers * each {
-                let (reached, skipped) = ring.read(after: position, limit: 100) { signal, _ in
-                    let writer = Int(signal.call.low)
+                let (reached, skipped) = ring.read(after: position, limit: 100) { update, _ in
+                    let writer = Int(update.call.low)
                     let expected = next[writer]
                     let isWhole =
-                        signal.call.high == expected && signal.counterpart == .none
-                        && signal.wallMicroseconds == expected && signal.caller == expected
-                    if !isWhole { Issue.record("signal \(expected) of \(writer) is \(signal)") }
+                        update.call.high == expected && update.counterpart == .none
+                        && update.wallMicroseconds == expected && update.caller == expected
+                    if !isWhole { Issue.record("signal \(expected) of \(writer) is \(update)") }
                     next[writer] += 1
                 }
                 #expect(skipped == 0)
@@ -371,6 +371,6 @@ struct UpdateRingTests {
             }
         }
         #expect(next == [Int](repeating: each + 1, count: writers))
-        #expect(contents(ring).signals.isEmpty)
+        #expect(contents(ring).updates.isEmpty)
     }
 }

@@ -37,7 +37,7 @@ final class SettingsFixture: Sendable {
             BrandingSnapshot(index: .empty(profile: configuration.renderingProfile), gates: BrandingGates()))
         return GatewayShared(
             settings: live.current, branding: branding, counters: GatewayCounters(),
-            signals: try UpdateRing(inMemory: 64), probes: TargetProber(seed: 1), calls: CallsInProgress())
+            updates: try UpdateRing(inMemory: 64), probes: TargetProber(seed: 1), calls: CallsInProgress())
     }
 
     private final class PeerCounter: Sendable {

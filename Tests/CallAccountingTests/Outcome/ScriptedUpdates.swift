@@ -5,7 +5,7 @@ import Branding
 @testable import CallAccounting
 
 /// The signals of one call, written as a test reads them: what happened after how many seconds.
-struct OutcomeSignals {
+struct ScriptedUpdates {
     static let start: Int64 = 1_767_225_600_000_000  // 2026-01-01T00:00:00Z
     var call = CallIdentifier(high: 1, low: 2)
     var direction = CallUpdate.Direction.inbound
@@ -13,32 +13,32 @@ struct OutcomeSignals {
     var destination: UInt64 = 61_291_234_567
     var reason: PassThroughReason?
 
-    func invite(at seconds: Double = 0) -> CallUpdate { signal(.invite, seconds) }
-    func provisional(_ status: UInt16, at seconds: Double) -> CallUpdate { signal(.provisional, seconds, status) }
+    func invite(at seconds: Double = 0) -> CallUpdate { update(.invite, seconds) }
+    func provisional(_ status: UInt16, at seconds: Double) -> CallUpdate { update(.provisional, seconds, status) }
     func answered(
         at seconds: Double, by marks: CallUpdate.Marks = [], session: UInt32 = 0
     ) -> CallUpdate {
-        var update = signal(.answered, seconds, 200)
+        var update = update(.answered, seconds, 200)
         update.marks = marks
         update.sessionSeconds = session
         return update
     }
     func refreshed(_ session: UInt32, at seconds: Double) -> CallUpdate {
-        var refresh = signal(.refreshed, seconds)
+        var refresh = update(.refreshed, seconds)
         refresh.sessionSeconds = session
         return refresh
     }
-    func bye(at seconds: Double) -> CallUpdate { signal(.bye, seconds) }
+    func bye(at seconds: Double) -> CallUpdate { update(.bye, seconds) }
 
     func failed(_ status: UInt16, q850: UInt16 = 0, sip: UInt16 = 0, at seconds: Double) -> CallUpdate {
-        signal(.failed, seconds, status, q850, sip)
+        update(.failed, seconds, status, q850, sip)
     }
 
     func cancelled(q850: UInt16 = 0, sip: UInt16 = 0, at seconds: Double) -> CallUpdate {
-        signal(.cancelled, seconds, 0, q850, sip)
+        update(.cancelled, seconds, 0, q850, sip)
     }
 
-    private func signal(
+    private func update(
         _ kind: CallUpdate.Kind, _ seconds: Double, _ status: UInt16 = 0, _ q850: UInt16 = 0, _ sip: UInt16 = 0
     ) -> CallUpdate {
         CallUpdate(
@@ -50,11 +50,11 @@ struct OutcomeSignals {
 
 extension CallStateMachine {
     /// A machine that has taken an INVITE and then the given signals.
-    init(after signals: [CallUpdate], awaitsRedial: Bool = false) {
+    init(after updates: [CallUpdate], awaitsRedial: Bool = false) {
         let texts = CallTexts(
             sipCallID: Array("a1@trunk".utf8), brandName: Array("Acme Bank".utf8), brandID: Array("b-7".utf8),
             subscriber: Array("1001".utf8))
-        self.init(CallRecord(signals[0], texts: texts, trunk: "carrier"), awaitsRedial: awaitsRedial)
-        for signal in signals.dropFirst() { _ = receive(signal) }
+        self.init(CallRecord(updates[0], texts: texts, trunk: "carrier"), awaitsRedial: awaitsRedial)
+        for update in updates.dropFirst() { _ = receive(update) }
     }
 }
