@@ -29,7 +29,7 @@ struct BrandIndexChangeTests {
 
     /// Limits of the delta table: always merged, sometimes merged, never merged.
     @Test(arguments: 1...8, [0, 1_200, .max])
-    func `a changed index equals an index built from scratch`(seed: UInt64, room: Int) throws {
+    func `a changed index equals an index built from scratch`(seed: UInt64, deltaLimit: Int) throws {
         var random = RepeatableRandom(seed: seed)
         var records: [UInt64: BrandRecord] = [:]
         for _ in 0..<2000 {
@@ -38,7 +38,7 @@ struct BrandIndexChangeTests {
         }
         var index = Self.build(records)
         for round in 0..<12 {
-            var change = BrandIndexChange(of: index, generation: Int64(round) + 2, room: room)
+            var change = BrandIndexChange(of: index, generation: Int64(round) + 2, deltaLimit: deltaLimit)
             // Rounds that mostly add, mostly remove, or do both. Brands appear and disappear.
             for _ in 0..<Int.random(in: 0..<900, using: &random) {
                 let digits = UInt64.random(in: 61_200_000_000..<61_200_006_000, using: &random)
@@ -72,31 +72,31 @@ struct BrandIndexChangeTests {
     }
 
     @Test(arguments: [0, 10])
-    func `the original index is unchanged by a change`(room: Int) throws {
+    func `the original index is unchanged by a change`(deltaLimit: Int) throws {
         let records = [UInt64(61_255_500_000): try Self.record(61_255_500_000, 1)]
         let before = Self.build(records)
-        var change = BrandIndexChange(of: before, generation: 2, room: room)
+        var change = BrandIndexChange(of: before, generation: 2, deltaLimit: deltaLimit)
         change.add(try Self.record(61_255_500_000, 2))
         change.add(try Self.record(61_255_500_001, 3))
         let after = change.finish()
         #expect(try BrandIndexTests.name(of: 61_255_500_000, in: before) == "Brand 1")
         #expect(try BrandIndexTests.name(of: 61_255_500_001, in: before) == nil)
         #expect(try BrandIndexTests.name(of: 61_255_500_000, in: after) == "Brand 2")
-        #expect(after.brandCount == (room == 0 ? 2 : 3))
+        #expect(after.brandCount == (deltaLimit == 0 ? 2 : 3))
     }
 
     @Test func `adding and removing a number leaves the delta table empty`() throws {
         let listed = UInt64(61_255_500_000)
         let added = UInt64(61_255_500_001)
         let before = Self.build([listed: try Self.record(listed, 1)])
-        var change = BrandIndexChange(of: before, generation: 2, room: 10)
+        var change = BrandIndexChange(of: before, generation: 2, deltaLimit: 10)
         change.add(try Self.record(added, 2))
         change.remove(try BrandIndexTests.number(listed))
         let between = change.finish()
         #expect(between.count == 1)
         #expect(try BrandIndexTests.name(of: listed, in: between) == nil)
         #expect(try BrandIndexTests.name(of: added, in: between) == "Brand 2")
-        change = BrandIndexChange(of: between, generation: 3, room: 10)
+        change = BrandIndexChange(of: between, generation: 3, deltaLimit: 10)
         change.remove(try BrandIndexTests.number(added))
         change.remove(try BrandIndexTests.number(added))
         change.add(try Self.record(listed, 1))
@@ -112,7 +112,7 @@ struct BrandIndexChangeTests {
         var index = Self.build([listed: try Self.record(listed, 1)])
         // One number changes its brand with every sync. The delta table keeps one entry.
         for round in 2..<200 {
-            var change = BrandIndexChange(of: index, generation: Int64(round), room: 10)
+            var change = BrandIndexChange(of: index, generation: Int64(round), deltaLimit: 10)
             change.add(try Self.record(listed, round))
             index = change.finish()
             #expect(try BrandIndexTests.name(of: listed, in: index) == "Brand \(round)")
@@ -122,7 +122,7 @@ struct BrandIndexChangeTests {
     }
 
     @Test func `changes to an empty index keep their brands`() throws {
-        var change = BrandIndexChange(of: .empty(), generation: 1, room: 10)
+        var change = BrandIndexChange(of: .empty(), generation: 1, deltaLimit: 10)
         for digits in UInt64(61_255_500_000)..<61_255_500_003 { change.add(try Self.record(digits, Int(digits % 10))) }
         let index = change.finish()
         #expect(index.numbers.changes.count == 3)
@@ -131,8 +131,8 @@ struct BrandIndexChangeTests {
     }
 
     @Test(arguments: [(0, 0), (131_071, 0), (131_072, 4_096), (10_000_000, 312_500)])
-    func `the delta table of a large index grows up to 1/32 of the base table`(count: Int, room: Int) {
-        #expect(BrandedNumbers.room(over: count) == room)
+    func `the delta table of a large index grows up to 1/32 of the base table`(count: Int, deltaLimit: Int) {
+        #expect(BrandedNumbers.deltaLimit(for: count) == deltaLimit)
     }
 
     @Test func `a saved delta that removes an absent number is rejected`() {

@@ -44,7 +44,7 @@ struct BrandIndexFileTests {
 
     @Test func `the delta table is saved with the base table`() throws {
         let file = TemporaryFile()
-        var change = BrandIndexChange(of: try Self.sample(), generation: 8, room: 100)
+        var change = BrandIndexChange(of: try Self.sample(), generation: 8, deltaLimit: 100)
         let (gone, renamed, added) = (UInt64(61_255_500_000), UInt64(61_255_500_037), UInt64(61_255_500_001))
         change.remove(try BrandIndexTests.number(gone))
         for digits in [renamed, added] { change.add(try BrandIndexTests.record(digits, "New")) }

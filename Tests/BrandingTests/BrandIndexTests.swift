@@ -145,7 +145,7 @@ struct BrandIndexTests {
     func `brands above the memory limit are left out and earlier ones stay`(isUnique: Bool) throws {
         // A row and its fingerprint count as 64 bytes. A name of 1,000 bytes is cut to 64.
         var builder = BrandIndexBuilder(
-            profile: .init(), generation: 1, expectedCount: 1, numbersAreUnique: isUnique, room: 20_000)
+            profile: .init(), generation: 1, expectedCount: 1, numbersAreUnique: isUnique, memoryLimit: 20_000)
         for number in UInt64(61_255_500_000)..<61_255_501_000 {
             let name = String(repeating: "\(number)", count: 100)
             builder.add(try Self.record(number, number % 2 == 0 ? "Acme" : name))
@@ -158,7 +158,7 @@ struct BrandIndexTests {
     }
 
     @Test func `brands without a readable name count towards the memory limit`() throws {
-        var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1, room: 64 * 100)
+        var builder = BrandIndexBuilder(profile: .init(), generation: 1, expectedCount: 1, memoryLimit: 64 * 100)
         for number in UInt64(61_255_500_000)..<61_255_501_000 {
             var record = try Self.record(number, " ")
             record.brandID = "\(number)"

@@ -32,7 +32,7 @@ package final class BrandIndex: Sendable {
     /// True if the brands fill their memory limit.
     ///
     /// Some brands are then missing, or the next change may drop some.
-    package var isFull: Bool { !brands.fits(in: RenderedBrands.room) }
+    package var isFull: Bool { !brands.fits(in: RenderedBrands.memoryLimit) }
 
     /// Memory in bytes.
     package var memory: Int {

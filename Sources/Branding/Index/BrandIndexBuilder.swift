@@ -26,11 +26,11 @@ package struct BrandIndexBuilder: Sendable {
     ///     their numbers.
     package init(
         profile: RenderingProfile, generation: Int64, expectedCount: Int, numbersAreUnique: Bool = false,
-        room: Int? = nil
+        memoryLimit: Int? = nil
     ) {
         self.profile = profile
         self.generation = generation
-        rendering = BrandRendering(profile, room: room ?? RenderedBrands.room)
+        rendering = BrandRendering(profile, memoryLimit: memoryLimit ?? RenderedBrands.memoryLimit)
         table = NumberTable(expectedCount: expectedCount)
         if !numbersAreUnique { times = Array(repeating: .never, count: table.keys.count) }
     }

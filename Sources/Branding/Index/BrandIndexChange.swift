@@ -9,7 +9,7 @@
 package struct BrandIndexChange: Sendable {
     private let profile: RenderingProfile
     private let generation: Int64
-    private let room: Int
+    private let deltaLimit: Int
     /// The number of brands in the old index.
     ///
     /// They keep their positions.
@@ -25,10 +25,10 @@ package struct BrandIndexChange: Sendable {
     ///   - generation: sequence number of the records in the new index.
     ///   - room: the number of changes above which they are merged into the table. Depends on the size of the index by
     ///     default.
-    package init(of index: BrandIndex, generation: Int64, room: Int? = nil) {
+    package init(of index: BrandIndex, generation: Int64, deltaLimit: Int? = nil) {
         profile = index.profile
         self.generation = generation
-        self.room = room ?? BrandedNumbers.room(over: index.count)
+        self.deltaLimit = deltaLimit ?? BrandedNumbers.deltaLimit(for: index.count)
         oldBrands = index.brandCount
         numbers = index.numbers
         rendering = BrandRendering(profile, behind: index.brands)
@@ -50,7 +50,7 @@ package struct BrandIndexChange: Sendable {
     /// Finishes the index.
     package consuming func finish() -> BrandIndex {
         var brands = rendering.brands
-        if numbers.changes.count > room { numbers.mergeChanges() }
+        if numbers.changes.count > deltaLimit { numbers.mergeChanges() }
         numbers.compact(&brands, addedFrom: oldBrands)
         return BrandIndex(generation: generation, profile: profile, numbers: numbers, brands: brands)
     }

@@ -49,7 +49,7 @@ struct BrandedNumbers: Sendable {
     /// Returns the delta's limit for a base table of `count` numbers.
     ///
     /// Zero for small tables, which are copied within milliseconds.
-    static func room(over count: Int) -> Int { count < 1 << 17 ? 0 : count / 32 }
+    static func deltaLimit(for count: Int) -> Int { count < 1 << 17 ? 0 : count / 32 }
 
     /// Memory in bytes.
     var memory: Int { (table.keys.count + changes.keys.count) * 12 }

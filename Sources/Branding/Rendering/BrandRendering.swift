@@ -7,7 +7,7 @@ struct BrandRendering: Sendable {
     /// The rendered brands, after those passed to `init`.
     private(set) var brands: RenderedBrands
     private let profile: RenderingProfile
-    private let room: Int
+    private let memoryLimit: Int
     private var positions: [BrandFingerprint: UInt32] = [:]
     private static let nameless = UInt32.max
 
@@ -17,10 +17,11 @@ struct BrandRendering: Sendable {
     ///
     /// - Parameter room: the memory limit of the brands in bytes.
     init(
-        _ profile: RenderingProfile, behind brands: RenderedBrands = RenderedBrands(), room: Int = RenderedBrands.room
+        _ profile: RenderingProfile, behind brands: RenderedBrands = RenderedBrands(),
+        memoryLimit: Int = RenderedBrands.memoryLimit
     ) {
         self.profile = profile
-        self.room = room
+        self.memoryLimit = memoryLimit
         self.brands = brands
     }
 
@@ -30,7 +31,7 @@ struct BrandRendering: Sendable {
     mutating func position(of record: BrandRecord) -> UInt32? {
         let fingerprint = BrandFingerprint(record)
         if let known = positions[fingerprint] { return known == Self.nameless ? nil : known }
-        guard brands.fits(in: room, known: positions.count) else { return nil }
+        guard brands.fits(in: memoryLimit, known: positions.count) else { return nil }
         guard let name = DisplayName(record.name, profile: profile) else {
             positions[fingerprint] = Self.nameless
             return nil

@@ -32,12 +32,12 @@ struct RenderedBrands: Sendable {
     ///
     /// Holds about sixteen million brands of usual size. The limit keeps an excessive directory from exhausting memory
     /// at every start.
-    static let room = 2 << 30
+    static let memoryLimit = 2 << 30
 
     /// True if another brand may be added.
     ///
     /// - Parameter known: the number of fingerprints, including those of brands without a displayable name.
-    func fits(in room: Int, known: Int = 0) -> Bool { arena.count + max(rows.count, known) * 64 < room }
+    func fits(in memoryLimit: Int, known: Int = 0) -> Bool { arena.count + max(rows.count, known) * 64 < memoryLimit }
 
     /// Restores saved arrays.
     ///
@@ -60,10 +60,10 @@ struct RenderedBrands: Sendable {
         row.icon = added { info.appendIcon(to: &$0) }
         row.reason = added { info.appendReason(to: &$0) }
         row.brandID = added { arena in
-            var room = Self.maxBrandIDBytes
-            for character in brandID.utf8.count <= room ? brandID[...] : brandID.prefix(room) {
-                room -= character.utf8.count
-                guard room >= 0 else { break }
+            var memoryLimit = Self.maxBrandIDBytes
+            for character in brandID.utf8.count <= memoryLimit ? brandID[...] : brandID.prefix(memoryLimit) {
+                memoryLimit -= character.utf8.count
+                guard memoryLimit >= 0 else { break }
                 arena.append(contentsOf: character.utf8)
             }
         }
