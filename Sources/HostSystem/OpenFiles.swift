@@ -36,13 +36,13 @@ package struct OpenFiles: Hashable, Sendable {
     }
 
     /// Connections that leave enough descriptors for the rest, at most the requested number.
-    package var connectionsWithRoom: Int { min(connections, max(allowed - Self.others, allowed / 2)) }
+    package var allowedConnections: Int { min(connections, max(allowed - Self.others, allowed / 2)) }
 
     /// Describes a shortage for the operator; nil without one.
     package var shortage: String? {
-        guard connectionsWithRoom < connections else { return nil }
+        guard allowedConnections < connections else { return nil }
         return """
-            only \(connectionsWithRoom) of \(connections) connections are taken: the system allows \(allowed) open files, \
+            only \(allowedConnections) of \(connections) connections are taken: the system allows \(allowed) open files, \
             \(connections + Self.others) are needed; raise LimitNOFILE= of the unit, or the hard limit (ulimit -Hn)
             """
     }

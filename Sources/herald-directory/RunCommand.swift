@@ -85,7 +85,7 @@ struct RunCommand: AsyncParsableCommand {
         }
         let files = OpenFiles.allow(connections: configuration.connections)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
-        server.connections.most = files.connectionsWithRoom
+        server.connections.most = files.allowedConnections
         server.connections.perClient = configuration.connectionsPerClient
         server.connections.longestResponse = configuration.responseTimeout
         return server

@@ -73,7 +73,7 @@ struct HostileCallTests {
     }
 
     @Test(arguments: [";tag=", ";tag=x;tag=", ";tag=;tag=x", ";tag=x;tag=y"])
-    func `a tag is not empty and stands once`(tags: String) throws {
+    func `a tag is not empty and isPresent once`(tags: String) throws {
         let gateway = try GatewayUnderTest(numbers: [])
         for text in [
             request("INVITE", toTag: tags), request("INVITE").replacing(";tag=a\n", with: "\(tags)\n"),

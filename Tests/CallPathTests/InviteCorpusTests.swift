@@ -81,7 +81,7 @@ struct InviteCorpusTests {
     }
 
     @Test(arguments: InviteCorpus.rows)
-    func `the name stands in every header that may show it, and one Call-Info is the gateway's`(
+    func `the name isPresent in every header that may show it, and one Call-Info is the gateway's`(
         row: InviteCorpus.Row
     ) throws {
         let gateway = try GatewayUnderTest(numbers: InviteCorpus.rows.compactMap(\.number))

@@ -66,7 +66,7 @@ struct RegistrationPathTests {
         #expect(sent.contains("\r\nContact: <sip:office@192.0.2.20:5060>\r\n"))
     }
 
-    @Test func `the gateway's Path stands above one that is there, RFC 3327 §5.2`() throws {
+    @Test func `the gateway's Path isPresent above one that is there, RFC 3327 §5.2`() throws {
         let (gateway, _) = try gateway()
         let text = register("Supported: path\nPath: <sip:edge.office.example;lr>\n")
         let sent = try #require(gateway.receive(text, from: pbx).to(trunk).first)

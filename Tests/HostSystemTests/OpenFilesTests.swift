@@ -15,7 +15,7 @@ struct OpenFilesTests {
         (connections: 100, allowed: 1024, room: 100),
     ]) func `connections leave room for everything else`(connections: Int, allowed: Int, room: Int) {
         let files = OpenFiles(connections: connections, allowed: allowed)
-        #expect(files.connectionsWithRoom == room)
+        #expect(files.allowedConnections == room)
         #expect((files.shortage == nil) == (room == connections))
     }
 

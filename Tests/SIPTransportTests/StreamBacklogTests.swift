@@ -15,9 +15,9 @@ struct StreamBacklogTests {
     }
 
     /// The first byte of each message of a turn.
-    private func turn(_ backlog: inout StreamBacklog) -> [UInt8] {
+    private func round(_ backlog: inout StreamBacklog) -> [UInt8] {
         var numbers: [UInt8] = []
-        backlog.takeTurn { if case .message(let bytes, _) = $0 { numbers += bytes.prefix(1) } }
+        backlog.takeRound { if case .message(let bytes, _) = $0 { numbers += bytes.prefix(1) } }
         return numbers
     }
 
@@ -26,29 +26,29 @@ struct StreamBacklogTests {
         var backlog = StreamBacklog(of: inbox)
         #expect(inbox.offer((0..<40).map { message(10, $0) }))
         backlog.renew()
-        #expect(turn(&backlog) == Array(0..<UInt8(StreamBacklog.turn)))
+        #expect(round(&backlog) == Array(0..<UInt8(StreamBacklog.round)))
         #expect(inbox.offer([message(10, 99)]))
         backlog.renew()
-        #expect(turn(&backlog) == Array(UInt8(StreamBacklog.turn)..<40))
+        #expect(round(&backlog) == Array(UInt8(StreamBacklog.round)..<40))
         #expect(backlog.isEmpty)
         backlog.renew()
-        #expect(turn(&backlog) == [99])
+        #expect(round(&backlog) == [99])
         #expect(inbox.waitingBytes == 0)
     }
 
-    @Test func `what was taken counts as waiting until its turn is over`() {
+    @Test func `what was taken counts as waiting until its round is over`() {
         let inbox = StreamInbox {}
         var backlog = StreamBacklog(of: inbox)
-        let each = StreamBacklog.fullBytes / (4 * StreamBacklog.turn)
-        #expect(inbox.offer((0..<4 * StreamBacklog.turn).map { _ in message(each) }))
+        let each = StreamBacklog.fullBytes / (4 * StreamBacklog.round)
+        #expect(inbox.offer((0..<4 * StreamBacklog.round).map { _ in message(each) }))
         for share in [1, 0.75, 0.5, 0.25, 0] {
             backlog.renew()
             #expect(abs(backlog.filling - share) < 0.001)
-            _ = turn(&backlog)
+            _ = round(&backlog)
         }
     }
 
-    @Test func `as much as a turn may leave is no queue, and more than it holds is more than full`() {
+    @Test func `as much as a round may leave is no queue, and more than it holds is more than full`() {
         let inbox = StreamInbox {}
         let backlog = StreamBacklog(of: inbox)
         #expect(inbox.offer([message(StreamBacklog.emptyBytes)]))
@@ -64,10 +64,10 @@ struct StreamBacklogTests {
         #expect(!inbox.offer([message(30, 2), message(30, 3)]))
         backlog.renew()
         #expect(!inbox.offer([message(30, 2), message(30, 3)]), "taken is not handled")
-        #expect(turn(&backlog) == [1])
+        #expect(round(&backlog) == [1])
         #expect(inbox.offer([message(300, 2), message(30, 3)]), "an empty one takes a message of any length")
         backlog.renew()
-        #expect(turn(&backlog) == [2, 3])
+        #expect(round(&backlog) == [2, 3])
     }
 
     @Test func `the worker is woken for the first of what waits, not for each`() {

@@ -48,7 +48,7 @@ final class StreamObserver: Sendable {
     private func take() {
         var backlog = StreamBacklog(of: inbox)
         backlog.renew()
-        kept.withLock { kept in while !backlog.isEmpty { backlog.takeTurn { kept.append($0) } } }
+        kept.withLock { kept in while !backlog.isEmpty { backlog.takeRound { kept.append($0) } } }
     }
 }
 

@@ -97,7 +97,7 @@ struct StreamTroubleTests {
         func trouble(_ port: UInt16, _ reason: String) -> StreamTrouble {
             StreamTrouble(remote: TLSHouse.loopback.with(port: port), isMade: true, reason: reason)
         }
-        var told = ToldTroubles()
+        var told = ReportedTroubles()
         var seconds: Int64 = 0
         func isNews(_ port: UInt16, _ reason: String, after pause: Int64) -> Bool {
             seconds += pause

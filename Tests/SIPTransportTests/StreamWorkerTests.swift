@@ -51,11 +51,11 @@ struct StreamWorkerTests {
     }
 
     @Test func `its element is told how much waits, turn by turn`() async throws {
-        let each = StreamBacklog.fullBytes / (2 * StreamBacklog.turn)
-        let messages = (0..<2 * StreamBacklog.turn).map { [UInt8](repeating: UInt8($0), count: each) }
+        let each = StreamBacklog.fullBytes / (2 * StreamBacklog.round)
+        let messages = (0..<2 * StreamBacklog.round).map { [UInt8](repeating: UInt8($0), count: each) }
         #expect(try await handle(messages, expecting: messages.count) == messages)
         let told = fillings.kept.withLock { $0 }
-        #expect(told[..<StreamBacklog.turn].allSatisfy { $0 == 1 })
-        #expect(told[StreamBacklog.turn...].allSatisfy { $0 == 0.5 })
+        #expect(told[..<StreamBacklog.round].allSatisfy { $0 == 1 })
+        #expect(told[StreamBacklog.round...].allSatisfy { $0 == 0.5 })
     }
 }

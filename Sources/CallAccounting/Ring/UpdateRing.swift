@@ -238,7 +238,7 @@ package struct UpdateRingError: Error, Hashable, CustomStringConvertible {
         case .inUse:
             "the signal ring \(path) is held by another running herald; stop it, or give this one its own ring file"
         case .noSpace(let bytes):
-            "no room for the signal ring \(path) (\(bytes) bytes); free some, or make the ring smaller"
+            "no space for the signal ring \(path) (\(bytes) bytes); free some, or make the ring smaller"
         case .system(let reason):
             "cannot use the signal ring \(path): \(reason); its folder must exist and belong to the user herald runs as"
         }

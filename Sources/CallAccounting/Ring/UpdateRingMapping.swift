@@ -54,8 +54,8 @@ struct UpdateRingMapping: ~Copyable {
 
     /// Puts the bytes of an update together; returns how many slots they need.
     func prepare(_ update: borrowing CallUpdate, texts: CallTexts?) -> UInt64 {
-        guard let room = scratch.baseAddress else { return 0 }
-        return UInt64(UpdateSlot.count(for: UpdateBytes(base: room).store(update, texts: texts)))
+        guard let buffer = scratch.baseAddress else { return 0 }
+        return UInt64(UpdateSlot.count(for: UpdateBytes(base: buffer).store(update, texts: texts)))
     }
 
     /// Copies the prepared bytes into slots from `first` on, and publishes them.

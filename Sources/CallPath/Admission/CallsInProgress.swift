@@ -100,9 +100,9 @@ package final class CallsInProgress: Sendable {
     /// - Parameter turn: a number that grows by one each time; 64 turns look at all calls.
     /// - Returns: how many were ended.
     @discardableResult
-    package func expire(turn: Int, startedBefore milliseconds: UInt64) -> Int {
+    package func expire(round: Int, startedBefore milliseconds: UInt64) -> Int {
         let limit = UInt32(truncatingIfNeeded: milliseconds / 1000)
-        let shard = shards[abs(turn) % shards.count]
+        let shard = shards[abs(round) % shards.count]
         let gone = shard.calls.withLock { calls in
             let gone = calls.filter { $0.value.began < limit }
             for call in gone.keys { calls[call] = nil }

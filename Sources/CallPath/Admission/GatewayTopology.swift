@@ -100,10 +100,11 @@ package struct GatewayTopology: Sendable {
 
     /// Whether a peer may send from an address, whatever its port and before it shows a certificate.
     package func mayBePeer(at address: PeerAddress) -> Bool {
-        func stands(_ sources: [PeerSource], _ group: TargetGroup) -> Bool {
+        func isPresent(_ sources: [PeerSource], _ group: TargetGroup) -> Bool {
             sources.contains { $0.contains(address, anyPort: true) } || group.stand(at: address, anyPort: true)
         }
-        return pbxs.contains { stands($0.sources, $0.targets) } || trunks.contains { stands($0.sources, $0.targets) }
+        return pbxs.contains { isPresent($0.sources, $0.targets) }
+            || trunks.contains { isPresent($0.sources, $0.targets) }
             || former.mayBePeer(at: address)
     }
 

@@ -63,7 +63,7 @@ package final class GatewayElement: SIPElement {
         nextSweep = now.milliseconds + 1000
         sweeps += 1
         if now.milliseconds > settings.longestCall {
-            shared.calls.expire(turn: sweeps, startedBefore: now.milliseconds - settings.longestCall)
+            shared.calls.expire(round: sweeps, startedBefore: now.milliseconds - settings.longestCall)
         }
     }
 

@@ -29,7 +29,7 @@ extension ProxyCore {
             let trunk = settings.topology.trunk(mark: transaction.dialog.trunk, at: now)
         else { return }
         let finding: RegistrarState.Finding =
-            PathField.stands(in: response) ? .accepted : transaction.carriesPath ? .ignored : .notOffered
+            PathField.isPresent(in: response) ? .accepted : transaction.carriesPath ? .ignored : .notOffered
         if finding != .accepted { counters.add(.registrationsWithoutPath) }
         trunk.registrar?.note(finding, at: now.milliseconds)
     }

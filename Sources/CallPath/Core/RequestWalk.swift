@@ -78,7 +78,7 @@ extension ProxyCore {
     /// Rejects a loop and what memory has no capacity for, and starts the walk of the request's kind.
     private func open(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
         let isInitialInvite = arrival.message.method == .invite && !arrival.message.isInDialog
-        if marks.loop.stands(in: arrival.message, sockets: settings.topology.sockets) {
+        if marks.loop.isPresent(in: arrival.message, sockets: settings.topology.sockets) {
             counters.add(.loopsFound)
             return reject(arrival, Refusal(482, "Loop Detected"), for: .loop)
         }

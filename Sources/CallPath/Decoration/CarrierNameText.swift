@@ -7,7 +7,7 @@ import SIPCore
 /// The caller's name as the carrier sent it: whether it is a name, and its form in the records.
 enum CarrierNameText {
     /// True when a header that may show the caller's name has a name other than the number.
-    static func stands(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
+    static func isPresent(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
         func isName(_ value: Range<Int>) -> Bool {
             let extent = NameAddressExtent.scan(message.bytes, value)
             let name = CallerWords.name(in: message, extent.displayName)

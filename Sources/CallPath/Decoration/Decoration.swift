@@ -54,7 +54,8 @@ enum Decoration {
         switch trunk.carrierName {
         case .replace: hasPlace(in: message, from: trunk)
         case .keep: false
-        case .fill: !CarrierNameText.stands(in: message, of: caller, from: trunk) && hasPlace(in: message, from: trunk)
+        case .fill:
+            !CarrierNameText.isPresent(in: message, of: caller, from: trunk) && hasPlace(in: message, from: trunk)
         }
     }
 

@@ -45,6 +45,6 @@ struct GatewayResources {
         let hasStreams = configuration.listen.contains { $0.transport != .udp }
         let files = OpenFiles.allow(connections: hasStreams ? configuration.streams.connections : 0)
         if let shortage = files.shortage { logger.warning("\(shortage)") }
-        return files.connectionsWithRoom
+        return files.allowedConnections
     }
 }

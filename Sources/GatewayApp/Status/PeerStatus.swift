@@ -32,6 +32,7 @@ extension GatewayStatus.Target {
         }
         self.init(
             group: target.group, address: target.address, state: word,
-            takesCalls: target.isUp(at: now.milliseconds), since: wall(since), lastResponse: wall(target.lastHeard))
+            takesCalls: target.isUp(at: now.milliseconds), since: wall(since), lastResponse: wall(target.lastReceivedAt)
+        )
     }
 }

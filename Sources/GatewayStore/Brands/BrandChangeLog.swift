@@ -23,7 +23,7 @@ struct BrandChangeLog {
         let insert = try database.cachedStatement(
             sql: "INSERT OR IGNORE INTO brand_change (generation, number) VALUES (?, ?)")
         for number in numbers { try insert.execute(arguments: [generation, number]) }
-        try makeRoom()
+        try freeSpace()
     }
 
     /// True when every number that changed after `generation` is known.
@@ -58,7 +58,7 @@ struct BrandChangeLog {
     }
 
     /// Deletes whole generations, oldest first, down to the limit.
-    private func makeRoom() throws {
+    private func freeSpace() throws {
         let generations = try Row.fetchCursor(
             database,
             sql: "SELECT generation, COUNT(*) FROM brand_change GROUP BY generation ORDER BY generation DESC")

@@ -63,7 +63,7 @@ struct BrandDatabase {
         guard spare != path else { return nil }
         if FileManager.default.fileExists(atPath: spare), let earlier = try? open(spare) { return earlier }
         remove(spare)
-        if !isDamaged, hasRoom(for: path, beside: spare) {
+        if !isDamaged, hasSpace(for: path, beside: spare) {
             for ending in ["", "-wal"] {
                 try? FileManager.default.copyItem(atPath: path + ending, toPath: spare + ending)
             }
@@ -74,14 +74,14 @@ struct BrandDatabase {
     }
 
     /// The folder may be in memory, so the copy takes at most a third of the free space.
-    private static func hasRoom(for path: String, beside spare: String) -> Bool {
+    private static func hasSpace(for path: String, beside spare: String) -> Bool {
         let sizes = ["", "-wal"].map { ending -> UInt64 in
             var status = stat()
             return stat(path + ending, &status) == 0 ? UInt64(max(0, status.st_size)) : 0
         }
-        var room = statvfs()
-        guard statvfs(URL(fileURLWithPath: spare).deletingLastPathComponent().path, &room) == 0 else { return false }
-        return sizes.reduce(0, +) < UInt64(room.f_bavail) * UInt64(room.f_frsize) / 3
+        var space = statvfs()
+        guard statvfs(URL(fileURLWithPath: spare).deletingLastPathComponent().path, &space) == 0 else { return false }
+        return sizes.reduce(0, +) < UInt64(space.f_bavail) * UInt64(space.f_frsize) / 3
     }
 
     private static func remove(_ path: String) {

@@ -46,7 +46,7 @@ extension LogoStore {
             try markNeed(in: database, now: now)
             let sql = "DELETE FROM logo_file WHERE unneeded_at <= ? RETURNING name"
             return try String.fetchAll(database, sql: sql, arguments: [now - settings.grace])
-                + makeRoom(in: database, keeping: nil, now: now)
+                + freeSpace(in: database, keeping: nil, now: now)
         }
     }
 
@@ -71,7 +71,7 @@ extension LogoStore {
     /// Forgets files above the limit: unneeded ones first, then the least recently used, a picture at a time.
     ///
     /// - Parameter hash: the picture that was just stored; it stays, so that a full store does not fetch in a circle.
-    func makeRoom(in database: Database, keeping hash: String?, now: Int64) throws -> [String] {
+    func freeSpace(in database: Database, keeping hash: String?, now: Int64) throws -> [String] {
         var total = try Int.fetchOne(database, sql: "SELECT COALESCE(SUM(bytes), 0) FROM logo_file") ?? 0
         guard total > settings.maxTotal else { return [] }
         let sql = """

@@ -130,7 +130,7 @@ package struct LogoStore: LogoCache {
                             due_at = ?, failures = 0, status = 'ready', reason = NULL, error = NULL WHERE url = ?
                         """, arguments: [hash, etag, lastModified, now, now, dueAt, url])
                 try markNeed(in: database, now: now)
-                return try makeRoom(in: database, keeping: hash, now: now)
+                return try freeSpace(in: database, keeping: hash, now: now)
             case .failed(let reason, let detail):
                 try database.execute(
                     sql: """

@@ -29,7 +29,7 @@ struct OutcomeRounds {
     private var isStuck = false
     private var lastPrune: Int64?
     private var lastShed: UpdateRing.Shed
-    private var shedTold: Int64?
+    private var shedReportedAt: Int64?
     private let steady: () -> Int64
     /// Microseconds of the monotonic clock; nil if due at once.
     private var lastLook: Int64?
@@ -167,8 +167,8 @@ struct OutcomeRounds {
     private mutating func reportShed() {
         let shed = recorder.shed
         let time = steady()
-        guard shed != lastShed, Self.isDue(shedTold, after: .seconds(60), at: time) else { return }
-        defer { (lastShed, shedTold) = (shed, time) }
+        guard shed != lastShed, Self.isDue(shedReportedAt, after: .seconds(60), at: time) else { return }
+        defer { (lastShed, shedReportedAt) = (shed, time) }
         recorder.log.warning(
             "the update ring is full and sheds updates; see whether the disk is slow or full",
             metadata: [

@@ -56,7 +56,7 @@ package struct NameAddressExtent: Hashable, Sendable {
             case UInt8(ascii: "<"): return position
             case UInt8(ascii: ":"): hasScheme = true
             case UInt8(ascii: ";") where hasScheme && !semicolonsAreText:
-                if isOneWord(bytes, value.lowerBound..<position) { return nil }
+                if isOneToken(bytes, value.lowerBound..<position) { return nil }
                 semicolonsAreText = true
             case UInt8(ascii: "\"") where !quotesAreText && opensString(bytes, position, in: value):
                 let end = QuotedString.end(bytes, openingAt: position, limit: value.upperBound)
@@ -81,7 +81,7 @@ package struct NameAddressExtent: Hashable, Sendable {
     }
 
     /// True for what has no white space inside and is no string: a URI, where it has a scheme.
-    private static func isOneWord(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
+    private static func isOneToken(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Bool {
         let word = LWS.trimmed(bytes, range)
         guard !word.isEmpty, bytes[word.lowerBound] != UInt8(ascii: "\"") else { return false }
         return !word.contains { LWS.contains(bytes[$0]) }

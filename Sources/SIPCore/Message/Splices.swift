@@ -62,10 +62,10 @@ package struct Splices: Sendable {
                 var count = 0
                 eachPiece(of: bytes, arena) { count += $0.count }
                 out.append(addingCapacity: count) { out in
-                    out.withUnsafeMutableBufferPointer { room, written in
-                        let room = UnsafeMutableRawBufferPointer(room)
+                    out.withUnsafeMutableBufferPointer { buffer, written in
+                        let buffer = UnsafeMutableRawBufferPointer(buffer)
                         eachPiece(of: bytes, arena) { piece in
-                            UnsafeMutableRawBufferPointer(rebasing: room[written...]).copyMemory(from: piece)
+                            UnsafeMutableRawBufferPointer(rebasing: buffer[written...]).copyMemory(from: piece)
                             written += piece.count
                         }
                     }

@@ -22,7 +22,7 @@ package struct LoopMark: Hashable, Sendable {
     }
 
     /// True when a Via of the gateway in the request carries the mark.
-    package func stands(in request: SIPMessage, sockets: [LocalSocket]) -> Bool {
+    package func isPresent(in request: SIPMessage, sockets: [LocalSocket]) -> Bool {
         request.anyVia { via in
             guard let via, via.isOwn(in: request, sockets: sockets) else { return false }
             return Self.text(in: request, via).map { Hexadecimal.read(request[$0]) == value } ?? false

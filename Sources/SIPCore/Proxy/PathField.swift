@@ -11,7 +11,7 @@ package enum PathField {
     }
 
     /// True when a message has a Path field.
-    package static func stands(in message: SIPMessage) -> Bool { first(in: message) != nil }
+    package static func isPresent(in message: SIPMessage) -> Bool { first(in: message) != nil }
 
     /// Adds the proxy's address above all present Path values (RFC 3327 §5.2).
     ///

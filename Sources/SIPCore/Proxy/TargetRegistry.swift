@@ -53,7 +53,7 @@ package final class TargetState: Sendable {
     package func isFit(at now: UInt64) -> Bool { fitFrom.load(ordering: .relaxed) <= now }
 
     /// Monotonic milliseconds of its last response to a call or a probe; nil before the first.
-    package var lastHeard: UInt64? {
+    package var lastReceivedAt: UInt64? {
         let last = max(lastResponse.load(ordering: .relaxed), lastProbeResponse.load(ordering: .relaxed))
         return last == 0 ? nil : last
     }
@@ -67,7 +67,7 @@ package final class TargetState: Sendable {
     ///
     /// Ignored if it responded to another call or a probe meanwhile: then this one call keeps it silent.
     package func noteSilence(of waited: UInt64, at now: UInt64) {
-        if lastHeard.map({ $0 + waited < now }) ?? true { note(.silent, at: now) }
+        if lastReceivedAt.map({ $0 + waited < now }) ?? true { note(.silent, at: now) }
     }
 
     /// Records an event of the target.

@@ -152,7 +152,7 @@ package final class TransportWorker: Sendable {
         _ streams: StreamTransport?, at now: Moment
     ) {
         element.filling = backlog.filling
-        backlog.takeTurn { arrival in
+        backlog.takeRound { arrival in
             switch arrival {
             case .message(let bytes, let flow):
                 element.receive(bytes.span, by: flow, at: now)

@@ -10,7 +10,7 @@ import SIPCore
 /// worker's thread.
 struct StreamBacklog {
     /// Messages in one round.
-    static let turn = 32
+    static let round = 32
     /// Waiting bytes that count as full.
     ///
     /// About 10,000 messages, 0.1 s of work. A connection delivers up to a megabyte at once; with a shorter queue that
@@ -49,9 +49,9 @@ struct StreamBacklog {
     /// Handles the messages of one round one by one.
     ///
     /// Their bytes are released at the end of the round.
-    mutating func takeTurn(_ handle: (StreamArrival) -> Void) {
+    mutating func takeRound(_ handle: (StreamArrival) -> Void) {
         var bytes = 0
-        for _ in 0..<Self.turn {
+        for _ in 0..<Self.round {
             guard let arrival = taken.popLast() else { break }
             bytes += arrival.bytes
             handle(arrival)

@@ -13,7 +13,7 @@ final class StreamConnection: ChannelInboundHandler {
     typealias OutboundOut = ByteBuffer
 
     /// The side that opened it.
-    enum Origin: Sendable { case made, acceptedFromPeer, acceptedFromStranger }
+    enum Origin: Sendable { case made, acceptedFromPeer, acceptedFromUnknownPeer }
 
     /// Identifies it to the element; never 0, never reused.
     let number: UInt64

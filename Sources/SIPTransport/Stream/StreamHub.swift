@@ -32,10 +32,10 @@ final class StreamHub {
     private var byWay: [Way: UInt64] = [:]
     private var accepted: [PeerAddress: Int] = [:]
     /// Connections accepted from unknown peers.
-    private var strangers = 0
+    private var unknownPeers = 0
     private var peers = StreamPeers()
     private var lastNumber: UInt64 = 0
-    private var told = ToldTroubles()
+    private var reported = ReportedTroubles()
     private let onTrouble: @Sendable (StreamTrouble) -> Void
 
     init(
@@ -71,16 +71,16 @@ final class StreamHub {
     /// An error closes it.
     func accept(_ channel: any Channel, on listener: StreamListener) throws {
         guard let remote = channel.remoteAddress.flatMap(PeerAddress.init) else { throw StreamRefusal.noAddress }
-        let isStranger = !peers.isPeer(remote)
+        let isUnknownPeer = !peers.isPeer(remote)
         guard connections.count < limits.connections - limits.reserved,
-            !isStranger || strangers < limits.reserved,
+            !isUnknownPeer || unknownPeers < limits.reserved,
             accepted[remote.network, default: 0] < limits.connectionsPerSource
         else {
             counters.add(.refused)
             throw StreamRefusal.tooMany
         }
         counters.add(.accepted)
-        let connection = make(listener, isStranger ? .acceptedFromStranger : .acceptedFromPeer, remote)
+        let connection = make(listener, isUnknownPeer ? .acceptedFromUnknownPeer : .acceptedFromPeer, remote)
         if let identity = listener.identity {
             try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: identity.server))
         }
@@ -168,28 +168,28 @@ final class StreamHub {
                 byWay[Way(socket: connection.socket, remote: connection.remote)] = connection.number
             }
             accepted[connection.remote.network, default: 0] += 1
-            if connection.origin == .acceptedFromStranger { strangers += 1 }
+            if connection.origin == .acceptedFromUnknownPeer { unknownPeers += 1 }
         }
         counters.setOpen(connections.count)
     }
 
     /// Handles a connection that has become usable.
     func secured(_ connection: StreamConnection) {
-        told.over(connection.remote, isMade: connection.origin == .made)
+        reported.over(connection.remote, isMade: connection.origin == .made)
     }
 
     /// Reports a connection that could not be established.
     ///
     /// Failures of unknown peers are only counted.
     func trouble(_ trouble: StreamTrouble, of connection: StreamConnection) {
-        guard connection.origin != .acceptedFromStranger, told.isNews(trouble) else { return }
+        guard connection.origin != .acceptedFromUnknownPeer, reported.isNews(trouble) else { return }
         onTrouble(trouble)
     }
 
     /// Handles the end of an opened connection.
     func closed(_ connection: StreamConnection) {
         if connection.origin != .made, connections[connection.number] != nil {
-            if connection.origin == .acceptedFromStranger { strangers -= 1 }
+            if connection.origin == .acceptedFromUnknownPeer { unknownPeers -= 1 }
             let source = connection.remote.network
             let left = accepted[source, default: 1] - 1
             accepted[source] = left > 0 ? left : nil

@@ -66,7 +66,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
 }
 
 /// Limits the reports: each failure once until a connection with that far end succeeds, and at most one a second.
-struct ToldTroubles {
+struct ReportedTroubles {
     private struct Way: Hashable {
         let remote: PeerAddress
         let isMade: Bool

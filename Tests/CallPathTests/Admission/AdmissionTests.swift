@@ -82,7 +82,7 @@ struct CallsInProgressTests {
         let calls = CallsInProgress()
         let trunk = TrunkCalls()
         for number in 0..<1000 as Range<UInt64> { calls.begin(call(number), on: trunk, at: number < 400 ? 0 : 50_000) }
-        for turn in 0..<64 { calls.expire(turn: turn, startedBefore: 10_000) }
+        for round in 0..<64 { calls.expire(round: round, startedBefore: 10_000) }
         #expect(calls.count == 600 && trunk.count == 600)
     }
 

@@ -202,7 +202,7 @@ struct SIPMessageIndexTests {
         }
     }
 
-    @Test func `the tag of From and To stands behind the URI`() throws {
+    @Test func `the tag of From and To isPresent behind the URI`() throws {
         let message = try WireMessage.message([
             "OPTIONS sip:a@b SIP/2.0", "f: \"x;tag=no\" <sip:a;tag=no@b;tag=no>;x;TAG = yes ;tag=no",
             "t: sip:a@b;tag=t",

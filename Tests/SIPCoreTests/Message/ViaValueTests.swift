@@ -62,7 +62,7 @@ struct ViaValueTests {
         ["SIP/2.0/UDP a,SIP/2.0/UDP b,SIP/2.0/UDP c"],
         ["SIP/2.0/UDP a,", ",SIP/2.0/UDP b"],
     ])
-    func `the second value stands on the same line or the next`(lines: [String]) throws {
+    func `the second value isPresent on the same line or the next`(lines: [String]) throws {
         let message = try WireMessage.message(["SIP/2.0 200 OK"] + lines.map { "v: \($0)" })
         let top = try #require(message.topVia)
         #expect(message.text(top.value.host) == "a")

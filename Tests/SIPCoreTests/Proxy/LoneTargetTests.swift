@@ -77,11 +77,11 @@ struct LoneTargetTests {
 
     @Test func `a targetState knows when it last heard of its target`() {
         let targetState = TargetState(name: "office", rules: TargetHealthRules())
-        #expect(targetState.lastHeard == nil)
+        #expect(targetState.lastReceivedAt == nil)
         targetState.note(.probeSucceeded, at: 7)
-        #expect(targetState.lastHeard == 7)
+        #expect(targetState.lastReceivedAt == 7)
         targetState.note(.responded, at: 9)
-        #expect(targetState.lastHeard == 9)
+        #expect(targetState.lastReceivedAt == 9)
     }
 
     @Test func `a silent target that responded to probes before differs from one that never did, in good health too`() {

@@ -127,16 +127,16 @@ struct StatelessForwardingTests {
         let message = try WireMessage.message(WireMessage.invite)
         let returned = try SIPMessage.index(try Self.forwarded(message))
         let mark = HopMarks(branch: try Self.branch(returned), of: returned, secret: Self.secret).loop
-        #expect(mark.stands(in: returned, sockets: [Self.socket]))
+        #expect(mark.isPresent(in: returned, sockets: [Self.socket]))
         for (old, new) in [
             ("sip:+4930987654@192.0.2.10 SIP", "sip:+4930987655@192.0.2.10 SIP"),
             ("Max-Forwards", "Route: <sip:p1.example.com;lr>\r\nMax-Forwards"),
         ] {
             let changed = try SIPMessage.index(Array(text(returned.bytes).replacing(old, with: new).utf8))
             let spiral = HopMarks(branch: try Self.branch(changed), of: changed, secret: Self.secret).loop
-            #expect(!spiral.stands(in: changed, sockets: [Self.socket]))
+            #expect(!spiral.isPresent(in: changed, sockets: [Self.socket]))
         }
         let first = HopMarks(branch: try Self.branch(message), of: message, secret: Self.secret).loop
-        #expect(!first.stands(in: message, sockets: [Self.socket]))
+        #expect(!first.isPresent(in: message, sockets: [Self.socket]))
     }
 }
