@@ -15,7 +15,10 @@ package final class SteadyBell: Sendable {
 
     /// At one address for its lifetime, as the pthread functions require.
     ///
-    /// The mutex guards `isRung`.
+    /// `nonisolated(unsafe)` is sound here. The pointer never changes, and it is private to this file. `ring` and `wait` alone
+    /// reach `isRung`, each between lock and unlock of `mutex`; the wait on `condition` gives the mutex back while it sleeps.
+    /// pthread mutexes and conditions are made for use by several threads. `init` runs before another thread has the bell.
+    /// `deinit` runs after the last reference is gone, so no thread is in `ring` or `wait` then.
     private nonisolated(unsafe) let state = UnsafeMutablePointer<State>.allocate(capacity: 1)
 
     package init() {
