@@ -268,7 +268,7 @@ if Context.environment["HERALD_BENCHMARKS"] != nil {
                 "SIPCore", "Branding", "CallAccounting", "GatewayStore", "CSQLite", "HostSystem",
                 .product(name: "Benchmark", package: "benchmark"),
             ],
-            path: "Tests/Benchmarks/CallParts",
+            path: "Tests/Bench/CallParts",
             swiftSettings: strict,
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]))
 }

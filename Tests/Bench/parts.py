@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of a call's work one by one: the medians of the micro-benchmarks in Tests/Benchmarks/CallParts.
+"""The parts of a call's work one by one: the medians of the micro-benchmarks in Tests/Bench/CallParts.
 
 `swift package benchmark` would first build a tool for minutes; the program prints its distributions itself.
 """
