@@ -187,6 +187,9 @@ let package = Package(
             name: "GatewayStoreTesting", dependencies: ["GatewayStore", "CallAccounting", "Branding"],
             path: "Tests/GatewayStoreTesting", swiftSettings: strict),
         .target(
+            name: "GatewaySyncTesting", dependencies: ["GatewaySync"], path: "Tests/GatewaySyncTesting",
+            swiftSettings: strict),
+        .target(
             name: "DirectoryFixtures", dependencies: ["DirectoryStore", "Branding"], path: "Tests/DirectoryFixtures",
             swiftSettings: strict),
 
@@ -197,7 +200,7 @@ let package = Package(
             dependencies: [
                 "GatewayApp", "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem",
-                "ChildPrograms", grdb, lifecycle, signals, log,
+                "ChildPrograms", "GatewaySyncTesting", grdb, lifecycle, signals, log,
             ],
             swiftSettings: strict),
         .testTarget(
@@ -215,7 +218,8 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
-                "Branding", "GatewayStoreTesting", "HeraldTesting", httpClient, nio, nioPosix, nioHTTP, nioSSL, x509,
+                "Branding", "GatewayStoreTesting", "GatewaySyncTesting", "HeraldTesting", httpClient, nio, nioPosix,
+                nioHTTP, nioSSL, x509,
                 asn1, crypto, subprocess, system, grdb, lifecycle, log,
             ],
             swiftSettings: strict),

@@ -2,6 +2,7 @@
 
 import CallAccounting
 import CallPath
+import GatewaySyncTesting
 import Synchronization
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 @Suite("The drain before a stop", .timeLimit(.minutes(4)))
 struct CallDrainTests {
     private let log = LogLines()
-    private let time = ManualTime()
+    private let time = ManualTime(start: 1_000)
     private let shared: GatewayShared
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation

@@ -2,6 +2,7 @@
 
 import ConfigurationFiles
 import GatewayStore
+import GatewaySyncTesting
 import ServiceLifecycle
 import Synchronization
 import Testing
@@ -34,7 +35,7 @@ struct CallOutputServiceTests {
 
     /// Runs the service through `seconds` idle seconds and stops it.
     private func play(_ script: Script, seconds: Int) async throws -> [String] {
-        let (time, log) = (ManualTime(), LogLines())
+        let (time, log) = (ManualTime(start: 1_000), LogLines())
         let service = CallOutputService([ScriptedOutput(script: script)], logger: log.logger, time: time.clock)
         let group = ServiceGroup(services: [service], logger: LogLines().logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in

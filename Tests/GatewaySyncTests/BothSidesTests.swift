@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import DirectoryStore
 import Foundation
+import GatewaySyncTesting
 import HeraldTesting
 import Testing
 
@@ -28,7 +29,7 @@ struct BothSidesTests {
 
     private func remote(_ gateway: GatewayFixture) -> RemoteConfigurationService {
         RemoteConfigurationService(
-            client: gateway.client, device: gateway.device, time: gateway.time.keeper, logger: gateway.logger)
+            client: gateway.client, device: gateway.device, time: gateway.time.clock, logger: gateway.logger)
     }
 
     @Test(arguments: [true, false])
@@ -90,7 +91,7 @@ struct BothSidesTests {
         let line = String(repeating: "all is well ", count: 50_000)
         let uploader = DebugUploader(
             client: gateway.client, device: gateway.device, current: gateway.current, stateFolder: gateway.folder.path,
-            content: .init(logs: { [line] }, state: { Data(#"{"version":"1.2.3"}"#.utf8) }), time: gateway.time.keeper,
+            content: .init(logs: { [line] }, state: { Data(#"{"version":"1.2.3"}"#.utf8) }), time: gateway.time.clock,
             logger: gateway.logger)
         await uploader.check()
         let uploads = try DebugUploads(directory.database).latest(limit: 10)

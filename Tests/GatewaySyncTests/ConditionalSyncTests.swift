@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewaySync
+import GatewaySyncTesting
 import Testing
 
 @Suite("Syncs that are conditional", .timeLimit(.minutes(8)))

@@ -3,6 +3,7 @@
 import Branding
 import BrandingAPI
 import Foundation
+import GatewaySyncTesting
 import HeraldTesting
 import Testing
 
@@ -27,7 +28,7 @@ struct DebugUploadTests {
     ) -> DebugUploader {
         DebugUploader(
             client: gateway.client, device: gateway.device, current: gateway.current, stateFolder: gateway.folder.path,
-            content: .init(logs: { logs }, state: { Data(state.utf8) }), time: gateway.time.keeper,
+            content: .init(logs: { logs }, state: { Data(state.utf8) }), time: gateway.time.clock,
             logger: gateway.logger)
     }
 

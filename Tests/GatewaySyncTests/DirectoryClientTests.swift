@@ -2,6 +2,7 @@
 
 import Foundation
 import GatewaySync
+import GatewaySyncTesting
 import Logging
 import Testing
 
@@ -188,5 +189,5 @@ func client(
     settings.resourceTimeout = .seconds(450)
     settings.connectTimeout = .seconds(450)
     configure(&settings)
-    return DirectoryClient(settings, time: time.keeper, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    return DirectoryClient(settings, time: time.clock, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
 }

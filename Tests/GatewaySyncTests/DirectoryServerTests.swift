@@ -7,6 +7,7 @@ import DirectoryServer
 import DirectoryStore
 import Foundation
 import GatewayStore
+import GatewaySyncTesting
 import HeraldTesting
 import Logging
 import ServiceLifecycle
@@ -42,7 +43,7 @@ struct DirectoryServerTests {
         let service = gateway.service()
         // The remote configuration says that the directory can name what is no longer branded.
         await RemoteConfigurationService(
-            client: gateway.client, device: gateway.device, time: gateway.time.keeper, logger: gateway.logger
+            client: gateway.client, device: gateway.device, time: gateway.time.clock, logger: gateway.logger
         ).fetch()
         await service.syncOnce()
         await service.syncOnce()
@@ -65,7 +66,7 @@ struct DirectoryServerTests {
         try directory.put(numbers)
         let gateway = try await GatewayFixture(directory.url, key: directory.key)
         await RemoteConfigurationService(
-            client: gateway.client, device: gateway.device, time: gateway.time.keeper, logger: gateway.logger
+            client: gateway.client, device: gateway.device, time: gateway.time.clock, logger: gateway.logger
         ).fetch()
         await gateway.service().syncOnce()
         try directory.put(["+61412000004"])

@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import GatewaySync
+import GatewaySyncTesting
 import HeraldTesting
 import Testing
 

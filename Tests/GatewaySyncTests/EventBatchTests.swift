@@ -4,6 +4,7 @@ import Branding
 import BrandingAPI
 import CallAccounting
 import Foundation
+import GatewaySyncTesting
 import Testing
 
 @testable import GatewaySync

@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewaySync
+import GatewaySyncTesting
 import HeraldTesting
 import ServiceLifecycle
 import Synchronization
@@ -83,7 +84,7 @@ struct EventSenderTests {
         let sender = gateway.sender()
         for _ in 0..<3 {
             let wait = await sender.sendBatch()
-            try await gateway.time.keeper.sleep(wait)
+            try await gateway.time.clock.sleep(wait)
         }
         let bodies = peer.requests.map(\.body)
         #expect(bodies.count == 3)
@@ -110,7 +111,7 @@ struct EventSenderTests {
         let sender = gateway.sender()
         for _ in 0..<60 where sender.counts.delivered < keys.count {
             let wait = await sender.sendBatch()
-            try await gateway.time.keeper.sleep(wait)
+            try await gateway.time.clock.sleep(wait)
         }
         #expect(gateway.outbox.fates.allSatisfy { if case .delivered = $0 { true } else { false } })
         #expect(ledger.withLock { $0 } == Dictionary(uniqueKeysWithValues: keys.map { ($0, 2) }))

@@ -6,6 +6,7 @@ import Foundation
 import GatewayStore
 import GatewayStoreTesting
 import GatewaySync
+import GatewaySyncTesting
 import HeraldTesting
 import Logging
 import Synchronization
@@ -43,7 +44,7 @@ final class GatewayFixture: Sendable {
         }
         let gates = try await cache.syncState().gates
         current = CurrentBranding(BrandingSnapshot(index: try await index.load(), gates: gates))
-        publisher = BrandingPublisher(current: current, cache: cache, time: time.keeper, logger: logger)
+        publisher = BrandingPublisher(current: current, cache: cache, time: time.clock, logger: logger)
         client = try GatewaySyncTests.client(at: url, key: key, time: time, configure: configure)
     }
 
@@ -61,13 +62,13 @@ final class GatewayFixture: Sendable {
     func service(_ schedule: SyncSchedule = SyncSchedule()) -> SyncService {
         SyncService(
             client: client, cache: cache, publisher: publisher, device: device, stateFolder: folder.path,
-            schedule: schedule, time: time.keeper, logger: logger, index: { [index] in try await index.rebuild() })
+            schedule: schedule, time: time.clock, logger: logger, index: { [index] in try await index.rebuild() })
     }
 
     func sender(_ schedule: EventSchedule = EventSchedule()) -> EventSender {
         EventSender(
             client: client, outbox: outbox, publisher: publisher, device: device, schedule: schedule,
-            time: time.keeper, logger: logger)
+            time: time.clock, logger: logger)
     }
 
     /// The stored records by number, straight from the index a new start would use.

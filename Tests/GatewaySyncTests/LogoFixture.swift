@@ -6,6 +6,7 @@ import Foundation
 import GatewayStore
 import GatewayStoreTesting
 import GatewaySync
+import GatewaySyncTesting
 import HeraldTesting
 import Logging
 import Synchronization
@@ -70,7 +71,7 @@ final class LogoFixture: Sendable {
                 seen.builds.withLock { $0 += 1 }
                 await publisher.publish(try await index.rebuild())
             },
-            time: time.keeper, logger: logger)
+            time: time.clock, logger: logger)
         self.store = store
         self.current = current
         try await store.prepare(now: time.now)

@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import Foundation
 import GatewayStore
+import GatewaySyncTesting
 import Synchronization
 import Testing
 
@@ -22,7 +23,7 @@ struct NumberLookupTests {
     {
         NumberLookup(
             client: gateway.client, device: gateway.device, publisher: gateway.publisher, schedule: schedule,
-            time: gateway.time.keeper, logger: gateway.logger,
+            time: gateway.time.clock, logger: gateway.logger,
             store: { [cache = gateway.cache] in try await cache.addProvisional($0) },
             index: { [index = gateway.index] in try await index.rebuild() })
     }

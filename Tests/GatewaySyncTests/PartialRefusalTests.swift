@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import Foundation
 import GatewayStore
+import GatewaySyncTesting
 import HeraldTesting
 import Testing
 
@@ -27,7 +28,7 @@ struct PartialRefusalTests {
             let wait = await sender.sendBatch()
             // Successes between the failures: the sender's own wait does not grow.
             #expect(wait <= .seconds(1.1))
-            try await gateway.time.keeper.sleep(wait)
+            try await gateway.time.clock.sleep(wait)
         }
         #expect(sender.counts.delivered == 35)
         await gateway.client.shutdown()
@@ -50,9 +51,9 @@ struct PartialRefusalTests {
     @Test func `records that grew too old have a sync begin at once`() async throws {
         let peer = try FaultyPeer { _, _ in .json(Self.synced) }
         let gateway = try await GatewayFixture(peer.url)
-        let old = gateway.time.keeper.now() - 7200
+        let old = gateway.time.clock.now() - 7200
         let lifetime = CacheLifetime(
-            publisher: gateway.publisher, state: gateway.client.state, own: .seconds(3600), time: gateway.time.keeper
+            publisher: gateway.publisher, state: gateway.client.state, own: .seconds(3600), time: gateway.time.clock
         ) { old }
         await lifetime.check()
         await gateway.publisher.wantsSync.wait(.seconds(3600), time: .system)
@@ -64,7 +65,7 @@ struct PartialRefusalTests {
         let gateway = try await GatewayFixture(peer.url)
         let lookup = NumberLookup(
             client: gateway.client, device: gateway.device, publisher: gateway.publisher, schedule: LookupSchedule(),
-            time: gateway.time.keeper, logger: gateway.logger, store: { _ in true },
+            time: gateway.time.clock, logger: gateway.logger, store: { _ in true },
             index: { [index = gateway.index] in try await index.rebuild() })
         lookup.ended(callFrom: try #require(E164Number("+61412345678")))
         _ = await lookup.step()
@@ -97,7 +98,7 @@ struct PartialRefusalTests {
         #expect(!gateway.log.lines.contains { $0.contains("api_key") })
         await DeviceLife(
             client: gateway.client, device: gateway.device, stateFolder: gateway.folder.path,
-            time: gateway.time.keeper, logger: gateway.logger
+            time: gateway.time.clock, logger: gateway.logger
         ).report(lastSync: nil, isInSync: true)
         #expect(FileManager.default.fileExists(atPath: registered))
         await gateway.client.shutdown()

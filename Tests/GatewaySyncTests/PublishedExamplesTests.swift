@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import Foundation
 import GatewayStore
+import GatewaySyncTesting
 import Testing
 
 @testable import GatewaySync
@@ -270,7 +271,7 @@ struct PublishedExamplesTests {
         let gateway = try await GatewayFixture(peer.url)
         let lookup = NumberLookup(
             client: gateway.client, device: gateway.device, publisher: gateway.publisher, schedule: LookupSchedule(),
-            time: gateway.time.keeper, logger: gateway.logger,
+            time: gateway.time.clock, logger: gateway.logger,
             store: { [cache = gateway.cache] in try await cache.addProvisional($0) },
             index: { [index = gateway.index] in try await index.rebuild() })
         lookup.ended(callFrom: try #require(E164Number(Self.number)))

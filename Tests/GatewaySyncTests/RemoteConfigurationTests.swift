@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import Foundation
 import GatewayStore
+import GatewaySyncTesting
 import Synchronization
 import Testing
 
@@ -14,7 +15,7 @@ import Testing
 struct RemoteConfigurationTests {
     private static func service(_ gateway: GatewayFixture) -> RemoteConfigurationService {
         RemoteConfigurationService(
-            client: gateway.client, device: gateway.device, time: gateway.time.keeper, logger: gateway.logger)
+            client: gateway.client, device: gateway.device, time: gateway.time.clock, logger: gateway.logger)
     }
 
     @Test func `it is asked for with platform and version, and what it says is used`() async throws {
@@ -72,7 +73,7 @@ struct RemoteConfigurationTests {
         let gateway = try await GatewayFixture(peer.url)
         let device = DeviceIdentity(id: "g", platform: own, systemVersion: "Debian 12", version: "1.2.3")
         let service = RemoteConfigurationService(
-            client: gateway.client, device: device, time: gateway.time.keeper, logger: gateway.logger)
+            client: gateway.client, device: device, time: gateway.time.clock, logger: gateway.logger)
         await service.fetch()
         #expect(service.standing.isUpdateDue == isDue)
         #expect(service.standing.minimumVersion == (isDue ? "8.0.0" : nil))
@@ -130,7 +131,7 @@ struct CacheLifetimeTests {
         gateway.client.state.note(remote)
         let last = Mutex(ManualTime.start - Int64(age) * 3600)
         let lifetime = CacheLifetime(
-            publisher: gateway.publisher, state: gateway.client.state, own: own, time: gateway.time.keeper,
+            publisher: gateway.publisher, state: gateway.client.state, own: own, time: gateway.time.clock,
             lastSuccess: { last.withLock { $0 } })
         await lifetime.check()
         #expect((gateway.closed == .stale) == isStale)
@@ -145,7 +146,7 @@ struct CacheLifetimeTests {
         let peer = try FaultyPeer { _, _ in .status(404) }
         let gateway = try await GatewayFixture(peer.url)
         let lifetime = CacheLifetime(
-            publisher: gateway.publisher, state: gateway.client.state, own: .seconds(1), time: gateway.time.keeper,
+            publisher: gateway.publisher, state: gateway.client.state, own: .seconds(1), time: gateway.time.clock,
             lastSuccess: { nil })
         await lifetime.check()
         #expect(gateway.closed == nil)

@@ -3,6 +3,7 @@
 import BrandingAPI
 import Crypto
 import Foundation
+import GatewaySyncTesting
 import NIOHTTP1
 import Testing
 

@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewaySync
+import GatewaySyncTesting
 import HeraldTesting
 import Testing
 

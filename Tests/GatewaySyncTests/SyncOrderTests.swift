@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import Foundation
+import GatewaySyncTesting
 import HeraldTesting
 import ServiceLifecycle
 import Synchronization

@@ -7,6 +7,7 @@ import GRDB
 import GatewayStore
 import GatewayStoreTesting
 import GatewaySync
+import GatewaySyncTesting
 import HeraldTesting
 import ServiceLifecycle
 import Synchronization
@@ -250,7 +251,7 @@ struct SyncServiceTests {
         let gateway = try await GatewayFixture(peer.url)
         let service = SyncService(
             client: gateway.client, cache: gateway.cache, publisher: gateway.publisher, device: gateway.device,
-            stateFolder: gateway.folder.path, time: gateway.time.keeper, logger: gateway.logger,
+            stateFolder: gateway.folder.path, time: gateway.time.clock, logger: gateway.logger,
             whileSyncing: { isSo in told.withLock { $0.append("\(isSo)") } },
             index: {
                 told.withLock { $0.append("indexed") }
@@ -270,7 +271,7 @@ struct SyncServiceTests {
         let mayBuild = Flag()
         let service = SyncService(
             client: gateway.client, cache: gateway.cache, publisher: gateway.publisher, device: gateway.device,
-            stateFolder: gateway.folder.path, time: gateway.time.keeper, logger: gateway.logger,
+            stateFolder: gateway.folder.path, time: gateway.time.clock, logger: gateway.logger,
             index: {
                 guard mayBuild.isSet else { throw CocoaError(.fileReadNoSuchFile) }
                 return try await gateway.index.rebuild()

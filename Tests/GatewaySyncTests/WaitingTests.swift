@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import GatewaySyncTesting
 import HeraldTesting
 import Testing
 
@@ -41,8 +42,8 @@ struct WaitingTests {
         let time = ManualTime()
         signal.ring()
         signal.ring()
-        await signal.wait(.seconds(60), time: time.keeper)
-        async let second: Void = signal.wait(.seconds(60), time: time.keeper)
+        await signal.wait(.seconds(60), time: time.clock)
+        async let second: Void = signal.wait(.seconds(60), time: time.clock)
         await until { !time.sleeping.isEmpty }
         time.advance(by: .seconds(60))
         await second
@@ -51,11 +52,11 @@ struct WaitingTests {
     @Test func `a ring, the end of the time and cancellation each end a wait`() async {
         let signal = AsyncEvent()
         let time = ManualTime()
-        async let rung: Void = signal.wait(.seconds(60), time: time.keeper)
+        async let rung: Void = signal.wait(.seconds(60), time: time.clock)
         await until { !time.sleeping.isEmpty }
         signal.ring()
         await rung
-        let cancelled = Task { await signal.wait(.seconds(60), time: time.keeper) }
+        let cancelled = Task { await signal.wait(.seconds(60), time: time.clock) }
         await until { !time.sleeping.isEmpty }
         cancelled.cancel()
         await cancelled.value
