@@ -41,10 +41,14 @@ package struct TextLogHandler: LineLogHandler {
     }
 
     /// Puts a value in quotation marks if it would read as two values otherwise.
+    ///
+    /// By code points: a quotation mark with a combining mark on it is another `Character`, and still ends a value for a reader.
     private static func value(_ text: String) -> String {
-        let text = visible(text)
-        guard text.isEmpty || text.contains(where: { " =\"".contains($0) }) else { return text }
-        return "\"" + text.replacing("\"", with: "\\\"") + "\""
+        let scalars = visible(text).unicodeScalars
+        guard scalars.isEmpty || scalars.contains(where: { " =\"".unicodeScalars.contains($0) }) else {
+            return String(scalars)
+        }
+        return "\"" + String(scalars.replacing("\"".unicodeScalars, with: "\\\"".unicodeScalars)) + "\""
     }
 
     private static func visible(_ text: String) -> String {

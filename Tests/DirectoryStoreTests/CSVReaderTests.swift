@@ -36,6 +36,18 @@ struct CSVReaderTests {
         #expect(rows.allSatisfy { $0.defect == nil })
     }
 
+    @Test(arguments: [
+        "a\"b", "a\"\u{301},b", "\"\u{301}", "a,\u{301}", "a\n\u{301}b", "=\u{338}1", "'\u{301}x", "e\u{301}",
+    ])
+    func `a written cell is read back, also with combining marks`(cell: String) {
+        let line = CSVLine.text([.text(cell), .plain("next")])
+        let rows = Array(CSVReader(ByteSource(Array(line.utf8))))
+        #expect(
+            rows.map { $0.fields.map { Array($0.utf8) } } == [[Array(CellText.written(cell).utf8), Array("next".utf8)]])
+        #expect(rows.allSatisfy { $0.defect == nil })
+        #expect(rows.first.map { CellText.read($0.fields[0]) } == cell)
+    }
+
     @Test func `a quote that never closes takes the rest with it`() {
         let rows = Array(CSVReader(ByteSource(Array("a,b\n\"c,d\ne,f\n".utf8))))
         #expect(rows.map(\.defect) == [nil, .openQuote])

@@ -49,6 +49,14 @@ struct MetricsTextTests {
         #expect(text.split(separator: "\n").count == 3)
     }
 
+    @Test func `a combining mark on a quote, a backslash or a line end escapes nothing`() {
+        let sample = CounterSample(
+            name: "x_total", help: "a\\\u{301}\n\u{301}b", labels: [.init("trunk", "a\"\u{301} \\\u{301}")], value: 0)
+        let lines = MetricsText(counters: [sample], gauges: []).text.split(separator: "\n")
+        #expect(lines.first == "# HELP x_total a\\\\\u{301}\\n\u{301}b")
+        #expect(lines.last == "x_total{trunk=\"a\\\"\u{301} \\\\\u{301}\"} 0")
+    }
+
     @Test func `names that would break the format are mended`() {
         let text = MetricsText(
             counters: [CounterSample(name: "9 lives-total", help: "", labels: [.init("a:b", "v")], value: 1)],

@@ -28,6 +28,16 @@ struct TextLogHandlerTests {
                 == "2026-11-27T12:00:00Z warning the clock was set a=\"b c\" seconds=-3600 [herald.test]\n")
     }
 
+    /// A caller's name may have combining marks (U+0300 to U+036F), which join the character before them.
+    @Test(arguments: [
+        ("a\"\u{301} outcome=\"", "\"a\\\"\u{301} outcome=\\\"\""), ("a=\u{338}b", "\"a=\u{338}b\""),
+        ("a \u{301}b", "\"a \u{301}b\""),
+    ])
+    func `a mark on a quote, a sign or a blank ends no value`(name: String, value: String) {
+        #expect(
+            line(.info, "call", ["from": "\(name)"]) == "2026-11-27T12:00:00Z info call from=\(value) [herald.test]\n")
+    }
+
     /// Source: sd-daemon(3), syslog(3).
     @Test(arguments: [
         (Logger.Level.info, "<6>"), (.notice, "<5>"), (.warning, "<4>"), (.error, "<3>"), (.critical, "<2>"),

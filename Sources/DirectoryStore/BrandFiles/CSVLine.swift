@@ -21,8 +21,11 @@ enum CSVLine {
     }
 
     /// The text in quotes where RFC 4180 requires them.
+    ///
+    /// By code points, as `CSVReader` reads: a quote with a combining mark on it is a quote.
     private static func quoted(_ text: String) -> String {
         let needs = text.utf8.contains { [UInt8(ascii: ","), UInt8(ascii: "\""), 10, 13].contains($0) }
-        return needs ? "\"" + text.replacing("\"", with: "\"\"") + "\"" : text
+        guard needs else { return text }
+        return "\"" + String(text.unicodeScalars.replacing("\"".unicodeScalars, with: "\"\"".unicodeScalars)) + "\""
     }
 }

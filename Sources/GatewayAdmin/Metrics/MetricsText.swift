@@ -74,11 +74,23 @@ struct MetricsText {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    private static func escapedHelp(_ text: String) -> String {
-        text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
-    }
+    private static func escapedHelp(_ text: String) -> String { escaped(text, alsoQuotes: false) }
 
-    private static func escapedValue(_ text: String) -> String { escapedHelp(text).replacing("\"", with: "\\\"") }
+    private static func escapedValue(_ text: String) -> String { escaped(text, alsoQuotes: true) }
+
+    /// By code points: a backslash with a combining mark on it is another `Character`, and still a backslash for a reader.
+    private static func escaped(_ text: String, alsoQuotes: Bool) -> String {
+        var out = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\n": out.append(contentsOf: "\\n".unicodeScalars)
+            case "\\": out.append(contentsOf: "\\\\".unicodeScalars)
+            case "\"" where alsoQuotes: out.append(contentsOf: "\\\"".unicodeScalars)
+            default: out.append(scalar)
+            }
+        }
+        return String(out)
+    }
 
     /// Returns whole numbers without a fraction, and `+Inf`, `-Inf` and `NaN` in the spelling of the format.
     private static func number(_ value: Double) -> String {
