@@ -83,7 +83,7 @@ extension GatewayElement {
         reject(Arrival(message: request, flow: flow, now: now), Refusal(400, "Bad Header Line"), settings)
     }
 
-    /// Rejects a request whose end its stream does not show (RFC 3261 §18.3); drops a response and an ACK.
+    /// Rejects a request whose end its stream does not show (RFC 3261 §18.3); drops and counts a response and an ACK.
     func rejectUnframed(_ arrival: Arrival, for fault: StreamFault, _ settings: GatewaySettings) {
         guard let method = arrival.message.method, method != .ack else {
             return shared.counters.add(.requestsRefused)

@@ -5,7 +5,7 @@ import Hashing
 /// Distinguishes a loop from a spiral (RFC 3261 §16.3 step 4, §16.6 step 8, RFC 5393 §4.2).
 ///
 /// A keyed hash of everything that decides the route of a request. The gateway's Via carries it as `hl`. A request that
-/// returns with the same mark is a loop. A request that returns with another mark is a spiral and passes.
+/// returns with the same mark is a loop and gets 482. A request with another mark is a spiral and passes, unbranded.
 package struct LoopMark: Hashable, Sendable {
     private let value: UInt64
 

@@ -5,8 +5,10 @@ import Hashing
 /// State of a dialog that travels in the gateway's Record-Route, as the `hd` parameter (RFC 3261 §16.6 step 4).
 ///
 /// Each later request of the dialog returns it in Route. So the state outlives a restart without any memory of the call.
+/// A dialog whose Route does not come back is routed by its URIs alone. The text is hexadecimal: target, origin, payload,
+/// seal. Cookies of an earlier version do not match the seal and are ignored.
 package struct RouteCookie: Hashable, Sendable {
-    /// State that the owner of the proxy keeps; its meaning is the owner's alone.
+    /// State that the user of this type adds to the cookie; SIPCore does not interpret it.
     package struct Payload: Hashable, Sendable {
         package let mark: UInt32
         package let value: UInt64
