@@ -21,7 +21,7 @@ struct AccountCommand: ParsableCommand {
 
         @Flag(
             inversion: .prefixedEnableDisable,
-            help: "Let SIP gateways brand calls, or stop them.")
+            help: "Send voip_dialer_enabled true or false; herald obeys false only if its configuration demands it.")
         var voip: Bool?
 
         @Option(
