@@ -32,7 +32,7 @@ package struct BatchResponse: Codable, Hashable, Sendable {
         package var status: String
         /// The HTTP status that the operation would have on its own, such as 200 or 400.
         ///
-        /// The published example omits it. Then 200 stands for success and 0 for an error.
+        /// The published example omits it. Then 200 means success and 0 an error.
         package var statusCode: Int
         /// The identifier of the event; only on success.
         package var resourceID: String?

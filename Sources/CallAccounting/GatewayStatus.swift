@@ -217,7 +217,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     /// The reason why calls should not be sent here; nil when they may.
     ///
     /// A closed gate, a failed sync and a full outbox are no obstacles: calls go on from the stored copy, or unbranded.
-    /// A PBX without a target that is up is one, unless `health.report_pbx` says otherwise.
+    /// A PBX without a target that is up is one, unless `health.report_pbx` is false.
     package var obstacle: String? {
         if isDraining { return "the gateway drains: calls in progress end, new ones are refused" }
         if listening.isEmpty { return "no socket is listening" }

@@ -49,7 +49,7 @@ package struct TimerWheel: Sendable {
     ///
     /// - Parameters:
     ///   - now: the present, in milliseconds.
-    ///   - capacity: number of timers to make room for at once; more only cost a growth of the array.
+    ///   - capacity: number of timers to reserve memory for; further ones only make the array grow.
     package init(now: UInt64, capacity: Int = 0) {
         present = now
         slots = Array(repeating: Slot(), count: Self.levels * Self.slotsPerLevel)

@@ -119,7 +119,7 @@ struct ConfigurationProblemTests {
             #"herald.yaml:2:15: listen[0].address: port "sip" is out of range (1 to 65535)"#),
         BadFile(
             "  - {address: 0.0.0.0}",
-            "herald.yaml:2:15: listen[0].address: 0.0.0.0 stands for every interface; write one address, or add advertise: with the address for peers"
+            "herald.yaml:2:15: listen[0].address: 0.0.0.0 means every interface; write one address, or add advertise: with the address for peers"
         ),
         BadFile("  - {name: a}", "herald.yaml:2:5: listen[0].address: is missing; write address: 192.0.2.10:5060"),
         BadFile(
@@ -136,7 +136,7 @@ struct ConfigurationProblemTests {
             #"herald.yaml:2:51: listen[0].names[1]: port "0" is out of range (1 to 65535)"#),
         BadFile(
             "  - {address: 192.0.2.1, names: [herald.example, 0.0.0.0]}",
-            "herald.yaml:2:50: listen[0].names[1]: 0.0.0.0 stands for every interface; write a host name or an address"),
+            "herald.yaml:2:50: listen[0].names[1]: 0.0.0.0 means every interface; write a host name or an address"),
         BadFile(
             "  - {address: 192.0.2.1, names: [herald.example, \"192.0.2.20\"]}",
             "herald.yaml:2:5: listen[0]: names contains 192.0.2.20:5060, which is also a target (192.0.2.20:5060); remove it from names"

@@ -22,7 +22,7 @@ struct LogoResponseTests {
         (response(url, url, info: false), "none, branding.call_info is false"),
         (response(http, nil), "none, http is refused unless branding.allow_insecure_logos is true: \(http)"),
         (response(http, http, insecure: true), http),
-        (response("https://u:p@x/{a}", nil), "none, its URL may not stand in a header: https://u:p@x/{a}"),
+        (response("https://u:p@x/{a}", nil), "none, its URL is not allowed in a header: https://u:p@x/{a}"),
         (response(url, own, copy: .init(problem: nil)), "\(own) (copy of \(url))"),
         (
             response(url, url, copy: .init(problem: "the server returned 404")),

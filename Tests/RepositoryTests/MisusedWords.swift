@@ -5,7 +5,7 @@ enum MisusedWords {
     /// The words, and the words to use instead.
     private static let words: [(misused: String, better: String)] = [
         ("answer answers answering unanswered", "response, respond; answered is a 2xx to an INVITE"),
-        ("tell tells told telling", "report, log, send, show"),
+        ("tell tells told telling say says said saying", "report, log, send, show"),
         ("hear hears heard", "receive"),
         ("stand stands stood", "be, lie, appear"),
         ("meet meets met", "handle, reach"),

@@ -56,13 +56,15 @@ struct Prose {
     }
 
     /// The prose of the comments that have lines of their own in a Swift file.
-    init(comments lines: [Substring]) {
-        self.init(
-            page: lines.map { line in
-                let text = line.trimmed
-                guard text.hasPrefix("//"), !text.hasAnyPrefix(["// SPDX", "// MARK", "// swift-"]) else { return "" }
-                return Substring(String(text.drop { $0 == "/" }).trimmed)
-            })
+    init(comments lines: [Substring]) { self.init(page: Self.comments(of: lines)) }
+
+    /// The lines of a Swift file with the text of their comments; empty for lines of code.
+    static func comments(of lines: [Substring]) -> [Substring] {
+        lines.map { line in
+            let text = line.trimmed
+            guard text.hasPrefix("//"), !text.hasAnyPrefix(["// SPDX", "// MARK", "// swift-"]) else { return "" }
+            return Substring(String(text.drop { $0 == "/" }).trimmed)
+        }
     }
 
     private mutating func end(_ paragraph: inout [String]) {

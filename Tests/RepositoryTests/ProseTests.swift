@@ -46,6 +46,13 @@ struct ProseTests {
         }
     }
 
+    @Test func `comments use the words of the field`() throws {
+        for path in Repository.paths(under: "Sources", endingWith: [".swift"]) {
+            let found = MisusedWords.find(in: Prose.comments(of: try Repository.lines(path)))
+            #expect(found.isEmpty, "\(path)\n\(found.joined(separator: "\n"))")
+        }
+    }
+
     // MARK: The measure itself
 
     private static let sample = """

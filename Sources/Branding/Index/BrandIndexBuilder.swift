@@ -22,7 +22,7 @@ package struct BrandIndexBuilder: Sendable {
     ///   - expectedCount: the expected number of records. A smaller value costs a rebuild of the table; a larger one
     ///     wastes memory.
     ///   - numbersAreUnique: true if no number is added twice. Saves eight bytes per slot during the build.
-    ///   - room: the memory limit of the brands in bytes; 2 GiB by default. Further brands are left out together with
+    ///   - memoryLimit: the memory limit of the brands in bytes; 2 GiB by default. Further brands are left out together with
     ///     their numbers.
     package init(
         profile: RenderingProfile, generation: Int64, expectedCount: Int, numbersAreUnique: Bool = false,

@@ -23,7 +23,7 @@ package struct BrandIndexChange: Sendable {
     ///
     /// - Parameters:
     ///   - generation: sequence number of the records in the new index.
-    ///   - room: the number of changes above which they are merged into the table. Depends on the size of the index by
+    ///   - deltaLimit: the number of changes above which they are merged into the table. Depends on the size of the index by
     ///     default.
     package init(of index: BrandIndex, generation: Int64, deltaLimit: Int? = nil) {
         profile = index.profile

@@ -15,7 +15,7 @@ struct BrandRendering: Sendable {
     ///
     /// They are not compared with new brands.
     ///
-    /// - Parameter room: the memory limit of the brands in bytes.
+    /// - Parameter memoryLimit: the memory limit of the brands in bytes.
     init(
         _ profile: RenderingProfile, behind brands: RenderedBrands = RenderedBrands(),
         memoryLimit: Int = RenderedBrands.memoryLimit

@@ -23,7 +23,7 @@ package enum CallOutcome: String, Hashable, Sendable, CaseIterable {
     package var isUnanswered: Bool { self == .missed || self == .busy || self == .rejected }
 }
 
-/// The kind of machine that answers.
+/// The kind of machine that picks up.
 package enum CallAnswerer: String, Hashable, Sendable {
     /// A voicemail box; no person answered.
     case voicemail
@@ -58,15 +58,15 @@ package struct CallEnding: Hashable, Sendable {
         self.cancelled = cancelled
     }
 
-    /// The outcome of an unanswered call.
+    /// The outcome of a call without a 2xx.
     ///
     /// A final response that only a person or a phone can give takes precedence over a CANCEL that it crossed. Other
     /// responses after a CANCEL follow from it. Status codes are not enough: Asterisk sends 603 with Q.850 16 when
-    /// nobody answers, and 403 with Q.850 21 when the user declines (measured with versions 16 and 22).
+    /// nobody picks up, and 403 with Q.850 21 when the user declines (measured with versions 16 and 22).
     package var outcome: CallOutcome {
         if let outcome = outcomeOfDecision { return outcome }
         if cancelled || status == 487 { return outcomeOfCancel }
-        // RFC 3398 §7.2.4.1 and ITU-T Q.850: 18 no user responding, 19 no answer from user (user alerted).
+        // RFC 3398 §7.2.4.1 and ITU-T Q.850: 18 no user responding, 19 user alerted but silent.
         if q850Cause == 19 || (alerted && q850Cause == 18) { return .missed }
         // The phone rang and nobody answered, whatever reason the network gives.
         return alerted ? .missed : .failed

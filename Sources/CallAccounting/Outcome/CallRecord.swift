@@ -37,7 +37,7 @@ package struct CallRecord: Hashable, Sendable {
     package var attempts: Int = 1
     /// The call was forwarded: Diversion, History-Info, 181, 3xx.
     package var isForwarded = false
-    /// The machine that answers or would answer, if the configuration recognises it.
+    /// The machine that picks up or would pick up, if the configuration recognises it.
     package var machine: CallAnswerer?
     /// End of the session unless it is refreshed (RFC 4028); nil without a session timer.
     package var sessionUntil: Int64?
@@ -140,7 +140,7 @@ package struct CallRecord: Hashable, Sendable {
     /// Begin of alerting: the first 180, else the first 182 or 183.
     package var alertedAt: Int64? { ringingAt ?? progressAt }
 
-    /// The machine that answered; nil for a person and while unanswered.
+    /// The machine that answered; nil for a person and before a 2xx.
     package var answeredBy: CallAnswerer? { answeredAt == nil ? nil : machine }
 
     /// Evidence that the name was shown: an alerting phone or a 2xx after a branded INVITE.
@@ -158,7 +158,7 @@ package struct CallRecord: Hashable, Sendable {
         return Self.seconds(from: alertedAt, to: until)
     }
 
-    /// Whole seconds from 2xx to BYE; nil for an unanswered call and without a BYE.
+    /// Whole seconds from 2xx to BYE; nil without a 2xx or a BYE, and for voicemail.
     package var callSeconds: Int? {
         guard let answeredAt, let endedAt, endIsKnown, machine != .voicemail else { return nil }
         return Self.seconds(from: answeredAt, to: endedAt)
@@ -239,7 +239,7 @@ extension CallRecord {
 }
 
 extension CallUpdate.Marks {
-    /// The machine that answers; voicemail takes precedence.
+    /// The machine that picks up; voicemail takes precedence.
     var machine: CallAnswerer? {
         if contains(.voicemail) { return .voicemail }
         return contains(.system) ? .system : nil

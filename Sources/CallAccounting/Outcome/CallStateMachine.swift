@@ -23,7 +23,7 @@ package struct CallStateMachine: Hashable, Sendable {
 
         /// The record has changed.
         package static let changed = Step(rawValue: 1)
-        /// The called side alerts, or answers without an alert; reported once.
+        /// The called side alerts, or sends a 2xx without an alert; reported once.
         package static let reached = Step(rawValue: 2)
         /// The outcome is known and final; reported once.
         package static let ended = Step(rawValue: 4)
@@ -39,7 +39,7 @@ package struct CallStateMachine: Hashable, Sendable {
         package var redial: Int64 = 0
         /// After a CANCEL, for the final response.
         package var cancel: Int64 = 64_000_000
-        /// After the last message of an unanswered call: 15 minutes, or twice Timer C if that is longer (RFC 3261
+        /// After the last message of a call without a 2xx: 15 minutes, or twice Timer C if that is longer (RFC 3261
         /// §16.6).
         ///
         /// A ringing phone repeats its provisional response every minute (§13.3.1.1).
@@ -129,7 +129,7 @@ package struct CallStateMachine: Hashable, Sendable {
         return .changed
     }
 
-    /// Ends an unanswered call whose upstream proxy now asks another destination (serial forking, RFC 3261 §16.5).
+    /// Ends a call without a 2xx whose upstream proxy now tries another destination (serial forking, RFC 3261 §16.5).
     ///
     /// The response to a CANCEL may come later, and is not awaited.
     package mutating func abandonedForNextTarget() -> Step {

@@ -31,9 +31,9 @@ package struct CallUpdate: Hashable, Sendable {
 
         /// The call was or is being forwarded: Diversion, History-Info (RFC 5806, RFC 7044).
         package static let forwarded = Marks(rawValue: 1)
-        /// A voicemail box answers, or is the called party.
+        /// A voicemail box picks up, or is the called party.
         package static let voicemail = Marks(rawValue: 2)
-        /// A queue or menu answers, or is the called party.
+        /// A queue or menu picks up, or is the called party.
         package static let system = Marks(rawValue: 4)
         static let all: Marks = [.forwarded, .voicemail, .system]
     }
@@ -82,7 +82,7 @@ package struct CallUpdate: Hashable, Sendable {
     package var marks: Marks = []
     /// Seconds from this update to the end of the session unless it is refreshed (RFC 4028); 0 for no timer.
     ///
-    /// An update with texts has no room for it.
+    /// An update with texts has no space for it.
     package var sessionSeconds: UInt32 = 0
 
     package init(

@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// An update takes one slot or several in a row. Each slot has a sequence number, and the update has the number of its
 /// first slot. The producer claims the numbers first and publishes the first number last. A slot of a producer that
-/// died in between carries an older number than its place demands. Producers take turns by a lock that they hold for
+/// died in between carries an older number than its place demands. Producers share a lock that they hold for
 /// one update. There is one consumer at a time.
 ///
 /// The two sides share no pointer. Each has its own mapping behind its own lock, as two processes would. Three rules

@@ -68,7 +68,7 @@ struct UpdateRingMapping: ~Copyable {
 
     /// Reads the published update that begins at `first`, at most up to `last`.
     ///
-    /// A damaged update is nil. It takes as many slots as its length says if that is plausible, and one otherwise.
+    /// A damaged update is nil. It takes the slots of its length field if that is plausible, and one otherwise.
     func load(from first: UInt64, through last: UInt64) -> (update: (CallUpdate, CallTexts?)?, slots: UInt64) {
         share(0).copyMemory(from: UnsafeRawBufferPointer(slot(first).bytes))
         guard let length = UpdateBytes.length(UnsafeRawBufferPointer(share(0))) else { return (nil, 1) }

@@ -5,11 +5,11 @@ import Synchronization
 
 /// The calls that have begun and not ended, for limits per trunk and for draining.
 ///
-/// A call may come by several branches: forked upstream, or a copy by another path (RFC 3261 §8.2.2.2). It has failed when
-/// the last of them has.
+/// A call may come by several branches: forked upstream, or a copy by another path (RFC 3261 §8.2.2.2). The call
+/// has failed when its last branch has.
 ///
-/// Kept in shards, each under a lock held for some stores. About 50 bytes a call; past the capacity calls go uncounted
-/// rather than memory growing. Only this process's calls are known: after a restart counting begins anew. Any thread.
+/// Kept in shards, each under a lock held for some stores. A call takes about 50 bytes. Calls above the capacity are not
+/// counted, so that memory does not grow. A restart begins at 0, also with calls in progress. Any thread.
 package final class CallsInProgress: Sendable {
     private struct Entry {
         /// Nil for calls that count for no trunk.
@@ -67,12 +67,12 @@ package final class CallsInProgress: Sendable {
         shard(of: call).calls.withLock { $0[call]?.isAnswered = true }
     }
 
-    /// Notes that a branch of a call has failed.
+    /// Records that a branch of a call has failed.
     ///
-    /// - Returns: why the call has failed, when this was the last of its branches; nil while it goes on. A merged request
-    ///   (482) says nothing of the call where another branch has said more.
+    /// - Returns: the reason why the call has failed, if this was its last branch; nil while it goes on. A merged request
+    ///   (482) is the reason only if no other branch has a reason.
     package func failed(_ call: CallIdentifier, _ failure: CallFailure) -> CallFailure? {
-        let (told, ended): (CallFailure?, Entry?) = shard(of: call).calls.withLock { calls in
+        let (failed, ended): (CallFailure?, Entry?) = shard(of: call).calls.withLock { calls in
             guard var entry = calls[call] else { return (failure, nil) }
             guard !entry.isAnswered else { return (nil, nil) }
             entry.branches -= 1
@@ -81,7 +81,7 @@ package final class CallsInProgress: Sendable {
             return entry.branches == 0 ? (entry.failure, entry) : (nil, nil)
         }
         if let ended { add(-1, ended.trunk) }
-        return told
+        return failed
     }
 
     /// Counts a call that has ended; one that is not known means nothing.
@@ -97,7 +97,7 @@ package final class CallsInProgress: Sendable {
 
     /// Ends the calls of one shard that began before a time: their BYE never came.
     ///
-    /// - Parameter turn: a number that grows by one each time; 64 turns look at all calls.
+    /// - Parameter turn: a number that grows by one each time. It selects the shard; 64 calls of this function cover all.
     /// - Returns: how many were ended.
     @discardableResult
     package func expire(round: Int, startedBefore milliseconds: UInt64) -> Int {

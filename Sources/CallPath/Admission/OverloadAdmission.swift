@@ -19,7 +19,7 @@ struct OverloadAdmission {
 
     /// The filling of the receive queue: 1 is full.
     var filling = 0.0
-    /// One guard for each local address, since an empty queue says nothing of a full one.
+    /// One guard for each local address, since an empty queue must not hide a full one.
     private var guards: [OverloadGuard] = []
     private var tags = RefusalTags()
     /// Monotonic milliseconds until which a shed INVITE may be retransmitted: 64 × T1 after the last (RFC 3261 §17.1.1.2).

@@ -56,9 +56,9 @@ package struct Rejection: Sendable {
     package var cause: Cause
     /// The reason phrase of Herald's response, which names the header or the check.
     package var phrase: StaticString
-    /// What the header said where that can hold no number: the options of a Proxy-Require, the scheme of a URI.
+    /// The header's value if it cannot contain a number: the options of a Proxy-Require, the scheme of a URI.
     package var detail: ShortText
-    /// How many such messages this record stands for.
+    /// Number of messages in this record.
     package var count: UInt64 = 1
     /// Wall clock of the first and of the last of them, in microseconds since 1970.
     package var first: Int64
@@ -82,7 +82,7 @@ package struct Rejection: Sendable {
         last = wallMicroseconds
     }
 
-    /// Whether one record may stand for both: the same host, and of a configured peer the same cause as well.
+    /// True if one record may count both: the same host, and for a configured peer the same cause.
     package func isLike(_ other: Rejection) -> Bool {
         guard source.hasSameHost(as: other.source), sender == other.sender else { return false }
         guard sender.isPeer else { return true }
@@ -90,7 +90,7 @@ package struct Rejection: Sendable {
             && phrase.utf8CodeUnitCount == other.phrase.utf8CodeUnitCount && phrase.utf8Start == other.phrase.utf8Start
     }
 
-    /// Takes a later one of its kind in: its words stand for both.
+    /// Counts a later rejection of the same kind, and takes over its text.
     package mutating func add(_ later: Rejection) {
         let (count, first) = (count, first)
         self = later

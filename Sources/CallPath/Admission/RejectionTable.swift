@@ -3,7 +3,7 @@
 import SIPCore
 import Synchronization
 
-/// Where the call path leaves what it rejects, for a service beside it: a table of fixed size, one record for each
+/// A table of rejected messages of fixed size, written by the call path and emptied by a service: one record for each
 /// sender and cause.
 ///
 /// Any thread. The call path never waits: where the table is in use or full, the message is counted alone.

@@ -5,7 +5,7 @@ import SIPCore
 // Rejected messages in words: the message and its sender, the cause, the remedy.
 
 extension Rejection {
-    /// False where a line would say nothing new: the stop of the gateway is logged, and scanners have a line of their own.
+    /// False if another log line covers the message: that of the gateway's stop, or that of scanners.
     var isWorthALine: Bool { sender != .scanner && cause != .draining }
 
     /// The log line: `INVITE from 198.51.100.9:5060 rejected (403): no trunk or pbx lists this address in sources`.

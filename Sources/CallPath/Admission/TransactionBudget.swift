@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How many transactions may be kept at once, by the configuration or by the memory there is.
+/// The largest number of transactions at a time: configured, or derived from the memory of the machine.
 package struct TransactionBudget: Hashable, Sendable {
     /// The most that is taken without being configured.
     package static let usual = 200_000
     /// The least: less would refuse the calls of a small office.
     package static let least = 1_000
-    /// Bytes of memory that one transaction of the bound stands for: 6 kB of messages on average and 2 kB for itself, and
+    /// Bytes of memory for one transaction of the bound: 6 kB of messages on average and 2 kB for itself, and
     /// as much again that requests of dialogs may take.
     package static let bytesOfOne: UInt64 = 16_384
 

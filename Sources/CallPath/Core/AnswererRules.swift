@@ -3,7 +3,7 @@
 import CallAccounting
 import SIPCore
 
-/// Signs by which a PBX shows that a voicemail box, a queue or a menu answers, and no person.
+/// Signs by which a PBX shows that a voicemail box, a queue or a menu picks up, and no person.
 ///
 /// SIP has no such sign; every PBX and dialplan has its own. Without rules nothing is examined.
 package struct AnswererRules: Hashable, Sendable {
@@ -48,7 +48,7 @@ package struct AnswererRules: Hashable, Sendable {
 
     /// The marks of an INVITE, by its called URI or the target it was forwarded to.
     func marks(ofInvite invite: SIPMessage) -> CallUpdate.Marks {
-        var marks: CallUpdate.Marks = ForwardingSigns.stand(in: invite) ? .forwarded : []
+        var marks: CallUpdate.Marks = ForwardingSigns.arePresent(in: invite) ? .forwarded : []
         guard !isEmpty else { return marks }
         if let called = SIPURI(invite.bytes, invite.requestURI) { note(called, &marks) }
         if let target = ForwardingSigns.lastTarget(of: invite) { note(target, &marks) }
@@ -57,7 +57,7 @@ package struct AnswererRules: Hashable, Sendable {
 
     /// The marks of a 2xx, by Contact and by the connected party in P-Asserted-Identity or Remote-Party-ID (RFC 5876 §4.4).
     func marks(ofResponse response: SIPMessage) -> CallUpdate.Marks {
-        var marks: CallUpdate.Marks = ForwardingSigns.stand(in: response) ? .forwarded : []
+        var marks: CallUpdate.Marks = ForwardingSigns.arePresent(in: response) ? .forwarded : []
         guard !isEmpty else { return marks }
         for field in response.headers {
             if voicemail.match(field, of: response) { marks.insert(.voicemail) }

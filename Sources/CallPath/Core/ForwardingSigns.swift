@@ -7,7 +7,7 @@ import SIPCore
 /// Diversion (RFC 5806) always is one. Every hop of many cores writes History-Info (RFC 7044). So that counts only with a
 /// cause in an entry (RFC 4458, or a Reason in its URI) or a mapping to another user (`mp`).
 enum ForwardingSigns {
-    static func stand(in message: SIPMessage) -> Bool {
+    static func arePresent(in message: SIPMessage) -> Bool {
         if message.has(.diversion) { return true }
         guard message.has(.historyInfo) else { return false }
         return message.headers.contains { $0.name == .historyInfo && isTelling(message[$0.value]) }

@@ -4,7 +4,7 @@ import Branding
 import CallAccounting
 import SIPCore
 
-/// Everything known of an INVITE from a trunk once the branding decision is taken.
+/// An INVITE from a trunk with all that the walk has found out: trunk, identity, branding decision.
 struct InboundContext {
     let arrival: Arrival
     let marks: HopMarks

@@ -2,7 +2,7 @@
 
 import SIPCore
 
-/// A request as it is forwarded.
+/// A request to forward: its bytes, the next hop, the targets to try after it, and the facts of its dialog.
 struct OnwardRequest {
     var bytes: [UInt8] = []
     /// Nil when no target is up.

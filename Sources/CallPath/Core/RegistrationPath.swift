@@ -7,8 +7,9 @@ import SIPCore
 extension ProxyCore {
     /// Puts the gateway's address into the Path of a PBX's REGISTER, where the PBX supports that (RFC 3327 §5.2).
     ///
-    /// Path names the socket towards the carrier, where its calls arrive. REGISTER gets no Record-Route. A later INVITE with
-    /// this Path in Route is a call of the trunk like any other, and goes to the trunk's `pbx`, whichever node registered.
+    /// Path names the socket towards the carrier, where its calls arrive. REGISTER gets no Record-Route. A later INVITE
+    /// with this Path in Route is a call of the trunk like any other, and goes to the trunk's `pbx`, whichever node
+    /// registered.
     ///
     /// - Returns: whether the field was added.
     func addPath(_ arrival: Arrival, to hop: NextHop, of onward: OnwardRequest, into splices: inout Splices) -> Bool {

@@ -106,7 +106,7 @@ extension ProxyCore {
         let parties = CallParties(trunk: trunk.mark, pbx: trunk.pbx.mark)
         guard admit(call, on: trunk, parties, isProtected: isProtected, arrival) else { return }
         let snapshot = branding.load()
-        // The identity holds the trust verdict as well: what the trunk says of the number, as far as it is trusted.
+        // The identity has the trust verdict too: the trunk's claims about the number, as far as it is trusted.
         let identity = CallerIdentity(of: invite, trunk: trunk)
         let decision = decideBranding(of: invite, identity, trunk, snapshot)
         let context = InboundContext(

@@ -3,7 +3,7 @@
 import Branding
 import SIPCore
 
-/// Facts of an INVITE that exclude branding, whoever calls.
+/// Facts of an INVITE that exclude branding for any caller.
 struct CallFacts {
     /// No To tag, no Replaces: a call that begins here (RFC 3261 §12, RFC 3891 §3).
     let isInitial: Bool

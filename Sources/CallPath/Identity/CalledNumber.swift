@@ -3,7 +3,9 @@
 import Branding
 import SIPCore
 
-/// The numbers of a call's own side, by which the accounts recognise a returned call.
+/// The number on the PBX's side of a call: the called one of an inbound call, the calling one of an outbound call.
+///
+/// The accounts compare the two to recognise a callback.
 ///
 /// Trunks that register write an account's name into Request-URI and From, and the number into To and
 /// P-Asserted-Identity.
@@ -13,7 +15,7 @@ enum CalledNumber {
     /// To of a forwarded call has another party's number (RFC 5806, RFC 7044).
     static func of(_ invite: SIPMessage, _ called: SIPURI?, on trunk: TrunkPeer) -> E164Number? {
         if let number = called.flatMap({ CallerIdentity.number(of: $0, trunk: trunk) }) { return number }
-        guard let to = invite.to, !ForwardingSigns.stand(in: invite),
+        guard let to = invite.to, !ForwardingSigns.arePresent(in: invite),
             let address = NameAddress(invite.bytes, to.displayName.lowerBound..<to.parameters.upperBound, to)
         else { return nil }
         return CallerIdentity.number(of: address.uri, trunk: trunk)

@@ -2,7 +2,7 @@
 
 import SIPCore
 
-/// The caller as the carrier wrote it, kept for the operator when no certain number can be read from it.
+/// The caller in the carrier's own text, kept for the operator if no certain number can be read from it.
 enum ReceivedCaller {
     /// Bytes kept.
     static let longest = 64

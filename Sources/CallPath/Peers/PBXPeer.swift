@@ -4,7 +4,7 @@ package import SIPCore
 
 /// A PBX, which gets the branded calls.
 ///
-/// Immutable. A class for the same reason as `TrunkPeer`.
+/// Immutable. A class, so that passing it along the walk of a message costs one reference count.
 package final class PBXPeer: Sendable {
     package let name: String
     /// Its number among PBXs, derived from its name.

@@ -40,7 +40,7 @@ package final class TrunkPeer: Sendable {
     package let normaliser: NumberNormaliser
     /// The headers that may name the caller, in order; the first present one decides.
     package let identityOrder: [IdentityHeader]
-    /// Whether Call-Info other than rich call data (answer-after and the like) passes.
+    /// Whether Call-Info other than rich call data (`answer-after` and the like) passes.
     package let keepsForeignCallInfo: Bool
     package let carrierName: CarrierName
     /// Whether it gets the identity of a PBX's caller that withholds the number.

@@ -90,7 +90,7 @@ struct HeraldSchema {
             if address.isWildcard, !section.has("advertise") {
                 section.problem(
                     "address",
-                    "\(address.host) stands for every interface; write one address, or add advertise: with the address "
+                    "\(address.host) means every interface; write one address, or add advertise: with the address "
                         + "for peers")
             }
             if let advertise, !advertise.isName, advertise.isWildcard || advertise.isIPv6 != address.isIPv6 {
@@ -98,7 +98,7 @@ struct HeraldSchema {
             }
             for (place, own) in ownNames.enumerated() where own.isWildcard {
                 section.problem(
-                    "names", element: place, "\(own.host) stands for every interface; write a host name or an address")
+                    "names", element: place, "\(own.host) means every interface; write a host name or an address")
             }
             return HeraldConfiguration.Listener(
                 name: name, address: address, advertise: advertise, names: ownNames, transport: transport,

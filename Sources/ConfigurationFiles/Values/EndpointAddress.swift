@@ -39,7 +39,7 @@ package struct EndpointAddress: Hashable, Sendable, CustomStringConvertible {
     /// True for 127.0.0.0/8 and ::1.
     package var isLoopback: Bool { isIPv6 ? AddressBytes(host) == AddressBytes("::1") : host.hasPrefix("127.") }
 
-    /// True for 0.0.0.0 and ::, which stand for every interface.
+    /// True for 0.0.0.0 and ::, which mean every interface.
     var isWildcard: Bool { AddressBytes(host)?.bytes.allSatisfy { $0 == 0 } ?? false }
 
     /// Parses an address with a port, or with `defaultPort` if the text has none.

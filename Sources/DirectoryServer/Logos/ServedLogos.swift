@@ -13,9 +13,9 @@ import Synchronization
 /// run. Numbers with a changed logo get a new change number, in one statement for each account.
 ///
 /// The first bytes under a name have the URL `/logos/NAME`. Other bytes have `/logos/NAME?v=` and eight digits of their
-/// hash, because clients cache pictures by URL. If the first bytes return, their first URL returns. A missing logo is left
-/// out of the entry, unless another server has the files (`public_url` without `logos:`). A folder that cannot be read
-/// changes nothing.
+/// hash, because clients cache pictures by URL. If the first bytes return, their first URL returns. A missing logo is
+/// left out of the entry, unless another server has the files (`public_url` without `logos:`). A folder that cannot be
+/// read changes nothing.
 final class ServedLogos: Service {
     /// Time between two comparisons.
     static let pause = Duration.seconds(5)

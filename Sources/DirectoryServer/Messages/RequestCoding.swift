@@ -82,7 +82,7 @@ enum RequestCoding {
                 case Z_OK: continue
                 case Z_STREAM_END where stream.avail_in == 0: return
                 case Z_STREAM_END where bits > 15: inflateReset(&stream)
-                default: throw Refusal.badRequest("The body is not what its Content-Encoding says")
+                default: throw Refusal.badRequest("The body is not encoded as its Content-Encoding declares")
                 }
             }
         }

@@ -5,9 +5,10 @@ import Foundation
 
 /// The rules for the fields of a brand and of a number; the limits are the contract's.
 ///
-/// Names, call reasons, brand identifiers and logos with an invisible character are refused. Such a name can show other text
-/// than its bytes have, or look like another name. It comes from web pages and from fraud. The gateway strips these
-/// characters before a phone shows them, so only a refusal shows the operator the mistake. Stored names stay until they change.
+/// Names, call reasons, brand identifiers and logos with an invisible character are refused. Such a name can show other
+/// text than its bytes have, or look like another name. It comes from web pages and from fraud. The gateway strips
+/// these characters before a phone shows them, so only a refusal shows the operator the mistake. Stored names stay
+/// until they change.
 enum EntryRules {
     /// The fields with a limit, in characters.
     private static let limits = [

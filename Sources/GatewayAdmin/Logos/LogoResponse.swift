@@ -49,7 +49,7 @@ package struct LogoResponse: Hashable, Sendable {
             return "http is refused unless branding.allow_insecure_logos is true: \(named)"
         }
         if copy != nil { return "\(withoutCopy), and logos.missing is none: \(named)" }
-        return "its URL may not stand in a header: \(named)"
+        return "its URL is not allowed in a header: \(named)"
     }
 
     /// The result as one line.

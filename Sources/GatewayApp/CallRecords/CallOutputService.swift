@@ -53,7 +53,7 @@ struct CallOutputService: Service {
             var round = CallOutputRound()
             do {
                 round = try await output.round(at: time.now())
-                // A round without a due call says nothing about a failed output.
+                // A round without a due call does not show whether a failed output works again.
                 if hasProblem, round.sent > 0 {
                     logger.notice("call records go out again")
                     hasProblem = false

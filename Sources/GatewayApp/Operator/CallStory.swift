@@ -33,7 +33,7 @@ struct CallStory {
             ("SIP Call-ID", call.sipCallID), ("then", call.latestSIPCallID), ("direction", call.direction),
             ("trunk", call.trunk), ("from", call.callerShown), ("to", call.destination ?? call.subscriber),
             ("subscriber", call.destination == nil ? nil : call.subscriber), ("brand", call.brandName),
-            ("carrier said", call.carrierName), ("decision", call.decision), ("outcome", call.outcomeShown),
+            ("carrier name", call.carrierName), ("decision", call.decision), ("outcome", call.outcomeShown),
             ("SIP status", call.status.map(String.init)), ("Q.850 cause", call.q850Cause.map(String.init)),
             ("ring", call.ringSeconds.map { "\($0) s" }), ("talk", call.callSeconds.map { "\($0) s" }),
         ]

@@ -117,7 +117,7 @@ package final class BrandCacheIndexFile: Sendable {
         }
         if isNews {
             logger.warning(
-                "the directory has more brands than there is room for; calls from numbers of the others go unbranded",
+                "the directory has more brands than the index can hold; calls from numbers of the others go unbranded",
                 metadata: ["brands": "\(index.brandCount)", "bytes": "\(index.memory)"])
         }
         state.withLock { state in

@@ -38,7 +38,7 @@ package struct LedgerCallRow: Hashable, Sendable, Codable {
     package var latestSIPCallID: String?
     /// True for a forwarded call.
     package var isForwarded: Bool
-    /// `voicemail` or `system`; nil for a person and for an unanswered call.
+    /// `voicemail` or `system`; nil for a person and without a 2xx.
     package var answeredBy: String?
     /// Nil while the call is in progress.
     package var outcome: String?

@@ -126,7 +126,7 @@ package final class DirectoryClient: Sendable, Service {
         return asked <= settings.backoff.limit ? max(own, asked) : nil
     }
 
-    /// Makes one attempt: on the mount that is known to work, or on both in turn.
+    /// Makes one attempt: on the mount that is known to work, or on one after the other.
     ///
     /// The second mount is tried only if the first returns 404 or 405 or does not respond. A mount that worked is given
     /// up only after a 404 to a sync, because 404 has other meanings elsewhere.

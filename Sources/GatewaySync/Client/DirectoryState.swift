@@ -54,7 +54,7 @@ package final class DirectoryState: Sendable {
         for listener in listeners { listener() }
     }
 
-    // MARK: What follows from the remote configuration
+    // MARK: Values of the remote configuration
 
     /// Most events in one request; 1 if the directory takes no batches.
     var eventsInBatch: Int {

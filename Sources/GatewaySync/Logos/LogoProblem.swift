@@ -56,7 +56,7 @@ package enum LogoProblem: Error, Hashable, Sendable, CustomStringConvertible {
         case .redirect(let status): "it redirects (\(status)), which is not followed; let the directory name the target"
         case .status(let status): "the server returned \(status)"
         case .tooLarge(let limit): "it is larger than the \(limit) bytes of logos.max_file"
-        case .notAPicture: "it is neither PNG nor JPEG, whatever its type says"
+        case .notAPicture: "it is neither PNG nor JPEG, whatever its Content-Type is"
         case .cut: "the picture is cut short"
         case .tooManyPixels(let width, let height, let limit):
             "\(width) by \(height) pixels are more than the \(limit) of logos.max_pixels"

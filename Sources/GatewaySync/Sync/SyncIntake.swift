@@ -104,7 +104,7 @@ package struct SyncTally: Hashable, Sendable {
 
     /// Counts items and separates records from inactive numbers.
     ///
-    /// Nil stands for a malformed record.
+    /// Nil is a malformed record.
     mutating func sort(_ items: [BrandingItem?]) -> (records: [BrandRecord], inactive: [InactiveNumber]) {
         var records: [BrandRecord] = []
         var inactive: [InactiveNumber] = []

@@ -19,7 +19,9 @@ extension [UInt8] {
     /// The first position of a byte within a range, without making a slice.
     package func firstIndex(of byte: UInt8, in range: Range<Int>) -> Int? { span.firstIndex(of: byte, in: range) }
 
-    /// True when a word stands within a range, in either case, whatever is around it; in lower case, a letter first.
+    /// True if a range contains a word, ignoring ASCII case.
+    ///
+    /// - Parameter word: in lower case, with a letter first.
     package func mentions(_ word: StaticString, in range: Range<Int>) -> Bool {
         let (text, count) = (span, word.utf8CodeUnitCount)
         let letter = word.withUTF8Buffer { $0[0] }
@@ -32,7 +34,7 @@ extension [UInt8] {
         }
     }
 
-    /// True when a byte stands within a range.
+    /// True if a range contains a byte.
     func contains(_ byte: UInt8, in range: Range<Int>) -> Bool { contains(in: range) { $0.marks(byte) } }
 
     /// True when `marks` marks a byte within a range.

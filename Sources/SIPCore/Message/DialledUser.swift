@@ -2,7 +2,7 @@
 
 /// The dialled number of a sip, sips or tel URI, found without parsing the URI (RFC 3261 §19.1.1, RFC 3966 §3).
 ///
-/// Extents of the bytes it was found in. No allocation.
+/// Holds ranges of the message's bytes, so it allocates nothing.
 package struct DialledUser {
     /// The user or number without its parameters, escapes and separators included.
     package let user: Range<Int>

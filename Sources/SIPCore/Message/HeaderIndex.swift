@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Positions of the header fields that nearly every stop of the walk reads, found once when a message is indexed.
+/// Positions of the header fields that nearly every step of the walk reads, found once when a message is indexed.
 ///
 /// Checks nothing; `RequestValidity` does. No allocation.
 struct HeaderIndex: Sendable {

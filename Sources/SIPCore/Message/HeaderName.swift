@@ -14,7 +14,7 @@ package enum HeaderName: UInt8, Hashable, Sendable {
     case proxyVouched
     /// P-Attestation-Indicator, Attestation-Info, P-Origination-Id, Origination-Id: a carrier's attestation.
     case attestation
-    /// Alert-Info, Answer-Mode and Priv-Answer-Mode: how a phone rings, and whether it answers by itself (RFC 5373).
+    /// Alert-Info, `Answer-Mode` and `Priv-Answer-Mode`: how a phone rings, and whether it picks up by itself (RFC 5373).
     case answering
 
     // Other modules would call the synthesised operator through a witness table, for each header field: 640 instructions of

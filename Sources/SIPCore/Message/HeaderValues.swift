@@ -81,7 +81,7 @@ package struct HeaderParameters: Sequence, IteratorProtocol {
     private var position: Int
     private let end: Int
 
-    /// Iterates the parameters in `bytes[range]`; what stands before the first semicolon is passed over.
+    /// Iterates the parameters in `bytes[range]`, from the first semicolon on.
     package init(_ bytes: [UInt8], _ range: Range<Int>) {
         self.bytes = bytes
         position = bytes.firstIndex(of: UInt8(ascii: ";"), in: range) ?? range.upperBound

@@ -5,9 +5,10 @@ enum HostPort {
     /// Whether what follows the scheme of a Request-URI has a host, at most a port, and no headers (RFC 3261 §19.1.1,
     /// Table 1).
     ///
-    /// An IPv6 address stands in brackets, or its end could be read as a port. An underscore passes: networks have such names.
+    /// An IPv6 address needs brackets, or its end could be read as a port. An underscore passes: networks have such
+    /// names.
     static func isWhole(_ bytes: [UInt8], _ range: Range<Int>) -> Bool {
-        // An at sign stands between user and host alone; a question mark in the user part begins no headers.
+        // An at sign only separates user and host; a question mark in the user part begins no headers.
         let start = bytes[range].lastIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? range.lowerBound
         let text = bytes.span
         let end = text.position(in: start..<range.upperBound) { $0.marks(UInt8(ascii: ";")) }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the parts of a name-addr or addr-spec lie, for edits that touch nothing but the display name.
+/// The positions of the parts of a name-addr or addr-spec, for edits of the display name alone.
 ///
 /// `"Name" <sip:…>;tag=…`, `Name <sip:…>` and the bare `sip:…;tag=…` of From, To, P-Asserted-Identity and
-/// Remote-Party-ID. Source: RFC 3261 §20.10, §20.20 and §25.1. Says where, not whether it is well formed: that is
-/// libosip2's word (`NameAddress`).
+/// Remote-Party-ID. Source: RFC 3261 §20.10, §20.20 and §25.1. It does not check whether
+/// the value is well formed: libosip2 does (`NameAddress`).
 package struct NameAddressExtent: Hashable, Sendable {
     /// The display name with its quotes, without the white space around it; empty at the `<` or URI when there is none.
     package var displayName: Range<Int> { name.range }
-    /// True when the URI stands in angle brackets.
+    /// True if the URI is in angle brackets.
     package let hasBrackets: Bool
     /// The URI, without brackets.
     package var uri: Range<Int> { address.range }
-    /// What follows the URI or its bracket: the header parameters.
+    /// The header parameters, behind the URI or its bracket.
     package var parameters: Range<Int> { rest.range }
 
     private let name: ByteRange
@@ -38,7 +38,7 @@ package struct NameAddressExtent: Hashable, Sendable {
             parameters: min(close + 1, value.upperBound)..<value.upperBound)
     }
 
-    /// The bracket in which the URI stands; nil when it has none.
+    /// The bracket in front of the URI; nil if it has none.
     ///
     /// A bracket inside a quoted string is text. A bracket behind the semicolon of a bare URI belongs to a parameter (RFC 3261
     /// §25.1). Some faults of phones are accepted: a quote inside a word or without its end, and a semicolon in a name without
@@ -73,7 +73,7 @@ package struct NameAddressExtent: Hashable, Sendable {
         return nil
     }
 
-    /// Words of a name stand apart, and a parameter's string behind its `=` (RFC 3261 §25.1).
+    /// White space separates the words of a name, and a parameter's string behind its `=` (RFC 3261 §25.1).
     private static func opensString(_ bytes: Span<UInt8>, _ position: Int, in value: Range<Int>) -> Bool {
         guard position > value.lowerBound else { return true }
         let before = bytes[position - 1]

@@ -3,7 +3,7 @@
 import COsip2
 import Glibc
 
-/// The door to libosip2, the grammar of SIP: it reads, header by header, and never writes (RFC 3261 §25).
+/// Parses single header values and URIs with libosip2; nothing is written with it (RFC 3261 §25).
 ///
 /// Sizes and separators are capped before it sees a byte, because its time grows with the square of long parameter
 /// lists (60 kB of `;a` take 660 ms). Any thread, after `start()`.

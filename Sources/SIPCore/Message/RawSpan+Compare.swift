@@ -34,7 +34,7 @@ extension RawSpan {
         return true
     }
 
-    /// Bit 6 of a letter says that its bit 5 does not count; all else must be the same.
+    /// Compares the bits of two words, except bit 5 of a letter (a byte with bit 6), which is its case.
     @inline(__always)
     private func compares<Word: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
         _ known: UnsafeRawPointer, at offset: Int, as word: Word.Type, _ anyCase: Bool

@@ -18,15 +18,15 @@ package struct Refusal: Error, Sendable {
 
 /// The checks of a request before it is forwarded (RFC 3261 §16.3), and those of every request (§8.1.1).
 ///
-/// Receivers disagree about malformed header lines, so a header field could pass the proxy unseen in one. Such a line has no
-/// colon, no name, a blank in its name, a bare CR, a NUL, or a name that is no token, such as `X-[Foo]` (§25.1). One rule
-/// holds for all of them. A request gets 400 if Via, From, To, Call-ID and CSeq can be read and do not have the fault
-/// (`MalformedRequest`); otherwise it is dropped and counted. An empty tag and a second tag parameter get 400 too: the
-/// receiver could read the other one, and see a new call in a dialog. The host of a Request-URI is checked as well:
-/// `sip:2001:db8::10` gets 400 (RFC 5118 §4.2).
+/// Receivers disagree about malformed header lines, so a header field could pass the proxy unseen in one. Such a line
+/// has no colon, no name, a blank in its name, a bare CR, a NUL, or a name that is no token, such as `X-[Foo]` (§25.1).
+/// One rule holds for all of them. A request gets 400 if Via, From, To, Call-ID and CSeq can be read and do not have
+/// the fault (`MalformedRequest`); otherwise it is dropped and counted. An empty tag and a second tag parameter get 400
+/// too: the receiver could read the other one, and see a new call in a dialog. The host of a Request-URI is checked as
+/// well: `sip:2001:db8::10` gets 400 (RFC 5118 §4.2).
 ///
-/// A response with a line that cannot be separated is dropped and counted. A response with a name that is no token passes.
-/// Nothing hides in it, and dropping it would cost the call.
+/// A response with a line that cannot be separated is dropped and counted. A response with a name that is no token
+/// passes. Nothing hides in it, and dropping it would cost the call.
 package enum RequestValidity {
     /// The first rule a request breaks that is to be forwarded, or nil.
     package static func refusal(of message: SIPMessage) -> Refusal? {
@@ -119,7 +119,7 @@ package enum RequestValidity {
             && closes(message, extent)
     }
 
-    /// What is said of a second field where only one may be; nil for every other one.
+    /// The reason phrase for a second field of a name that must be single; nil for other names.
     private static func repeatedSingle(_ name: HeaderName) -> StaticString? {
         switch name {
         case .from: "Repeated From"

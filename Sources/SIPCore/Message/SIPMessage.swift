@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One received SIP message: its exact bytes and an index of where its parts lie.
+/// One received SIP message: its exact bytes and an index of the positions of its parts.
 ///
 /// Nothing is decoded or copied out; every range is a position in `bytes`. Made by `index(_:limits:)`.
 /// A class, because a structure of 400 bytes would be copied 28 times a call.
@@ -86,7 +86,7 @@ extension SIPMessage {
     /// True when a field of that name is there.
     package func has(_ name: HeaderName) -> Bool { landmarks.position(of: name) != nil }
 
-    /// The topmost Via and the field it stands in; nil when there is none that can be read.
+    /// The topmost Via and its field; nil when there is none that can be read.
     package var topVia: (value: ViaValue, field: HeaderField)? {
         guard let value = landmarks.topVia, let field = first(.via) else { return nil }
         return (value, field)

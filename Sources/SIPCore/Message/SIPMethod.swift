@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The request methods that a proxy treats differently; every other one is relayed alike (RFC 3261 §16).
+/// The request methods that a proxy treats differently; all others are forwarded in one way (RFC 3261 §16).
 package enum SIPMethod: UInt8, Hashable, Sendable {
     case invite, ack, cancel, bye, options, register, other
 

@@ -100,7 +100,7 @@ package struct SIPURI: Sendable {
             guard osip_uri_parse(uri, text) == 0, let scheme = scheme(uri.pointee.scheme) else { return nil }
             // libosip2 does not split tel URIs: all of the number is in `string`.
             if scheme == .tel { return telephone(bytes) }
-            // libosip2 takes what stands before the next colon for the host when a bracket never closes.
+            // If a bracket never closes, libosip2 takes the text before the next colon for the host.
             guard let host = OSIPGrammar.bytes(uri.pointee.host), !host.isEmpty, !host.contains(UInt8(ascii: "["))
             else { return nil }
             return addressed(scheme, host, OSIPGrammar.bytes(uri.pointee.port), bytes)

@@ -3,7 +3,7 @@
 import CVector
 import Hashing
 
-/// Sixteen bytes of a message looked at in one step.
+/// Sixteen bytes of a message, compared in one step.
 ///
 /// Finding the ends of lines, names and values (RFC 3261 §7.3.1) byte by byte was a quarter of the instructions of a call.
 struct SixteenBytes {
@@ -51,7 +51,7 @@ struct SixteenBytes {
     @inline(__always)
     var blankMarks: Marks { marks(32) | marks(9) | marks(13) | marks(10) }
 
-    /// Which of the sixteen fit.
+    /// The set of the sixteen bytes that fit.
     struct Marks {
         private let mask: SIMDMask<SIMD16<Int8>>
 
@@ -79,7 +79,7 @@ extension Span<UInt8> {
         let raw = bytes
         precondition(range.lowerBound >= 0 && range.upperBound <= raw.byteCount, "searched outside of a message")
         var position = range.lowerBound
-        // What is read may lie behind the range.
+        // The sixteen bytes may reach behind the range.
         while position < range.upperBound {
             let found = marks(SixteenBytes(raw, at: position)).bits
             if found != 0 { return Swift.min(position &+ found.trailingZeroBitCount, range.upperBound) }

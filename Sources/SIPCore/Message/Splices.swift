@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Edits to a received message: byte ranges and what stands in their place.
+/// Edits to a received message: byte ranges and their replacements.
 ///
 /// Everything outside the ranges leaves as it came (RFC 3261 §16.6 names what a proxy may touch). Edits may be
-/// noted in any order; those at one position keep the order they were noted in. Ranges must not overlap.
+/// added in any order. Those at one position keep that order. Ranges must not overlap.
 package struct Splices: Sendable {
     fileprivate struct Edit {
         let range: Range<Int>
@@ -11,13 +11,13 @@ package struct Splices: Sendable {
         let text: Range<Int>
     }
 
-    /// By position; those at one position in the order they were noted.
+    /// By position; those at one position in the order in which they were added.
     private var edits: [Edit] = []
     private var arena: [UInt8] = []
 
     package init() {}
 
-    /// Forgets all edits and keeps their room for the next message.
+    /// Removes all edits and keeps the capacity for the next message.
     package mutating func clear() {
         edits.removeAll(keepingCapacity: true)
         arena.removeAll(keepingCapacity: true)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// What a byte stream holds next (RFC 3261 §7.5, §18.3; RFC 5626 §3.5.1).
+/// The next element of a byte stream (RFC 3261 §7.5, §18.3; RFC 5626 §3.5.1).
 package enum StreamFrame: Hashable, Sendable {
     /// One whole message, a part of what was received at once.
     case message(ArraySlice<UInt8>)
@@ -10,11 +10,11 @@ package enum StreamFrame: Hashable, Sendable {
     case broken(StreamFault, ArraySlice<UInt8>)
 }
 
-/// Why a stream cannot be read on.
+/// The reason why a stream has no further message boundary.
 package enum StreamFault: String, Hashable, Sendable, CaseIterable {
     /// RFC 3261 §20.14: on a stream Content-Length must be there.
     case noContentLength = "no_content_length"
-    /// It is no number, or stands there twice with two values.
+    /// Content-Length is no number, or appears twice with different values.
     case badContentLength = "bad_content_length"
     case tooLong = "too_long"
 }
@@ -22,7 +22,7 @@ package enum StreamFault: String, Hashable, Sendable, CaseIterable {
 /// Cuts a byte stream into SIP messages by Content-Length; pure.
 ///
 /// Holds at most one unfinished message, never more than its limit. Bytes are looked at once however they trickle in, and
-/// copied once: messages share the room they were received into.
+/// copied once: messages share the buffer they were received into.
 package struct StreamFramer: Sendable {
     private let largestMessage: Int
     private var buffer: [UInt8] = []
@@ -43,7 +43,7 @@ package struct StreamFramer: Sendable {
     package mutating func append(_ bytes: some Collection<UInt8>) {
         guard !isBroken else { return }
         if start > 0 {
-            // Room of its own: the old one belongs to the messages that were cut from it.
+            // A new buffer: the old one belongs to the messages that were cut from it.
             var rest: [UInt8] = []
             rest.reserveCapacity(buffer.count - start + bytes.count)
             rest += buffer[start...]
@@ -117,7 +117,7 @@ package struct StreamFramer: Sendable {
 
 extension StreamFault: Error {}
 
-/// The search for the end of a header part, line by line, and what it says of the body's length on the way.
+/// Searches for the end of a header part line by line, and collects Content-Length on the way.
 ///
 /// Lines end with CRLF or a bare line feed.
 private struct HeaderEnd: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// One Via value and where its parts lie (RFC 3261 §20.42, RFC 3581 §3).
+/// One Via value with the positions of its parts (RFC 3261 §20.42, RFC 3581 §3).
 package struct ViaValue: Hashable, Sendable {
     private let whole: ByteRange
     private let sentByHost: ByteRange
@@ -33,7 +33,7 @@ package struct ViaValue: Hashable, Sendable {
         return nil
     }
 
-    /// What the hop it names speaks; nil for a transport Herald does not.
+    /// The transport of the hop; nil for one that Herald does not support.
     package func transport(in message: SIPMessage) -> SIPTransportKind? {
         let received = message.bytes
         let bytes = received.span
@@ -79,7 +79,7 @@ package struct ViaValue: Hashable, Sendable {
         rportValue = rport.map(ByteRange.init)
     }
 
-    /// What follows the transport token and its white space.
+    /// The range behind the transport token and its white space.
     private static func sentBy(_ bytes: Span<UInt8>, _ range: Range<Int>) -> Range<Int>? {
         let rest = LWS.trimmed(bytes, range)
         let blank = bytes.position(in: rest) { $0.blankMarks }
@@ -103,13 +103,13 @@ package struct ViaValue: Hashable, Sendable {
             let number = DecimalNumber.read(bytes, LWS.trimmed(bytes, (rest.lowerBound + 1)..<rest.upperBound)),
             let port = UInt16(exactly: number)
         else { return nil }
-        // Cores that hide their topology write 0; nothing can be sent there, so it says as much as none.
+        // Cores that hide their topology write 0. Nothing can be sent there, so it counts as no port.
         return (host, port == 0 ? nil : port)
     }
 }
 
 extension SIPMessage {
-    /// True when `fits` says so of a Via value; it gets them top down, and nil for one that cannot be read.
+    /// True if a Via value fits; `fits` gets the values from the top, and nil for an unreadable one.
     package func anyVia(_ fits: (ViaValue?) -> Bool) -> Bool {
         for field in headers where field.name == .via {
             var isEmpty = true

@@ -9,17 +9,17 @@ import Hashing
 /// restart gets the same branch (§16.11). Without the magic cookie of §8.1.1.7 the whole Via, the From tag and the
 /// Request-URI replace the branch.
 ///
-/// The sender replaces sent-by, which §17.2.3 compares because two clients may choose one branch. The configured peer is known
-/// by its address and cannot be forged by text, and some clients spell sent-by differently in their CANCEL. Two clients of
-/// one peer with one branch would also need one Call-ID and one CSeq number to collide. BYE, INFO, UPDATE and MESSAGE with
-/// the branch and CSeq number of their INVITE are transactions of their own.
+/// The sender replaces sent-by, which §17.2.3 compares because two clients may choose one branch. The configured peer
+/// is known by its address and cannot be forged by text, and some clients spell sent-by differently in their CANCEL.
+/// Two clients of one peer with one branch would also need one Call-ID and one CSeq number to collide. BYE, INFO,
+/// UPDATE and MESSAGE with the branch and CSeq number of their INVITE are transactions of their own.
 package struct Branch: Hashable, Sendable {
     package let value: UInt64
 
     /// Takes the value of a branch out of a timer or a delivery token.
     package init(token: UInt64) { value = token }
 
-    /// What every branch of Herald begins with: the cookie of RFC 3261 §8.1.1.7 and a mark of its own.
+    /// The prefix of every branch of Herald: the cookie of RFC 3261 §8.1.1.7 and a mark of its own.
     private static let prefix: StaticString = "z9hG4bKhd"
 
     /// Computes the branch of a request from its topmost Via; `via` must belong to `message`.

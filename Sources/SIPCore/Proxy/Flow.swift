@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// The way of one received message, by which its response returns (RFC 3261 §18.2.2).
+/// The source, socket or connection of a received message, for the way of its response (RFC 3261 §18.2.2).
 package struct Flow: Sendable {
     /// The far end.
     package var source: PeerAddress

@@ -39,7 +39,7 @@ package enum KeyedHashUse: UInt64, Sendable {
     case callName = 0
 }
 
-/// A keyed hash over parts of a message, each with its length, so that no two lists of parts look alike.
+/// A keyed hash over parts of a message; each part is hashed with its length, so that no two lists of parts collide.
 package struct KeyedHash {
     private var hash: SipHash
 

@@ -2,9 +2,10 @@
 
 /// The Path header field, by which the requests to a registered contact come through the proxy (RFC 3327).
 ///
-/// A carrier sends calls to the contact that the PBX registered. They reach the proxy only if the registrar keeps it in the
-/// route. The proxy adds Path only if the sender supports it (§5.2), and no Require: a registrar without Path should still
-/// register the PBX. Supported stays as received, because it speaks for the sender. Path carries no cookie.
+/// A carrier sends calls to the contact that the PBX registered. They reach the proxy only if the registrar keeps it in
+/// the route. The proxy adds Path only if the sender supports it (§5.2), and no Require: a registrar without Path
+/// should still register the PBX. Supported stays as received, because it speaks for the sender. Path carries no
+/// cookie.
 package enum PathField {
     /// True when the sender of a REGISTER supports Path (RFC 3327 §5.2, RFC 3261 §20.37).
     package static func isSupported(by register: SIPMessage) -> Bool {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Reads which request of the gateway a datagram was that came back as undeliverable (RFC 3261 §18.4).
+/// Identifies the gateway's request in an ICMP error, by the branch in the returned datagram (RFC 3261 §18.4).
 ///
 /// Anybody can send an ICMP message with a datagram made up. So only the branch counts, which nobody else can compute.
 package enum ReturnedRequest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Where the Route fields of a request lead, once the gateway's own entries are taken off (RFC 3261 §16.4, §16.6 step 6).
+/// The next hop of a request by its Route fields, without the gateway's own entries (RFC 3261 §16.4, §16.6 step 6).
 package struct RouteSet: Sendable {
     /// The next hop's URI: the first Route that is left, else the Request-URI.
     package let nextHop: SIPURI?
@@ -9,7 +9,7 @@ package struct RouteSet: Sendable {
     /// The cookie out of the gateway's own Record-Route, if it returned unchanged.
     package let cookie: RouteCookie?
 
-    /// Reads the Route fields and notes the edits that take the gateway's own entries off the top.
+    /// Reads the Route fields and adds the edits that remove the gateway's own entries from the top.
     ///
     /// A Request-URI that is the gateway's own Record-Route entry comes from a strict router (§16.4): the last Route takes
     /// its place. A first Route without `lr` asks for strict routing (§16.6 step 6): it becomes the Request-URI and the
@@ -69,7 +69,7 @@ package struct RouteSet: Sendable {
     }
 }
 
-/// One Route value and the field it stands in.
+/// One Route value and its field.
 private struct RouteValue {
     let field: SIPMessage.HeaderField
     let extent: Range<Int>

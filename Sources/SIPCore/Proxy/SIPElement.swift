@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// A time of the transport's clocks; the rules have no clock of their own.
+/// One reading of the transport's monotonic and wall clocks; the SIP rules have no clock of their own.
 package struct Moment: Hashable, Sendable {
     /// Monotonic milliseconds, for timers.
     package var milliseconds: UInt64
@@ -93,7 +93,7 @@ extension SIPElement {
     package func cameBack(_ bytes: Span<UInt8>, at now: Moment) {}
 }
 
-/// A fault of the transport that no message shows.
+/// A fault of the transport, reported to the element because no SIP message shows it.
 package enum TransportTrouble: Hashable, Sendable {
     /// A received datagram was larger than the buffer and is lost.
     case truncated

@@ -4,7 +4,7 @@
 ///
 /// Pure: events go in, effects come out. An event that means nothing in the present state is absorbed.
 package struct InviteClientTransaction: TransactionMachine {
-    /// The states of RFC 3261 Figure 5 as RFC 6026 redraws it; each says what may follow it.
+    /// The states of RFC 3261 Figure 5 as RFC 6026 redraws it, each with those that may follow it.
     package enum State: Sendable {
         /// The INVITE went out and nothing came back. Then any other state.
         case calling
@@ -54,7 +54,7 @@ package struct InviteClientTransaction: TransactionMachine {
             .start(.c, after: timers.c))
     }
 
-    /// Takes one event to the next state and says what to do.
+    /// Moves to the next state for an event, and returns the effects to carry out.
     package mutating func receive(_ event: ClientTransactionEvent) -> TransactionEffects {
         switch state {
         case .calling: calling(event)

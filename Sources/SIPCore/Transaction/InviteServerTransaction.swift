@@ -4,7 +4,7 @@
 ///
 /// Pure: events go in, effects come out. An event that means nothing in the present state is absorbed.
 package struct InviteServerTransaction: TransactionMachine {
-    /// The states of RFC 3261 Figure 7 as RFC 6026 redraws it; each says what may follow it.
+    /// The states of RFC 3261 Figure 7 as RFC 6026 redraws it, each with those that may follow it.
     package enum State: Sendable {
         /// No final response yet. Then Accepted or Completed.
         case proceeding
@@ -42,7 +42,7 @@ package struct InviteServerTransaction: TransactionMachine {
         TransactionEffects(.deliverRequest, .sendTrying)
     }
 
-    /// Takes one event to the next state and says what to do.
+    /// Moves to the next state for an event, and returns the effects to carry out.
     package mutating func receive(_ event: ServerTransactionEvent) -> TransactionEffects {
         switch state {
         case .proceeding: proceeding(event)

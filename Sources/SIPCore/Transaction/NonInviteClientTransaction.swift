@@ -5,7 +5,7 @@
 /// Pure: events go in, effects come out. A CANCEL and an OPTIONS ping are such requests; cancelling one is not done
 /// (§9.1) and is absorbed.
 package struct NonInviteClientTransaction: TransactionMachine {
-    /// The states of RFC 3261 Figure 6; each says what may follow it.
+    /// The states of RFC 3261 Figure 6, each with those that may follow it.
     package enum State: Sendable {
         /// The request went out and nothing came back. Then any other state.
         case trying
@@ -50,7 +50,7 @@ package struct NonInviteClientTransaction: TransactionMachine {
             .start(.f, after: patience))
     }
 
-    /// Takes one event to the next state and says what to do.
+    /// Moves to the next state for an event, and returns the effects to carry out.
     package mutating func receive(_ event: ClientTransactionEvent) -> TransactionEffects {
         switch state {
         case .trying, .proceeding: waiting(event)

@@ -2,11 +2,12 @@
 
 /// The server transaction of a request other than INVITE and ACK: RFC 3261 §17.2.2 as changed by RFC 4320.
 ///
-/// Pure: events go in, effects come out. What RFC 4320 forbids is not sent: a provisional response other than 100, a 100
-/// over an unreliable transport before its time, and a 408. A proxy that got nothing says 408 to this transaction all
-/// the same: the transaction then completes in silence and goes on absorbing resent requests.
+/// Pure: events go in, effects come out. Three responses that RFC 4320 forbids are not sent: a provisional response
+/// other than 100, a 100 over an unreliable transport before its time, and a 408. If no response came, the proxy passes
+/// 408 to this transaction all the same. The transaction then completes without a response, and goes on absorbing
+/// retransmissions.
 package struct NonInviteServerTransaction: TransactionMachine {
-    /// The states of RFC 3261 Figure 8; each says what may follow it.
+    /// The states of RFC 3261 Figure 8, each with those that may follow it.
     package enum State: Sendable {
         /// No response was sent yet. Then any other state.
         case trying
@@ -38,7 +39,7 @@ package struct NonInviteServerTransaction: TransactionMachine {
         TransactionEffects(.deliverRequest, .start(.trying, after: timers.tryingDelay))
     }
 
-    /// Takes one event to the next state and says what to do.
+    /// Moves to the next state for an event, and returns the effects to carry out.
     package mutating func receive(_ event: ServerTransactionEvent) -> TransactionEffects {
         switch state {
         case .trying: trying(event)

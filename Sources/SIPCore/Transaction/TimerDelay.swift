@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// How long a timer of a transaction runs, in whole milliseconds (RFC 3261 §17, Table 4).
+/// The running time of a transaction's timer, in whole milliseconds (RFC 3261 §17, Table 4).
 ///
 /// A `Duration` has 128 bits: turning one into a deadline took some hundred instructions, eleven times a call.
 package struct TimerDelay: Hashable, Comparable, Sendable {

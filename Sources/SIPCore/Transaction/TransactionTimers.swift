@@ -76,7 +76,7 @@ package struct TransactionTimers: Hashable, Sendable {
     private static let mostDoublings: UInt8 = 16
 }
 
-/// One timer of a transaction, by the letter the RFC gives it.
+/// One timer of a transaction, named by its letter in RFC 3261.
 ///
 /// The raw value is what a timer wheel carries as its kind.
 package enum TransactionTimer: UInt8, CaseIterable, Sendable {
@@ -145,8 +145,8 @@ package struct TimerSet: OptionSet, Hashable, Sendable {
     /// Whether the timer is in the set.
     package func contains(_ timer: TransactionTimer) -> Bool { contains(TimerSet(timer)) }
 
-    /// What a calling INVITE client transaction may have running.
+    /// The timers of an INVITE client transaction in the state `calling`.
     static let calling: TimerSet = [TimerSet(.a), TimerSet(.b), TimerSet(.c)]
-    /// What a proceeding INVITE client transaction may have running.
+    /// The timers of an INVITE client transaction in the state `proceeding`.
     static let proceeding: TimerSet = [TimerSet(.c), TimerSet(.cancelWait)]
 }

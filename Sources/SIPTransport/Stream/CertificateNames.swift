@@ -37,9 +37,9 @@ extension PeerCertificate {
 
     /// True if the certificate is for a SIP domain.
     ///
-    /// Only equal names match: a wildcard matches no SIP domain (RFC 5922 §7.2). TLS libraries accept wildcards, so Herald
-    /// compares the names itself; the library checks the chain and the dates. A target whose certificate has a wildcard
-    /// gets nothing, until `certificate_name` names another name of the certificate.
+    /// Only equal names match: a wildcard matches no SIP domain (RFC 5922 §7.2). TLS libraries accept wildcards, so
+    /// Herald compares the names itself; the library checks the chain and the dates. A target whose certificate has a
+    /// wildcard gets nothing, until `certificate_name` names another name of the certificate.
     func proves(_ domain: String) -> Bool {
         names.contains(domain.lowercased()) && !domain.contains("*")
     }

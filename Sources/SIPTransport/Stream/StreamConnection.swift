@@ -44,7 +44,7 @@ final class StreamConnection: ChannelInboundHandler {
     private var hasUnflushed = false
     /// Messages from before the connection was usable (for TLS, after its handshake).
     ///
-    /// They are not written until then, so their number says nothing about the far end.
+    /// They are not written until then, so their number does not show whether the far end reads.
     private var early: [(bytes: [UInt8], token: DeliveryToken)] = []
     /// Bytes of those messages.
     ///

@@ -48,7 +48,7 @@ package struct StreamTrouble: Hashable, Sendable, CustomStringConvertible {
     static func otherName(_ names: [String]) -> String {
         let isWildcard = names.contains { $0.hasPrefix("*.") }
         return "its certificate is for another name"
-            + (isWildcard ? ", and a wildcard stands for no SIP domain (RFC 5922 §7.2)" : "") + "; see certificate_name"
+            + (isWildcard ? ", and a wildcard matches no SIP domain (RFC 5922 §7.2)" : "") + "; see certificate_name"
     }
 
     private static func text(_ reason: TLSFailure, isMade: Bool) -> String {

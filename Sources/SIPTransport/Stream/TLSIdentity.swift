@@ -34,9 +34,9 @@ package final class TLSIdentity: Sendable {
 
     /// Cipher suites of TLS 1.2; TLS 1.3 uses all of its suites.
     ///
-    /// RFC 3261 §26.2.1 asks for `TLS_RSA_WITH_AES_128_CBC_SHA`. RFC 9325 §4.1 and §4.2 advise against it: without forward
-    /// secrecy a recorded connection can be read as soon as the key leaks. Some old session border controllers have
-    /// nothing else. A peer without a common suite fails the handshake, and the log names the peer.
+    /// RFC 3261 §26.2.1 asks for `TLS_RSA_WITH_AES_128_CBC_SHA`. RFC 9325 §4.1 and §4.2 advise against it: without
+    /// forward secrecy a recorded connection can be read as soon as the key leaks. Some old session border controllers
+    /// have nothing else. A peer without a common suite fails the handshake, and the log names the peer.
     package enum CipherSuites: Hashable, Sendable {
         /// Only forward secrecy and authenticated encryption (RFC 9325 §4.2).
         case modern
