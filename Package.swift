@@ -38,7 +38,9 @@ let lifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "sw
 let signals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let httpClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdTesting = Target.Dependency.product(name: "HummingbirdTesting", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let mustache = Target.Dependency.product(name: "Mustache", package: "swift-mustache")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
@@ -68,6 +70,7 @@ let package = Package(
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", from: "2.1.1"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
@@ -164,6 +167,14 @@ let package = Package(
         .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "WebPages", dependencies: [mustache, hummingbird, httpTypes, nio, crypto, lifecycle, log],
+            exclude: ["README.md"],
+            resources: [
+                .embedInCode("Layout/layout.mustache"), .embedInCode("Layout/login.mustache"),
+                .embedInCode("Layout/problem.mustache"), .embedInCode("Layout/style.css"),
+                .embedInCode("Layout/live.js"),
+            ], swiftSettings: strict),
         .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
 
@@ -254,6 +265,9 @@ let package = Package(
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
         .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
+        .testTarget(
+            name: "WebPagesTests", dependencies: ["WebPages", hummingbird, hummingbirdTesting, httpTypes, nio, log],
+            swiftSettings: strict),
         .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
         .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+
+/// Who may open the pages of a site.
+package enum PageAccess: Sendable {
+    /// Everybody on this machine. Only for servers on a loopback address.
+    case loopback
+    /// Holders of a secret. The check gets the secret as typed and the client's address.
+    case login(
+        label: String, isSecure: Bool, check: @Sendable (_ secret: String, _ address: String) async throws -> Bool)
+
+    var hasLogin: Bool {
+        if case .login = self { true } else { false }
+    }
+
+    var isSecure: Bool {
+        if case .login(_, let isSecure, _) = self { isSecure } else { false }
+    }
+
+    /// Whether a site accepts the `Host` of a request.
+    ///
+    /// A foreign page can make a browser send requests to a loopback port under its own name (DNS rebinding). It cannot
+    /// make the browser write another name into `Host`.
+    func accepts(host: String?) -> Bool {
+        guard case .loopback = self else { return true }
+        guard let host = host?.lowercased() else { return false }
+        let name: Substring
+        if host.hasPrefix("[") {
+            name = host.prefix { $0 != "]" }.dropFirst()
+        } else {
+            name = host.prefix { $0 != ":" }
+        }
+        if name == "localhost" || name == "::1" { return true }
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    }
+
+    /// Whether a request that changes something comes from the site's own pages, as far as the browser says.
+    static func isOwn(_ headers: HTTPFields, host: String?) -> Bool {
+        if let name = HTTPField.Name("Sec-Fetch-Site"), let site = headers[name], site != "same-origin" { return false }
+        if let origin = headers[.origin] {
+            guard let host, origin == "http://" + host || origin == "https://" + host else { return false }
+        }
+        return true
+    }
+}

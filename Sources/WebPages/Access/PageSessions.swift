@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Crypto
+import Foundation
+import Synchronization
+
+/// The browsers that have opened a site, by the secret in their cookie.
+///
+/// In memory: a restart of the program ends every session. Safe on any thread.
+final class PageSessions: Sendable {
+    struct Session: Sendable {
+        let id: String
+        /// Sent with every form of this browser.
+        let token: String
+        var isLoggedIn: Bool
+        var showsNumbers = false
+        /// Shown on the next page.
+        var notice: PageNotice?
+        var lastUse: ContinuousClock.Instant
+    }
+
+    /// Sessions end after this time without a request.
+    static let idle = Duration.seconds(8 * 3600)
+    /// Above it the session that was used least recently ends.
+    static let most = 500
+
+    private let sessions = Mutex<[String: Session]>([:])
+    private let now: @Sendable () -> ContinuousClock.Instant
+
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant) { self.now = now }
+
+    /// The session of a cookie, or nil if it has ended.
+    func find(_ id: String?) -> Session? {
+        guard let id else { return nil }
+        let now = now()
+        return sessions.withLock { sessions in
+            guard var session = sessions[id] else { return nil }
+            guard now - session.lastUse < Self.idle else {
+                sessions[id] = nil
+                return nil
+            }
+            session.lastUse = now
+            sessions[id] = session
+            return session
+        }
+    }
+
+    /// Begins a session with secrets of 128 bits.
+    func begin(isLoggedIn: Bool) -> Session {
+        let session = Session(
+            id: Self.secret(), token: Self.secret(), isLoggedIn: isLoggedIn, notice: nil, lastUse: now())
+        sessions.withLock { sessions in
+            if sessions.count >= Self.most, let oldest = sessions.values.min(by: { $0.lastUse < $1.lastUse }) {
+                sessions[oldest.id] = nil
+            }
+            sessions[session.id] = session
+        }
+        return session
+    }
+
+    func end(_ id: String) {
+        sessions.withLock { sessions in sessions[id] = nil }
+    }
+
+    /// Changes a session if it has not ended.
+    func change(_ id: String, _ body: @Sendable (inout Session) -> Void) {
+        sessions.withLock { sessions in
+            guard var session = sessions[id] else { return }
+            body(&session)
+            sessions[id] = session
+        }
+    }
+
+    /// Compares two secrets in constant time.
+    static func isEqual(_ first: String, _ second: String) -> Bool {
+        SHA256.hash(data: Data(first.utf8)) == SHA256.hash(data: Data(second.utf8))
+    }
+
+    private static func secret() -> String {
+        SymmetricKey(size: .bits128).withUnsafeBytes { bytes in
+            Data(bytes).base64EncodedString().filter { $0.isLetter || $0.isNumber }
+        }
+    }
+}
+
+/// Counts wrong logins of all clients in a minute.
+///
+/// A counter for each client would let many clients try at once.
+final class WrongLogins: Sendable {
+    static let most = 30
+    private static let window = Duration.seconds(60)
+    private let state = Mutex<(began: ContinuousClock.Instant?, count: Int)>((nil, 0))
+
+    /// Whether one more attempt is allowed.
+    func allows(_ now: ContinuousClock.Instant) -> Bool {
+        state.withLock { state in
+            if let began = state.began, now - began < Self.window { return state.count < Self.most }
+            return true
+        }
+    }
+
+    func add(_ now: ContinuousClock.Instant) {
+        state.withLock { state in
+            if let began = state.began, now - began < Self.window {
+                state.count += 1
+            } else {
+                state = (now, 1)
+            }
+        }
+    }
+}

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// The login of a site on an address that others can reach.
+extension PageSite {
+    func loginForm(_ request: Request, problem text: String?, status: HTTPResponse.Status = .ok) -> Response {
+        guard case .login(let label, _, _) = access else { return redirect("/") }
+        let known = sessions.find(Self.cookie(request, access))
+        let session = known ?? sessions.begin(isLoggedIn: false)
+        let frame = PageFrame(
+            site: name, version: version, title: "Log in", entries: [], token: session.token, here: "/",
+            hasLogin: false,
+            masksNumbers: false, showsNumbers: false, notice: text.map { PageNotice(.error, $0) })
+        let html = templates.render("login", FramedPage(frame: frame, content: ["label": label])) ?? label
+        return withCookie(html: html, status, session, known == nil)
+    }
+
+    func login(_ request: Request, _ address: String) async -> Response {
+        guard case .login(let label, _, let check) = access else { return redirect("/") }
+        guard PageAccess.isOwn(request.headers, host: request.head.authority),
+            let session = sessions.find(Self.cookie(request, access)),
+            let body = try? await request.body.collect(upTo: 4096)
+        else { return loginForm(request, problem: "The form is too old. Try again.", status: .forbidden) }
+        let form = PageForm.urlEncoded(Array(buffer: body))
+        guard PageSessions.isEqual(form["token"], session.token) else {
+            return loginForm(request, problem: "The form is too old. Try again.", status: .forbidden)
+        }
+        guard wrong.allows(now()) else {
+            return loginForm(
+                request, problem: "Too many wrong logins. Wait a minute and try again.", status: .tooManyRequests)
+        }
+        do {
+            guard try await check(form["secret"], address) else {
+                wrong.add(now())
+                logger.warning("wrong login for the pages", metadata: ["address": "\(address)"])
+                return loginForm(request, problem: "This \(label) is wrong.", status: .unauthorized)
+            }
+        } catch {
+            return loginForm(request, problem: "The login cannot be checked: \(error)", status: .serviceUnavailable)
+        }
+        // A new identifier, so that one which somebody planted before the login is worth nothing.
+        sessions.end(session.id)
+        var response = redirect("/")
+        setCookie(sessions.begin(isLoggedIn: true), on: &response)
+        return response
+    }
+}

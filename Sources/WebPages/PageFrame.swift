@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/// The values of the layout around a page's content.
+struct PageFrame: Sendable {
+    struct Entry: Sendable {
+        let label: String
+        let path: String
+        let isCurrent: Bool
+    }
+
+    let site: String
+    let version: String
+    let title: String
+    let entries: [Entry]
+    /// The form token of the session.
+    let token: String
+    /// The path of this page with its query, for forms that return here.
+    let here: String
+    /// Whether a login stands in front of the site.
+    let hasLogin: Bool
+    /// Whether the site masks telephone numbers, and this session has asked to see them.
+    let masksNumbers: Bool
+    let showsNumbers: Bool
+    let notice: PageNotice?
+}
+
+/// A message at the top of a page: the result of the last form, or a trouble.
+package struct PageNotice: Hashable, Sendable {
+    package enum Kind: String, Sendable {
+        case done, warning, error
+    }
+
+    package let kind: Kind
+    package let text: String
+
+    package init(_ kind: Kind, _ text: String) {
+        self.kind = kind
+        self.text = text
+    }
+
+    /// For templates: whether a screen reader interrupts to read it.
+    var isAlert: Bool { kind == .error }
+}
+
+/// What a template is rendered with: the frame and the page's own values as `content`.
+struct FramedPage {
+    let frame: PageFrame
+    let content: Any
+}

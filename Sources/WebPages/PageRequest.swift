@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Foundation
+import HTTPTypes
+package import Hummingbird
+
+/// A request for a page, after the checks of access and of the form token.
+package struct PageRequest: Sendable {
+    package let request: Request
+    package let parameters: Parameters
+    /// The fields of a submitted form; empty for GET.
+    package let form: PageForm
+    /// Whether this session has asked to see whole telephone numbers.
+    package let showsNumbers: Bool
+
+    /// A part of the path, percent-decoded; empty if missing.
+    package func pathPart(_ name: String) -> String { parameters.get(name)?.removingPercentEncoding ?? "" }
+
+    /// A query parameter, or nil if missing or empty.
+    package func query(_ name: Substring) -> String? {
+        guard let value = request.uri.queryParameters[name], !value.isEmpty else { return nil }
+        return String(value)
+    }
+}
+
+/// The fields of a submitted form.
+package struct PageForm: Sendable {
+    private let fields: [String: String]
+    /// The bytes of the body, for pages that take a file as the whole body.
+    package let body: [UInt8]
+
+    static let none = PageForm(fields: [:], body: [])
+
+    init(fields: [String: String], body: [UInt8]) {
+        self.fields = fields
+        self.body = body
+    }
+
+    /// A field without blanks at both ends; empty if missing.
+    package subscript(_ name: String) -> String {
+        fields[name]?.trimmingCharacters(in: .whitespacesAndNewlines) ?? ""
+    }
+
+    /// Whether a checkbox of that name is ticked.
+    package func isTicked(_ name: String) -> Bool { fields[name] != nil }
+
+    /// Decodes `application/x-www-form-urlencoded` (WHATWG URL §5.1); the first of several equal names counts.
+    static func urlEncoded(_ body: [UInt8]) -> PageForm {
+        var fields: [String: String] = [:]
+        for pair in body.split(separator: UInt8(ascii: "&")) {
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let name = decoded(parts[0])
+            if fields[name] == nil { fields[name] = parts.count > 1 ? decoded(parts[1]) : "" }
+        }
+        return PageForm(fields: fields, body: body)
+    }
+
+    private static func decoded(_ bytes: some Collection<UInt8>) -> String {
+        var out: [UInt8] = []
+        var rest = bytes[...]
+        while let byte = rest.popFirst() {
+            switch byte {
+            case UInt8(ascii: "+"): out.append(UInt8(ascii: " "))
+            case UInt8(ascii: "%"):
+                let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+                if digits.utf8.count == 2, !digits.hasPrefix("+"), !digits.hasPrefix("-"),
+                    let value = UInt8(digits, radix: 16)
+                {
+                    out.append(value)
+                    rest = rest.dropFirst(2)
+                } else {
+                    out.append(byte)
+                }
+            default: out.append(byte)
+            }
+        }
+        return String(decoding: out, as: UTF8.self)
+    }
+}

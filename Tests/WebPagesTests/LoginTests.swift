@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Hummingbird
+import HummingbirdTesting
+import Testing
+
+@testable import WebPages
+
+@Suite("Login of a site", .timeLimit(.minutes(5)))
+struct LoginTests {
+    @Test func `without a login there is only the login page`() async throws {
+        let site = TestSite.login
+        try await site.test { client in
+            let first = try await client.get("/")
+            #expect(first.headers[.location] == "/login")
+            #expect(try await client.post("/save", "value=1", cookie: nil).status == .unauthorized)
+            #expect(try await client.get("/login").text.contains("<label for=\"secret\">token</label>"))
+            #expect(site.saved.value.isEmpty)
+        }
+    }
+
+    /// Source: OWASP Session Management Cheat Sheet, "Renew the Session ID After Any Privilege Level Change".
+    @Test func `a login begins a new session, whose cookie is strict`() async throws {
+        let site = TestSite.login
+        try await site.test { client in
+            let form = try await client.get("/login")
+            let done = try await client.post("/login", "token=\(form.token)&secret=open+sesame", cookie: form.cookie)
+            #expect(done.headers[.location] == "/")
+            let cookie = try #require(done.headers[.setCookie])
+            #expect(cookie.hasPrefix("__Host-herald="))
+            for part in ["Path=/", "HttpOnly", "Secure", "SameSite=Strict"] { #expect(cookie.contains(part)) }
+            #expect(done.cookie != form.cookie)
+            #expect(try await client.get("/", cookie: form.cookie).headers[.location] == "/login")
+
+            let page = try await client.get("/", cookie: done.cookie)
+            #expect(page.status == .ok)
+            #expect(
+                try await client.post("/save", "token=\(page.token)&value=1", cookie: done.cookie).status == .seeOther)
+            #expect(site.saved.value == ["1"])
+
+            _ = try await client.post("/logout", "token=\(page.token)", cookie: done.cookie)
+            #expect(try await client.get("/", cookie: done.cookie).headers[.location] == "/login")
+        }
+    }
+
+    @Test func `wrong secrets are refused, and too many of them end all attempts for a minute`() async throws {
+        let site = TestSite.login
+        try await site.test { client in
+            let form = try await client.get("/login")
+            for _ in 0..<WrongLogins.most {
+                let wrong = try await client.post("/login", "token=\(form.token)&secret=x", cookie: form.cookie)
+                #expect(wrong.status == .unauthorized)
+                #expect(wrong.text.contains("This token is wrong"))
+            }
+            let right = "token=\(form.token)&secret=open+sesame"
+            #expect(try await client.post("/login", right, cookie: form.cookie).status == .tooManyRequests)
+            site.clock.advance(by: .seconds(61))
+            #expect(try await client.post("/login", right, cookie: form.cookie).status == .seeOther)
+        }
+    }
+
+    @Test func `a login from another site is refused`() async throws {
+        try await TestSite.login.test { client in
+            let form = try await client.get("/login")
+            let body = "token=\(form.token)&secret=open+sesame"
+            let refused = try await client.post("/login", body, cookie: form.cookie, ["Origin": "http://evil.example"])
+            #expect(refused.status == .forbidden)
+        }
+    }
+
+    @Test func `a session ends after eight hours without a request`() {
+        let clock = TestClock()
+        let sessions = PageSessions(now: { clock.now })
+        let session = sessions.begin(isLoggedIn: true)
+        clock.advance(by: .seconds(7 * 3600))
+        #expect(sessions.find(session.id) != nil)
+        clock.advance(by: .seconds(7 * 3600))
+        #expect(sessions.find(session.id) != nil)
+        clock.advance(by: .seconds(8 * 3600))
+        #expect(sessions.find(session.id) == nil)
+    }
+
+    @Test func `sessions are bounded, the one used least recently ends first`() {
+        let clock = TestClock()
+        let sessions = PageSessions(now: { clock.now })
+        let (first, second) = (sessions.begin(isLoggedIn: false), sessions.begin(isLoggedIn: false))
+        clock.advance(by: .seconds(1))
+        _ = sessions.find(first.id)
+        for _ in 0..<PageSessions.most - 1 { _ = sessions.begin(isLoggedIn: false) }
+        #expect(sessions.find(first.id) != nil)
+        #expect(sessions.find(second.id) == nil)
+    }
+}
