@@ -79,8 +79,8 @@ let package = Package(
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "HostSystem",
-                "LogText", "CSQLite", log, lifecycle, signals, arguments,
+                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "HostFiles",
+                "HostSystem", "LogText", "SafeText", "CSQLite", log, lifecycle, signals, arguments,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
@@ -92,8 +92,9 @@ let package = Package(
             name: "GatewayApp",
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath", "ConfigurationFiles",
-                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem", "LogText", "CLinux", "CSQLite",
-                log, lifecycle, signals,
+                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostFiles", "HostSystem", "LogText",
+                "SafeText",
+                "CLinux", "CSQLite", log, lifecycle, signals,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -107,28 +108,32 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayStore",
-            dependencies: ["CallAccounting", "Branding", "HostSystem", "Timers", grdb, sqlite, log],
+            dependencies: [
+                "CallAccounting", "Branding", "Hashing", "HostFiles", "HostSystem", "Timers", grdb, sqlite, log,
+            ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "BrandingAPI", "Branding", "HostSystem", "TLSFailures", "CLinux", httpClient, nio,
-                nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle,
+                "CallAccounting", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText",
+                "TLSFailures", "CLinux", httpClient, nio, nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1,
+                crypto, subprocess, system, lifecycle,
                 log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
             dependencies: [
-                "CallAccounting", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
+                "CallAccounting", "Branding", "HostSystem", "LogText", "SafeText", hummingbird, hummingbirdCore,
+                httpTypes, nio,
                 lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "BrandingAPI", "Branding", "HostSystem", "CZlib", hummingbird, hummingbirdCore,
-                httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
+                "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "CZlib", hummingbird,
+                hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
             ],
             exclude: ["README.md"], resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
@@ -142,10 +147,14 @@ let package = Package(
             name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Hashing", atomics],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "DirectoryStore", dependencies: ["BrandingAPI", "Branding", "HostSystem", grdb, crypto],
+            name: "DirectoryStore",
+            dependencies: [
+                "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText", grdb, crypto,
+            ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], exclude: ["README.md"],
+            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", "SafeText", yams],
+            exclude: ["README.md"],
             swiftSettings: strict),
 
         // Models: outcomes of calls and the roles of the edges, without a SIP type; the bodies of the contract.
@@ -158,13 +167,17 @@ let package = Package(
         .target(
             name: "SIPCore", dependencies: ["Hashing", "Timers", "COsip2", "CVector"], exclude: ["README.md"],
             swiftSettings: strict),
-        .target(name: "Branding", dependencies: ["CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "Branding", dependencies: ["HostFiles", "CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict
+        ),
 
         // Support.
+        .target(name: "HostFiles", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "SafeText", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
 
         // Doors to C and C++.
@@ -225,12 +238,12 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "GatewayAdminTests",
-            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", nio, lifecycle, log],
+            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", "SafeText", nio, lifecycle, log],
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryServerTests",
             dependencies: [
-                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "HostSystem",
+                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostSystem",
                 "ChildPrograms", "DirectoryFixtures", "SeededRandom", grdb, crypto, nio, nioEmbedded, nioHTTPTypes,
                 httpTypes, lifecycle, log,
             ],
@@ -242,7 +255,8 @@ let package = Package(
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
             name: "DirectoryStoreTests",
-            dependencies: ["DirectoryStore", "BrandingAPI", "Branding", "DirectoryFixtures"], swiftSettings: strict),
+            dependencies: ["DirectoryStore", "BrandingAPI", "Branding", "SafeText", "DirectoryFixtures"],
+            swiftSettings: strict),
         .testTarget(
             name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding", "HeraldTesting"],
             swiftSettings: strict),
@@ -253,8 +267,10 @@ let package = Package(
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
+        .testTarget(name: "HostFilesTests", dependencies: ["HostFiles"], swiftSettings: strict),
         .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
         .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
+        .testTarget(name: "SafeTextTests", dependencies: ["SafeText"], swiftSettings: strict),
         .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),
     ],

@@ -4,6 +4,7 @@ import BrandingAPI
 import Crypto
 import DirectoryFixtures
 import Foundation
+import Hashing
 import Testing
 
 @testable import DirectoryStore

@@ -3,6 +3,7 @@
 import Branding
 package import CallAccounting
 import Crypto
+import Hashing
 package import Logging
 import ServiceLifecycle
 import Synchronization
@@ -176,7 +177,7 @@ package final class LogoService: Service, Sendable {
 
     /// Makes and stores the files of a picture, unless another URL has the same picture.
     private func keep(_ bytes: [UInt8], _ picture: LogoPicture) async throws(LogoProblem) -> String {
-        let hash = SHA256.hash(data: bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        let hash = Hexadecimal.text(SHA256.hash(data: bytes))
         do {
             if try await cache.has(hash: hash) { return hash }
             let files = try await files(bytes, picture, stem: String(hash.prefix(32)))
