@@ -194,17 +194,19 @@ let package = Package(
 
         // Fixtures that several test targets share.
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
-        .target(name: "HeraldTesting", path: "Tests/HeraldTesting", swiftSettings: strict),
+        .target(
+            name: "TestFixtures", dependencies: [lifecycle, log], path: "Tests/TestFixtures", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .target(
             name: "GatewayStoreTesting", dependencies: ["GatewayStore", "CallAccounting", "Branding"],
             path: "Tests/GatewayStoreTesting", swiftSettings: strict),
         .target(
-            name: "GatewaySyncTesting", dependencies: ["GatewaySync"], path: "Tests/GatewaySyncTesting",
-            swiftSettings: strict),
+            name: "GatewaySyncTesting", dependencies: ["GatewaySync", "TestFixtures"],
+            path: "Tests/GatewaySyncTesting", swiftSettings: strict),
         .target(
-            name: "DirectoryFixtures", dependencies: ["DirectoryStore", "Branding"], path: "Tests/DirectoryFixtures",
-            swiftSettings: strict),
+            name: "DirectoryFixtures",
+            dependencies: ["DirectoryServer", "DirectoryStore", "Branding", "TestFixtures", log],
+            path: "Tests/DirectoryFixtures", swiftSettings: strict),
 
         // Tests. Two of them depend on a program, because they start it.
         .testTarget(name: "HeraldTests", dependencies: ["herald", "ChildPrograms", grdb], swiftSettings: strict),
@@ -213,17 +215,17 @@ let package = Package(
             dependencies: [
                 "GatewayApp", "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem",
-                "ChildPrograms", "GatewaySyncTesting", grdb, lifecycle, signals, log,
+                "ChildPrograms", "GatewaySyncTesting", "TestFixtures", grdb, lifecycle, signals, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",
-            dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "HeraldTesting", nio, nioEmbedded],
+            dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "TestFixtures", nio, nioEmbedded],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
-                "GatewayStore", "CallAccounting", "Branding", "HostSystem", "GatewayStoreTesting", "HeraldTesting",
+                "GatewayStore", "CallAccounting", "Branding", "HostSystem", "GatewayStoreTesting", "TestFixtures",
                 "SeededRandom", grdb, log,
             ],
             swiftSettings: strict),
@@ -231,43 +233,51 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
-                "Branding", "GatewayStoreTesting", "GatewaySyncTesting", "HeraldTesting", httpClient, nio, nioPosix,
+                "Branding", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting", "TestFixtures",
+                httpClient, nio, nioPosix,
                 nioHTTP, nioSSL, x509,
                 asn1, crypto, subprocess, system, grdb, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayAdminTests",
-            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", "SafeText", nio, lifecycle, log],
+            dependencies: [
+                "GatewayAdmin", "CallAccounting", "Branding", "LogText", "SafeText", "TestFixtures", nio, lifecycle,
+                log,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryServerTests",
             dependencies: [
-                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostSystem",
-                "ChildPrograms", "DirectoryFixtures", "SeededRandom", grdb, crypto, nio, nioEmbedded, nioHTTPTypes,
+                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "Hashing",
+                "HostSystem",
+                "ChildPrograms", "DirectoryFixtures", "SeededRandom", "TestFixtures", grdb, crypto, nio, nioEmbedded,
+                nioHTTPTypes,
                 httpTypes, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
             name: "CallPathTests",
-            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "HeraldTesting", "SeededRandom"],
+            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "TestFixtures", "SeededRandom"],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
             name: "DirectoryStoreTests",
-            dependencies: ["DirectoryStore", "BrandingAPI", "Branding", "SafeText", "DirectoryFixtures"],
+            dependencies: [
+                "DirectoryStore", "BrandingAPI", "Branding", "SafeText", "DirectoryFixtures", "TestFixtures",
+            ],
             swiftSettings: strict),
         .testTarget(
-            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding", "HeraldTesting"],
+            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(
-            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "HeraldTesting"],
+            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
-        .testTarget(name: "HostFilesTests", dependencies: ["HostFiles"], swiftSettings: strict),
+        .testTarget(name: "HostFilesTests", dependencies: ["HostFiles", "TestFixtures"], swiftSettings: strict),
         .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
         .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
         .testTarget(name: "SafeTextTests", dependencies: ["SafeText"], swiftSettings: strict),

@@ -3,7 +3,7 @@
 import Branding
 import ConfigurationFiles
 import Foundation
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("herald.yaml: values")

@@ -3,6 +3,7 @@
 import ChildPrograms
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 /// The built program, run as an operator runs it; it lies beside the tests, which depend on it.
@@ -10,7 +11,7 @@ import Testing
 struct CommandTests {
     private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = TemporaryFolder() }
 
     private static func program(_ arguments: [String]) async throws -> ChildProgram {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryFixtures
 import DirectoryStore
+import TestFixtures
 import Testing
 
 @Suite("POST mobile/device", .timeLimit(.minutes(8)))

@@ -5,6 +5,7 @@ import DirectoryFixtures
 import Foundation
 import GRDB
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -14,7 +15,7 @@ struct GroupCommitTests {
     private struct Bad: Error {}
 
     private static func database() throws -> DirectoryDatabase {
-        let database = try DirectoryDatabase(folder: try TemporaryFolder().path)
+        let database = try DirectoryDatabase(folder: TemporaryFolder().path)
         try database.pool.write { try $0.execute(sql: "CREATE TABLE note (text TEXT NOT NULL UNIQUE)") }
         return database
     }
@@ -125,7 +126,7 @@ struct GroupCommitTests {
             }
             #expect(statuses == [500: 10, 200: 30])
             #expect(try EventLedger(directory.database).page(.init(), limit: 100).events.count == 15)
-            let config = try AccountStore(directory.database).config(now: directory.time.seconds)
+            let config = try AccountStore(directory.database).config(now: directory.time.now)
             #expect(config.usedThisMonth == 15)
         }
     }
@@ -134,7 +135,7 @@ struct GroupCommitTests {
         try await RunningDirectory.run { directory in
             #expect(try await directory.ask("/" + APIPath.sync).status == 200)
             let other = try DirectoryDatabase(folder: directory.folder.path + "/state")
-            #expect(try AccountStore(other).revokeKey(name: "test", now: directory.time.seconds))
+            #expect(try AccountStore(other).revokeKey(name: "test", now: directory.time.now))
             #expect(try await directory.ask("/" + APIPath.sync).status == 401)
         }
     }

@@ -3,6 +3,7 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("GET /logos", .timeLimit(.minutes(8)))
@@ -12,7 +13,7 @@ struct LogoTests {
 
     /// A folder of logos and of files that are none.
     private static func folder() throws -> TemporaryFolder {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path + "/deep", withIntermediateDirectories: true)
         try folder.write(png, to: "acme-256x256.png")
         try folder.write(jpeg, to: "photo.png")

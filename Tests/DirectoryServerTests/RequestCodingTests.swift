@@ -5,6 +5,7 @@ import Crypto
 import DirectoryFixtures
 import Foundation
 import Hashing
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore

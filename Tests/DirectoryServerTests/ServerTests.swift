@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DirectoryFixtures
 import DirectoryServer
 import DirectoryStore
 import Logging
 import ServiceLifecycle
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("The server itself", .timeLimit(.minutes(8)))

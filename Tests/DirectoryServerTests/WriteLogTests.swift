@@ -5,6 +5,7 @@ import DirectoryFixtures
 import DirectoryServer
 import Foundation
 import GRDB
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -72,7 +73,7 @@ struct WriteLogTests {
     }
 
     @Test func `a log that grew large is cut when it begins again`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         try database.pool.write { database in
             try database.execute(sql: "CREATE TABLE large (bytes BLOB); INSERT INTO large VALUES (zeroblob(70000000))")

@@ -4,6 +4,7 @@ import Branding
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -14,7 +15,7 @@ struct BrandFileTests {
     private let database: DirectoryDatabase
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         database = try DirectoryDatabase(folder: folder.path + "/state")
     }
 

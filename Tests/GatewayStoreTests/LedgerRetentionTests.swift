@@ -4,7 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import GRDB
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewayStore

@@ -2,8 +2,8 @@
 
 import BrandingAPI
 import Foundation
-import HeraldTesting
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewaySync

@@ -4,7 +4,7 @@ import Branding
 import BrandingAPI
 import Foundation
 import GatewaySyncTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -37,7 +37,7 @@ struct DebugUploadTests {
     }
 
     @Test(arguments: [
-        (gates(), true), (gates(until: "2023-11-14T22:13:21Z"), true), (gates(until: "2023-11-14T22:13:20Z"), false),
+        (gates(), true), (gates(until: "2026-01-01T00:00:01Z"), true), (gates(until: "2026-01-01T00:00:00Z"), false),
         (gates(until: "soon"), false), (gates(false), false), (gates(nil), false), (gates(true, false), false),
         (gates(true, nil), false), (gates(true, true, false), false), (gates(true, true, nil), false),
         (DirectoryConfig(), false),

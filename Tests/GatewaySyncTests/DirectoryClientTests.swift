@@ -4,6 +4,7 @@ import Foundation
 import GatewaySync
 import GatewaySyncTesting
 import Logging
+import TestFixtures
 import Testing
 
 @Suite("Requests to the directory", .timeLimit(.minutes(8)))

@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import Foundation
 import GatewaySyncTesting
+import TestFixtures
 import Testing
 
 @testable import GatewaySync

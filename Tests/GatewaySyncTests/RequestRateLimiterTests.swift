@@ -5,6 +5,7 @@ import Crypto
 import Foundation
 import GatewaySyncTesting
 import NIOHTTP1
+import TestFixtures
 import Testing
 
 @testable import GatewaySync

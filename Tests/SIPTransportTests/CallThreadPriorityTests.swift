@@ -2,9 +2,9 @@
 
 import Foundation
 import Glibc
-import HeraldTesting
 import SIPCore
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import SIPTransport

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HeraldTesting
 import SIPCore
 import SIPTransport
 import Synchronization
+import TestFixtures
 
 /// What the test may read of elements that live on their workers' threads.
 final class Observed: Sendable {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HeraldTesting
 import SIPCore
 import SIPTransport
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("SIP over TCP, RFC 3261 §18", .serialized)

@@ -2,9 +2,9 @@
 
 import ChildPrograms
 import Foundation
-import HeraldTesting
 import NIOCore
 import SIPCore
+import TestFixtures
 import Testing
 
 @testable import SIPTransport

@@ -2,9 +2,9 @@
 
 import ChildPrograms
 import Foundation
-import HeraldTesting
 import SIPCore
 import SIPTransport
+import TestFixtures
 import Testing
 
 /// Certificates made for a test, in a folder that goes with it.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HeraldTesting
 import SIPCore
+import TestFixtures
 import Testing
 
 @testable import SIPTransport

@@ -2,9 +2,9 @@
 
 import ChildPrograms
 import Foundation
-import HeraldTesting
 import SIPCore
 import SIPTransport
+import TestFixtures
 import Testing
 
 @Suite("SIP over TLS, RFC 3261 §26.2, RFC 5922", .serialized)

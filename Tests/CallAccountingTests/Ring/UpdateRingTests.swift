@@ -2,7 +2,7 @@
 
 import Branding
 import Foundation
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import CallAccounting
