@@ -115,8 +115,8 @@ struct EmergencyCallTests {
         for _ in 0..<8 {
             let targetState = try #require(
                 gateway.shared.settings.load().topology.trunks.first?.targets.targets.first?.targetState)
-            targetState.note(.refused(retryAfter: 60), at: 1_000_000)
-            targetState.note(.unreachable, at: 1_000_000)
+            targetState.record(.refused(retryAfter: 60), at: 1_000_000)
+            targetState.record(.unreachable, at: 1_000_000)
         }
         #expect(first.hasPrefix("INVITE"))
         let sent = gateway.receive(invite(to: uri, call: "second"), from: pbx)

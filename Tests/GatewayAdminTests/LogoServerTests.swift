@@ -93,8 +93,8 @@ private struct OneLogo: LogoCache {
     func due(limit: Int, now: Int64) async throws -> [DueLogo] { [] }
     func has(hash: String) async throws -> Bool { false }
     func store(hash: String, _ files: [LogoFile], now: Int64) async throws {}
-    func note(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {}
-    func noteUse(of names: [String], now: Int64) async throws {}
+    func record(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {}
+    func recordUse(of names: [String], now: Int64) async throws {}
     func tidy(now: Int64) async throws {}
     func hosted() async throws -> HostedLogos { HostedLogos(publicURL: "http://x", missing: .none, files: [:]) }
     func totals() async throws -> LogoTotals { LogoTotals() }

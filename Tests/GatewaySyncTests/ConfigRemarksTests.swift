@@ -17,7 +17,7 @@ struct ConfigRemarksTests {
     private static func lines(_ steps: [(at: Int64, json: String)], obeys: Bool = false) throws -> [String] {
         let log = RecordingLog()
         var remarks = ConfigRemarks(logger: Logger(label: "test") { _ in log.handler })
-        for step in steps { remarks.note(try config(step.json), obeysVoipDialer: obeys, now: step.at) }
+        for step in steps { remarks.record(try config(step.json), obeysVoipDialer: obeys, now: step.at) }
         return log.lines
     }
 

@@ -70,7 +70,7 @@ struct DirectoryServerTests {
         try directory.put(["+61412000004"])
         try directory.deactivate("+61412000002")
         // After a start the remote configuration is fetched beside the first sync, and comes too late for it.
-        gateway.client.state.note(RemoteConfiguration?.none)
+        gateway.client.state.record(RemoteConfiguration?.none)
         let restarted = gateway.service()
         await restarted.syncOnce()
         #expect(!restarted.status.wasFull)

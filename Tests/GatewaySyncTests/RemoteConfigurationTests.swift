@@ -129,7 +129,7 @@ struct CacheLifetimeTests {
         let gateway = try await GatewayFixture(peer.url, records: [try record("+61412345678")])
         var remote = RemoteConfiguration()
         remote.settings.cacheTTLHours = hours
-        gateway.client.state.note(remote)
+        gateway.client.state.record(remote)
         let last = Mutex(ManualTime.start - Int64(age) * 3600)
         let lifetime = CacheLifetime(
             publisher: gateway.publisher, state: gateway.client.state, own: own, time: gateway.time.clock,

@@ -108,7 +108,7 @@ private final class BusyElement: SIPElement {
 
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool { false }
 
-    func note(_ trouble: TransportTrouble) {}
+    func record(_ trouble: TransportTrouble) {}
 
     func sendFailed(_ token: DeliveryToken, at now: Moment) {}
 

@@ -27,7 +27,7 @@ private final class KeepingElement: SIPElement {
     }
 
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool { false }
-    func note(_ trouble: TransportTrouble) {}
+    func record(_ trouble: TransportTrouble) {}
     func sendFailed(_ token: DeliveryToken, at now: Moment) {}
     func fireTimers(at now: Moment) {}
 }

@@ -115,7 +115,7 @@ package final class OutcomeRecorder: Sendable {
         do {
             try takeUp(isStart: true)
         } catch {
-            note(failure: error)
+            record(failure: error)
             alarm()
         }
     }

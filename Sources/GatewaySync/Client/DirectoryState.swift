@@ -28,7 +28,7 @@ package final class DirectoryState: Sendable {
         state.withLock { $0.listeners.append(listener) }
     }
 
-    func note(_ config: DirectoryConfig?) {
+    func record(_ config: DirectoryConfig?) {
         guard let config else { return }
         tell { state in
             state.config.mode = config.mode ?? state.config.mode
@@ -44,7 +44,7 @@ package final class DirectoryState: Sendable {
         }
     }
 
-    func note(_ remote: RemoteConfiguration?) { tell { $0.remote = remote } }
+    func record(_ remote: RemoteConfiguration?) { tell { $0.remote = remote } }
 
     private func tell(_ change: (inout State) -> Void) {
         let listeners = state.withLock { state in

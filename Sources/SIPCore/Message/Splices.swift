@@ -3,7 +3,7 @@
 /// Edits to a received message: byte ranges and what stands in their place.
 ///
 /// Everything outside the ranges leaves as it came (RFC 3261 §16.6 names what a proxy may touch). Edits may be
-/// noted in any order; those at one position keep the order they were noted in. Ranges must not overlap.
+/// added in any order; those at one position keep the order they were added in. Ranges must not overlap.
 package struct Splices: Sendable {
     fileprivate struct Edit {
         let range: Range<Int>
@@ -11,7 +11,7 @@ package struct Splices: Sendable {
         let text: Range<Int>
     }
 
-    /// By position; those at one position in the order they were noted.
+    /// By position; those at one position in the order they were added.
     private var edits: [Edit] = []
     private var arena: [UInt8] = []
 

@@ -133,10 +133,10 @@ package enum LocalMessages {
     ) {
         out.append("\r\nVia: ")
         var position = field.lowerBound
-        let note = ReceivedParameters(of: source, in: bytes, via: top)
-        note.forEachPart { part in
+        let received = ReceivedParameters(of: source, in: bytes, via: top)
+        received.forEachPart { part in
             out.append(position..<part.range.lowerBound, of: bytes)
-            note.append(part, of: bytes, to: &out)
+            received.append(part, of: bytes, to: &out)
             position = part.range.upperBound
         }
         out.append(position..<field.upperBound, of: bytes)

@@ -9,7 +9,7 @@ package struct RouteSet: Sendable {
     /// The cookie out of the gateway's own Record-Route, if it returned unchanged.
     package let cookie: RouteCookie?
 
-    /// Reads the Route fields and notes the edits that take the gateway's own entries off the top.
+    /// Reads the Route fields and collects the edits that take the gateway's own entries off the top.
     ///
     /// A Request-URI that is the gateway's own Record-Route entry comes from a strict router (§16.4): the last Route takes
     /// its place. A first Route without `lr` asks for strict routing (§16.6 step 6): it becomes the Request-URI and the

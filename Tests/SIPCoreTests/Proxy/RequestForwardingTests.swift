@@ -35,7 +35,7 @@ struct RequestForwardingTests {
         let lines = WireMessage.invite([("Via", "Via: \(via)")])
         let message = try WireMessage.message(lines)
         var splices = Splices()
-        RequestForwarding.noteSource(
+        RequestForwarding.markSource(
             Self.source, in: message, via: try #require(message.topVia).value, into: &splices)
         let expected = WireMessage.invite([("Via", "Via: \(noted)")])
         #expect(splices.applied(to: message.bytes) == WireMessage.bytes(expected))
@@ -49,7 +49,7 @@ struct RequestForwardingTests {
     func `an IPv6 source is noted without brackets`(via: String, noted: String) throws {
         let message = try WireMessage.message(WireMessage.invite([("Via", "Via: \(via)")]))
         var splices = Splices()
-        RequestForwarding.noteSource(
+        RequestForwarding.markSource(
             Self.source6, in: message, via: try #require(message.topVia).value, into: &splices)
         #expect(message.text(with: splices).contains("\r\nVia: \(noted)\r\n"))
     }

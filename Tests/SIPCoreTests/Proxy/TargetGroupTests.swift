@@ -21,7 +21,7 @@ struct TargetGroupTests {
         return names
     }
 
-    private func fell(_ target: Target) { for _ in 0..<3 { target.targetState.note(.probeFailed, at: 0) } }
+    private func fell(_ target: Target) { for _ in 0..<3 { target.targetState.record(.probeFailed, at: 0) } }
 
     /// Keys as a hash of Call-IDs would give them.
     private let keys: [UInt64] = {

@@ -7,7 +7,7 @@ import SIPCore
 import Testing
 
 @Suite("What the call path leaves of rejected messages")
-struct RejectionNotesTests {
+struct RejectionRecordsTests {
     private let trunk = GatewayUnderTest.trunk
     private let stranger = GatewayUnderTest.stranger
 
