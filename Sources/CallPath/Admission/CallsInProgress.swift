@@ -72,7 +72,7 @@ package final class CallsInProgress: Sendable {
     /// - Returns: why the call has failed, when this was the last of its branches; nil while it goes on. A merged request
     ///   (482) says nothing of the call where another branch has said more.
     package func failed(_ call: CallIdentifier, _ failure: CallFailure) -> CallFailure? {
-        let (told, ended): (CallFailure?, Entry?) = shard(of: call).calls.withLock { calls in
+        let (result, ended): (CallFailure?, Entry?) = shard(of: call).calls.withLock { calls in
             guard var entry = calls[call] else { return (failure, nil) }
             guard !entry.isAnswered else { return (nil, nil) }
             entry.branches -= 1
@@ -81,7 +81,7 @@ package final class CallsInProgress: Sendable {
             return entry.branches == 0 ? (entry.failure, entry) : (nil, nil)
         }
         if let ended { add(-1, ended.trunk) }
-        return told
+        return result
     }
 
     /// Counts a call that has ended; one that is not known means nothing.

@@ -11,7 +11,8 @@ enum CarrierNameText {
         func isName(_ value: Range<Int>) -> Bool {
             let extent = NameAddressExtent.scan(message.bytes, value)
             let name = AnonymousNames.name(in: message, extent.displayName)
-            return !name.isEmpty && !AnonymousNames.isNoName(name) && !isNumber(name, of: caller, message, extent, trunk)
+            return !name.isEmpty && !AnonymousNames.isNoName(name)
+                && !isNumber(name, of: caller, message, extent, trunk)
         }
         return message.headers.contains { field in
             switch field.name {

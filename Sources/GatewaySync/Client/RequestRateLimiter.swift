@@ -64,10 +64,10 @@ final class RequestRateLimiter: Sendable {
         func number(_ name: String) -> Int64? { headers.first(name: name).flatMap { Int64($0) } }
         state.withLock { state in
             if let asked { state.notBefore = max(state.notBefore, now + asked.components.seconds) }
-            guard let remaining = number("X-RateLimit-Remaining"), let told = number("X-RateLimit-Reset") else {
+            guard let remaining = number("X-RateLimit-Remaining"), let written = number("X-RateLimit-Reset") else {
                 return
             }
-            let reset = told > Self.firstMilliseconds ? told / 1000 : told
+            let reset = written > Self.firstMilliseconds ? written / 1000 : written
             let longest = RetryAfter.limit.components.seconds
             let left = Int(clamping: max(remaining, 0))
             let resetsAt = now + min(reset < Self.firstTime ? max(reset, 0) : max(reset - wall, 0), longest)
