@@ -92,7 +92,7 @@ struct AbsentPBXTests {
         #expect(targetState.state.state == .down)
     }
 
-    @Test func `what anybody could have made up is no word of a target`() throws {
+    @Test func `a message that anybody could have made up is not a target's`() throws {
         let (gateway, targetState) = try gateway()
         let sent = try #require(gateway.receive(request("INVITE"), from: trunk).first { $0.destination == pbx })
         let text = String(decoding: sent.bytes, as: UTF8.self)

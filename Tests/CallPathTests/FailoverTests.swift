@@ -112,7 +112,7 @@ struct FailoverTests {
         #expect(out.to(Self.second).count == 1)
     }
 
-    @Test func `when every target says 503 the trunk hears 500, §16.7 step 6`() throws {
+    @Test func `when every target responds 503 the trunk gets 500, §16.7 step 6`() throws {
         let (gateway, _) = try gateway()
         let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
         let two = try #require(gateway.receive(response("503 No", to: one), from: Self.first).to(Self.second).first)

@@ -48,7 +48,7 @@ struct RejectionRecordsTests {
         #expect(gateway.shared.rejections.take().rejections.isEmpty)
     }
 
-    @Test func `a known scanner is told from other unknown senders`() throws {
+    @Test func `a known scanner differs from other unknown senders`() throws {
         let record = try record(request("REGISTER", extra: "User-Agent: friendly-scanner\n"), from: stranger)
         #expect(record.sender == .scanner && record.status == 0)
     }

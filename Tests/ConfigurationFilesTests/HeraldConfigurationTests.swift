@@ -143,7 +143,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.outcomes.vocabulary == ["returned": "call_returned"])
     }
 
-    @Test func `every kind of value is read: timers, strangers, admin, log`() throws {
+    @Test func `every kind of value is read: timers, unknown peers, admin, log`() throws {
         let configuration = try everyKind()
         #expect(configuration.timers.t1 == .milliseconds(50))
         #expect(configuration.strangers == .drop)

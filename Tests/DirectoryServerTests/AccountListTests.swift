@@ -36,7 +36,7 @@ struct AccountListTests {
     }
 
     @Test(arguments: ["", "a b", "../x", ".hidden", "-x", "ümlaut", String(repeating: "a", count: 65)])
-    func `a name that cannot stand in a path is refused`(name: String) {
+    func `a name that cannot be in a path is refused`(name: String) {
         #expect(throws: AccountStoreError.badAccountName) { try accounts.create(name: name, now: 1) }
     }
 

@@ -32,7 +32,7 @@ struct BestEffortWritesTests {
         #expect(told == [1, 1, 1, 2, 2, 3, 4])
     }
 
-    @Test func `what could be written is given back, and nothing is told`() async {
+    @Test func `what could be written is given back, and nothing is logged`() async {
         let lines = Lines()
         let logger = Logger(label: "test") { _ in LineLog { line, _ in lines.all.withLock { $0.append(line) } } }
         let made = await BestEffortWrites(logger: logger, now: { 1 }).attempt("a count") { 5 }

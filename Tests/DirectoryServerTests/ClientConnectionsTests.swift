@@ -97,7 +97,7 @@ struct ClientConnectionsTests {
         #expect(places.take(peers[5]) == .usual)
     }
 
-    @Test func `connections beyond an address's share are told once a minute`() throws {
+    @Test func `connections beyond an address's share are logged once a minute`() throws {
         let time = ManualTime()
         let lines = Mutex<[String]>([])
         let places = ConnectionPlaces(
@@ -129,7 +129,7 @@ struct ClientConnectionsTests {
         #expect(!channel.isActive)
     }
 
-    @Test func `a body may take long, but not stand still`() throws {
+    @Test func `a body may take long, but must not stall`() throws {
         let channel = try Self.waiting()
         channel.embeddedEventLoop.advanceTime(by: .seconds(10))
         try channel.writeInbound(Self.head)

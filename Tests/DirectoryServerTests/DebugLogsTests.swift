@@ -109,7 +109,7 @@ struct DebugLogsTests {
 
     /// The pieces it is read in have 65,536 bytes, and what is in front moves where the first one ends.
     @Test(arguments: ["é", "€", "🏦"], ["", ".", "..", "..."])
-    func `no letter is torn where two pieces meet`(letter: String, front: String) async throws {
+    func `no letter is torn between two pieces`(letter: String, front: String) async throws {
         let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let logs = front + String(repeating: letter, count: 140_000 / letter.utf8.count)

@@ -84,7 +84,7 @@ struct GroupCommitTests {
         #expect(try Self.notes(database) == ["good"])
     }
 
-    @Test func `nobody is told of success when the commit fails`() async throws {
+    @Test func `no writer gets a success when the commit fails`() async throws {
         let database = try Self.database()
         // A foreign key that is checked at the commit only.
         try await database.pool.write { database in

@@ -90,7 +90,7 @@ struct LogoTests {
     }
 
     @Test(arguments: ["https://directory.example.com", "https://directory.example.com/"])
-    func `the public URL stands in front when there is one`(url: String) async throws {
+    func `the public URL is in front when there is one`(url: String) async throws {
         try await RunningDirectory.run(publicURL: url) { directory in
             try directory.put(
                 entry("+61491570156", logo: "a.png"), entry("+61491570157", logo: "https://l.example/b.png"))

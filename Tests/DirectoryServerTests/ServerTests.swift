@@ -34,7 +34,7 @@ struct ServerTests {
         }
     }
 
-    @Test func `a taken port of the operator's API is told as such, and nothing else is complained of`() async throws {
+    @Test func `a taken port of the operator's API is the only error`() async throws {
         try await RunningDirectory.run { directory in
             var options = DirectoryServer.Options()
             options.port = 0
@@ -58,7 +58,7 @@ struct ServerTests {
         """
     }
 
-    @Test func `everyone who asks is told the port`() async throws {
+    @Test func `every caller gets the port`() async throws {
         try await RunningDirectory.run { directory in
             var options = DirectoryServer.Options()
             options.port = 0

@@ -36,7 +36,7 @@ struct TokenTests {
             port: directory.port)
     }
 
-    @Test func `an access token stands for the key until it expires, and a refresh brings the next`() async throws {
+    @Test func `an access token replaces the key until it expires, and a refresh brings the next`() async throws {
         try await Self.run { directory, tokens in
             #expect(tokens.expiresIn == 900)
             #expect(try await Self.ask(directory, token: tokens.accessToken).status == 200)

@@ -188,7 +188,7 @@ struct UploadTests {
         }
     }
 
-    @Test func `the disk is bounded, and sessions that are over make room and leave no file`() async throws {
+    @Test func `the disk is bounded, and sessions that are over free space and leave no file`() async throws {
         try await Self.run { directory in
             let id = try await Self.start(directory, size: 3).decoded(UploadSession.self).sessionID
             _ = try await Self.chunk(directory, id, 1, [1, 2, 3])

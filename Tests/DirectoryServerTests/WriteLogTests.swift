@@ -38,7 +38,7 @@ struct WriteLogTests {
         }
     }
 
-    @Test func `a client that takes a little now and then is let go, and the state it was told with it`() async throws {
+    @Test func `a client that takes a little now and then is let go, and its state with it`() async throws {
         try await RunningDirectory.run(edit: { $0.connections.longestResponse = .milliseconds(500) }) { directory in
             let reader = try Self.reader(directory, window: 131_072)
             while reader.taken == 0, !reader.isOver {

@@ -34,7 +34,7 @@ struct LogoServerTests {
     }
 
     @Test(arguments: ["\"NAME\"", "W/\"NAME\"", "\"other\", \"NAME\" ", "*"])
-    func `a phone that has the picture is told so`(known: String) async throws {
+    func `a phone that has the picture gets 304`(known: String) async throws {
         try await withServer { port, _ in
             let known = known.replacing("NAME", with: Self.name)
             let response = try await LoopbackClient.ask(

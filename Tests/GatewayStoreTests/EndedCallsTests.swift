@@ -46,7 +46,7 @@ struct EndedCallsTests {
         #expect(!ended.contains(Self.one))
     }
 
-    @Test func `one that was told of late stays no shorter, and goes with the one before it`() {
+    @Test func `one that was added late stays no shorter, and goes with the one before it`() {
         var ended = EndedCalls([])
         ended.add(Self.one, to: "1001", endedAt: Self.second(100))
         ended.add(Self.other, to: "1001", endedAt: Self.second(90))

@@ -45,7 +45,7 @@ struct ConfigRemarksTests {
         #expect(lines.first?.contains("account_status=past_due") == true)
     }
 
-    @Test func `a directory that makes up values fills no log, and no terminal hears of their bytes`() throws {
+    @Test func `a directory that makes up values fills no log, and their bytes reach no terminal`() throws {
         let made = (0..<500).map { (Int64($0), #"{"account_status":"\u001b[31m\#($0)"}"#) }
         let lines = try Self.lines(made)
         #expect(lines.count == 32)

@@ -131,7 +131,7 @@ struct DebugUploadTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `neither keys nor strangers' numbers are in it`() async throws {
+    @Test func `neither keys nor callers' numbers are in it`() async throws {
         let peer = try FaultyPeer { _, _ in Self.uploaded }
         let gateway = try await GatewayFixture(peer.url, records: [try record("+61412345678")])
         gateway.client.state.record(Self.gates())

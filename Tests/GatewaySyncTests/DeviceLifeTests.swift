@@ -77,7 +77,7 @@ struct DeviceLifeTests {
     }
 
     @Test(arguments: [401, 403, 404, 301, 501])
-    func `a directory that refuses everything is told of by the sync alone`(status: Int) async throws {
+    func `a directory that refuses everything is reported by the sync alone`(status: Int) async throws {
         let peer = try FaultyPeer { _, _ in .status(status) }
         let time = ManualTime()
         let gateway = try await GatewayFixture(peer.url, time: time)

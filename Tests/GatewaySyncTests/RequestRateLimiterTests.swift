@@ -58,7 +58,7 @@ struct RequestRateLimiterTests {
         #expect(rateLimiter.admit(now: Self.now + 60) == nil)
     }
 
-    @Test func `what one request is told holds for all`() async throws {
+    @Test func `what one request learns holds for all`() async throws {
         let time = ManualTime(passesByItself: true)
         let peer = try FaultyPeer { _, _ in
             .status(

@@ -231,7 +231,7 @@ struct StreamTransportTests {
         await endpoint.streams.stop()
     }
 
-    @Test func `strangers hold a tenth of the connections, and peers still get one`() async throws {
+    @Test func `unknown peers hold a tenth of the connections, and peers still get one`() async throws {
         let endpoint = try await House { $0.connections = 20 }
         let isPeer = Mutex(false)
         endpoint.streams.setPeers(StreamPeers { _ in isPeer.withLock { $0 } })
@@ -299,7 +299,7 @@ struct StreamTransportTests {
         for each in others + [endpoint] { await each.streams.stop() }
     }
 
-    @Test func `a far end that reads nothing loses its connection, and each request that did not get there is told`()
+    @Test func `a far end that reads nothing loses its connection, and each lost request is reported`()
         async throws
     {
         let endpoint = try await House { $0.waiting = 200_000 }

@@ -41,7 +41,7 @@ struct StreamTroubleTests {
         await called.streams.stop()
     }
 
-    @Test func `no root vouches for the certificate, which both ends are told`() async throws {
+    @Test func `both ends report that no root vouches for the certificate`() async throws {
         let certificates = try await TestCertificates()
         let others = try await TestCertificates()
         let called = try await TLSEndpoint(certificates.files("called", names: "DNS:pbx.example"))
@@ -93,7 +93,7 @@ struct StreamTroubleTests {
         await plain.stop()
     }
 
-    @Test func `what is told is told once until it is over, and once a second at most`() {
+    @Test func `a failure is reported once until it is over, and once a second at most`() {
         func trouble(_ port: UInt16, _ reason: String) -> StreamTrouble {
             StreamTrouble(remote: TLSEndpoint.loopback.with(port: port), isMade: true, reason: reason)
         }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("ACKs of shed calls are known by their To tags")
 struct RefusalTagsTests {
-    @Test func `a tag is taken once, a tag nobody noted never`() {
+    @Test func `a recorded tag is taken once, another never`() {
         var tags = RefusalTags()
         #expect(tags.isEmpty)
         let before = tags.takes(7)
