@@ -75,7 +75,7 @@ struct LoneTargetTests {
         #expect(health.changedAt == 2_000)
     }
 
-    @Test func `a targetState knows when it last heard of its target`() {
+    @Test func `a target state has the time of the last message of its target`() {
         let targetState = TargetState(name: "office", rules: TargetHealthRules())
         #expect(targetState.lastReceivedAt == nil)
         targetState.record(.probeSucceeded, at: 7)

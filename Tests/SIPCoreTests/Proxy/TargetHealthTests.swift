@@ -117,7 +117,7 @@ struct TargetHealthTests {
         #expect(health.probesToRise == 2)
     }
 
-    @Test func `each change is told once`() {
+    @Test func `each change is reported once`() {
         var (health, now) = after([.probeFailed, .probeFailed])
         now += 1000
         #expect(health.receive(.probeFailed, at: now) == .down)
@@ -156,7 +156,7 @@ struct TargetHealthTests {
         #expect(targetState.state.state == .up)
     }
 
-    @Test func `a targetState tells everybody the same and its owner each change`() {
+    @Test func `a target state is the same for all readers, and its owner gets each change`() {
         let board = TargetRegistry()
         let targetState = board.targetState("office 192.0.2.20:5060", rules: TargetHealthRules())
         #expect(targetState === board.targetState("office 192.0.2.20:5060", rules: TargetHealthRules()))
