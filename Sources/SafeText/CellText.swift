@@ -5,7 +5,7 @@
 /// Such a text is written with an apostrophe in front, which marks text in spreadsheets, and read without it. A text
 /// that begins with an apostrophe gets a second one, so that an import restores every export exactly.
 package enum CellText {
-    /// Returns the text as it stands in a cell.
+    /// Returns the content of a cell with the text.
     package static func written(_ text: String) -> String { mayBeFormula(text) ? "'" + text : text }
 
     /// Returns the text of a cell.
