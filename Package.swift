@@ -82,8 +82,8 @@ let package = Package(
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "HostSystem",
-                "LogText", "CSQLite", log, lifecycle, signals, arguments,
+                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "HostFiles",
+                "HostSystem", "LogText", "SafeText", "CSQLite", log, lifecycle, signals, arguments,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
@@ -95,8 +95,9 @@ let package = Package(
             name: "GatewayApp",
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath", "ConfigurationFiles",
-                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem", "LogText", "CLinux", "CSQLite",
-                log, lifecycle, signals,
+                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostFiles", "HostSystem", "LogText",
+                "SafeText",
+                "CLinux", "CSQLite", log, lifecycle, signals,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -110,28 +111,32 @@ let package = Package(
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayStore",
-            dependencies: ["CallAccounting", "Branding", "HostSystem", "Timers", grdb, sqlite, log],
+            dependencies: [
+                "CallAccounting", "Branding", "Hashing", "HostFiles", "HostSystem", "Timers", grdb, sqlite, log,
+            ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "BrandingAPI", "Branding", "HostSystem", "TLSFailures", "CLinux", httpClient, nio,
-                nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle,
+                "CallAccounting", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText",
+                "TLSFailures", "CLinux", httpClient, nio, nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1,
+                crypto, subprocess, system, lifecycle,
                 log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
             dependencies: [
-                "CallAccounting", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
+                "CallAccounting", "Branding", "HostSystem", "LogText", "SafeText", hummingbird, hummingbirdCore,
+                httpTypes, nio,
                 lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "BrandingAPI", "Branding", "HostSystem", "CZlib", hummingbird, hummingbirdCore,
-                httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
+                "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "CZlib", hummingbird,
+                hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
             ],
             exclude: ["README.md"], resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
@@ -145,10 +150,14 @@ let package = Package(
             name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Hashing", atomics],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "DirectoryStore", dependencies: ["BrandingAPI", "Branding", "HostSystem", grdb, crypto],
+            name: "DirectoryStore",
+            dependencies: [
+                "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText", grdb, crypto,
+            ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], exclude: ["README.md"],
+            name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", "SafeText", yams],
+            exclude: ["README.md"],
             swiftSettings: strict),
 
         // Models: outcomes of calls and the roles of the edges, without a SIP type; the bodies of the contract.
@@ -161,12 +170,15 @@ let package = Package(
         .target(
             name: "SIPCore", dependencies: ["Hashing", "Timers", "COsip2", "CVector"], exclude: ["README.md"],
             swiftSettings: strict),
-        .target(name: "Branding", dependencies: ["CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict),
+        .target(
+            name: "Branding", dependencies: ["HostFiles", "CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict
+        ),
 
         // Support.
+        .target(name: "HostFiles", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
-        .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "LogText", dependencies: ["SafeText", log], exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "WebPages", dependencies: [mustache, hummingbird, httpTypes, nio, crypto, lifecycle, log],
             exclude: ["README.md"],
@@ -176,6 +188,7 @@ let package = Package(
                 .embedInCode("Layout/live.js"),
             ], swiftSettings: strict),
         .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "SafeText", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
 
         // Doors to C and C++.
@@ -192,17 +205,19 @@ let package = Package(
 
         // Fixtures that several test targets share.
         .target(name: "ChildPrograms", path: "Tests/ChildPrograms", swiftSettings: strict),
-        .target(name: "HeraldTesting", path: "Tests/HeraldTesting", swiftSettings: strict),
+        .target(
+            name: "TestFixtures", dependencies: [lifecycle, log], path: "Tests/TestFixtures", swiftSettings: strict),
         .target(name: "SeededRandom", path: "Tests/SeededRandom", swiftSettings: strict),
         .target(
             name: "GatewayStoreTesting", dependencies: ["GatewayStore", "CallAccounting", "Branding"],
             path: "Tests/GatewayStoreTesting", swiftSettings: strict),
         .target(
-            name: "GatewaySyncTesting", dependencies: ["GatewaySync"], path: "Tests/GatewaySyncTesting",
-            swiftSettings: strict),
+            name: "GatewaySyncTesting", dependencies: ["GatewaySync", "TestFixtures"],
+            path: "Tests/GatewaySyncTesting", swiftSettings: strict),
         .target(
-            name: "DirectoryFixtures", dependencies: ["DirectoryStore", "Branding"], path: "Tests/DirectoryFixtures",
-            swiftSettings: strict),
+            name: "DirectoryFixtures",
+            dependencies: ["DirectoryServer", "DirectoryStore", "Branding", "TestFixtures", log],
+            path: "Tests/DirectoryFixtures", swiftSettings: strict),
 
         // Tests. Two of them depend on a program, because they start it.
         .testTarget(name: "HeraldTests", dependencies: ["herald", "ChildPrograms", grdb], swiftSettings: strict),
@@ -211,17 +226,17 @@ let package = Package(
             dependencies: [
                 "GatewayApp", "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem",
-                "ChildPrograms", "GatewaySyncTesting", grdb, lifecycle, signals, log,
+                "ChildPrograms", "GatewaySyncTesting", "TestFixtures", grdb, lifecycle, signals, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",
-            dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "HeraldTesting", nio, nioEmbedded],
+            dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "TestFixtures", nio, nioEmbedded],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
             dependencies: [
-                "GatewayStore", "CallAccounting", "Branding", "HostSystem", "GatewayStoreTesting", "HeraldTesting",
+                "GatewayStore", "CallAccounting", "Branding", "HostSystem", "GatewayStoreTesting", "TestFixtures",
                 "SeededRandom", grdb, log,
             ],
             swiftSettings: strict),
@@ -229,46 +244,57 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
-                "Branding", "GatewayStoreTesting", "GatewaySyncTesting", "HeraldTesting", httpClient, nio, nioPosix,
+                "Branding", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting", "TestFixtures",
+                httpClient, nio, nioPosix,
                 nioHTTP, nioSSL, x509,
                 asn1, crypto, subprocess, system, grdb, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayAdminTests",
-            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", nio, lifecycle, log],
+            dependencies: [
+                "GatewayAdmin", "CallAccounting", "Branding", "LogText", "SafeText", "TestFixtures", nio, lifecycle,
+                log,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryServerTests",
             dependencies: [
-                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "HostSystem",
-                "ChildPrograms", "DirectoryFixtures", "SeededRandom", grdb, crypto, nio, nioEmbedded, nioHTTPTypes,
+                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "Hashing",
+                "HostSystem",
+                "ChildPrograms", "DirectoryFixtures", "SeededRandom", "TestFixtures", grdb, crypto, nio, nioEmbedded,
+                nioHTTPTypes,
                 httpTypes, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(name: "LogoScalingTests", dependencies: ["LogoScaling", "Branding", "CGD"], swiftSettings: strict),
         .testTarget(
             name: "CallPathTests",
-            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "HeraldTesting", "SeededRandom"],
+            dependencies: ["CallPath", "CallAccounting", "SIPCore", "Branding", "TestFixtures", "SeededRandom"],
             resources: [.copy("Invites")], swiftSettings: strict),
         .testTarget(
             name: "DirectoryStoreTests",
-            dependencies: ["DirectoryStore", "BrandingAPI", "Branding", "DirectoryFixtures"], swiftSettings: strict),
-        .testTarget(
-            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding", "HeraldTesting"],
+            dependencies: [
+                "DirectoryStore", "BrandingAPI", "Branding", "SafeText", "DirectoryFixtures", "TestFixtures",
+            ],
             swiftSettings: strict),
         .testTarget(
-            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "HeraldTesting"],
+            name: "ConfigurationFilesTests", dependencies: ["ConfigurationFiles", "Branding", "TestFixtures"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "CallAccountingTests", dependencies: ["CallAccounting", "Branding", "TestFixtures"],
             swiftSettings: strict),
         .testTarget(name: "BrandingAPITests", dependencies: ["BrandingAPI", "Branding"], swiftSettings: strict),
         .testTarget(name: "SIPCoreTests", dependencies: ["SIPCore", "Hashing", "SeededRandom"], swiftSettings: strict),
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
+        .testTarget(name: "HostFilesTests", dependencies: ["HostFiles", "TestFixtures"], swiftSettings: strict),
         .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
         .testTarget(
             name: "WebPagesTests", dependencies: ["WebPages", hummingbird, hummingbirdTesting, httpTypes, nio, log],
             swiftSettings: strict),
         .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
+        .testTarget(name: "SafeTextTests", dependencies: ["SafeText"], swiftSettings: strict),
         .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),
     ],

@@ -88,8 +88,8 @@ package struct EventResponse: Codable, Hashable, Sendable {
     /// Throws if the object has no member of the contract: the JSON of a proxy must not mark an event as delivered.
     package init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
-        let telling: [CodingKeys] = [.success, .counted, .eventID, .outcome, .accepted, .displayedAt]
-        guard telling.contains(where: container.contains) else {
+        let meaningful: [CodingKeys] = [.success, .counted, .eventID, .outcome, .accepted, .displayedAt]
+        guard meaningful.contains(where: container.contains) else {
             throw DecodingError.keyNotFound(
                 CodingKeys.success, .init(codingPath: decoder.codingPath, debugDescription: "no member of the contract")
             )

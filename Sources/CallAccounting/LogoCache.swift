@@ -16,14 +16,14 @@ package protocol LogoCache: Sendable {
     func due(limit: Int, now: Int64) async throws -> [DueLogo]
     /// True when all wanted files of a picture are there.
     func has(hash: String) async throws -> Bool
-    /// Writes the files of one picture, for whose URL `note` follows.
+    /// Writes the files of one picture, for whose URL `record` follows.
     ///
     /// - Throws: an error of the disk; nothing is recorded then.
     func store(hash: String, _ files: [LogoFile], now: Int64) async throws
     /// Records the result of a fetch, and frees space for a new picture.
-    func note(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws
+    func record(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws
     /// Records the files that phones requested.
-    func noteUse(of names: [String], now: Int64) async throws
+    func recordUse(of names: [String], now: Int64) async throws
     /// Removes logos that no brand has named for the grace period.
     func tidy(now: Int64) async throws
     /// The URLs for Call-Info from now on.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/// Hexadecimal digits of hash values.
+/// Converts bytes and integers to lower-case hexadecimal digits, and digits of either case back.
 package enum Hexadecimal {
     /// Reads sixteen digits in any case; nil for anything else.
     package static func read(_ text: ArraySlice<UInt8>) -> UInt64? {
@@ -59,6 +59,23 @@ package enum Hexadecimal {
         let letters = ((digits + 0x0606_0606_0606_0606) >> 4) & 0x0101_0101_0101_0101
         let text = digits + 0x3030_3030_3030_3030 + letters * UInt64(UInt8(ascii: "a") - UInt8(ascii: "0") - 10)
         return text.bigEndian
+    }
+
+    /// Returns two digits for each byte.
+    package static func text(_ bytes: some Sequence<UInt8>) -> String {
+        String(decoding: bytes.flatMap { [character($0 >> 4), character($0 & 15)] }, as: UTF8.self)
+    }
+
+    /// Reads the bytes of a text of digits; nil for other text.
+    package static func bytes(_ text: String) -> [UInt8]? {
+        guard text.utf8.count.isMultiple(of: 2) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let high = rest.popFirst(), let low = rest.popFirst() {
+            guard let high = digit(high), let low = digit(low) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return bytes
     }
 
     /// The lower-case digit of a value below 16.

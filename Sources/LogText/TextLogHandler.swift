@@ -2,6 +2,7 @@
 
 import Foundation
 package import Logging
+import SafeText
 
 /// Writes log lines for people: time, level, message, metadata in the order of their names, label.
 ///
@@ -33,7 +34,7 @@ package struct TextLogHandler: LineLogHandler {
 
     package func write(line: LogLine) {
         var text = isForJournal ? JournalStream.prefix(line.level) : "\(now()) \(line.level.rawValue) "
-        text += Self.visible(line.message)
+        text += TerminalText.visible(line.message)
         for (name, value) in line.metadata.sorted(by: { $0.key < $1.key }) {
             text += " \(name)=\(Self.value(value))"
         }
@@ -44,20 +45,10 @@ package struct TextLogHandler: LineLogHandler {
     ///
     /// By code points: a quotation mark with a combining mark on it is another `Character`, and still ends a value for a reader.
     private static func value(_ text: String) -> String {
-        let scalars = visible(text).unicodeScalars
+        let scalars = TerminalText.visible(text).unicodeScalars
         guard scalars.isEmpty || scalars.contains(where: { " =\"".unicodeScalars.contains($0) }) else {
             return String(scalars)
         }
         return "\"" + String(scalars.replacing("\"".unicodeScalars, with: "\\\"".unicodeScalars)) + "\""
-    }
-
-    private static func visible(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { out, scalar in
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
-                out += "\\u{\(String(scalar.value, radix: 16))}"
-            default: out.unicodeScalars.append(scalar)
-            }
-        }
     }
 }

@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import SafeText
 
 /// `herald-directory account`: the accounts, and the gates that every gateway obeys.
 struct AccountCommand: ParsableCommand {

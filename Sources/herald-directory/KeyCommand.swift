@@ -2,6 +2,7 @@
 
 import ArgumentParser
 import DirectoryStore
+import SafeText
 
 /// `herald-directory key`: the API keys of an account.
 struct KeyCommand: ParsableCommand {

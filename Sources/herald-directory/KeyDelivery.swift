@@ -2,6 +2,8 @@
 
 import ArgumentParser
 import DirectoryStore
+import HostFiles
+import SafeText
 
 /// Delivers a new key to standard output or into a file.
 ///
@@ -30,7 +32,7 @@ struct KeyDelivery: ParsableArguments {
         guard let write else { return Output.write(secret.map { "key \(key)\n\($0)" } ?? key + "\n") }
         do {
             // The file has the key only, because the gateway reads it.
-            try PrivateFile.write(key + "\n", to: write)
+            try PrivateFile.write(Array("\(key)\n".utf8), to: write, keepsOwner: true)
         } catch {
             try undo(key)
             throw CommandFailure("\(error)")

@@ -3,6 +3,7 @@
 import ArgumentParser
 import DirectoryStore
 import Foundation
+import SafeText
 
 /// `herald-directory logo`: the uploaded logos.
 struct LogoCommand: ParsableCommand {

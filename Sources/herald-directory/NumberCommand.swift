@@ -3,6 +3,7 @@
 import ArgumentParser
 import Branding
 import DirectoryStore
+import SafeText
 
 /// `herald-directory number`: the numbers of brands.
 struct NumberCommand: ParsableCommand {

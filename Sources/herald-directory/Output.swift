@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
+import SafeText
 
 /// Writes the results of a command.
 enum Output {
@@ -33,35 +34,15 @@ enum Output {
 
     /// Writes rows in columns, each as wide as its widest cell; a missing cell is a dash.
     static func write(table titles: [String], _ rows: [[String?]]) {
-        let cells = [titles] + rows.map { $0.map { $0.map(TerminalText.visible) ?? "-" } }
-        let widths = titles.indices.map { column in cells.map { $0[column].count }.max() ?? 0 }
+        let cells = [titles] + rows.map { $0.map { $0.map { TerminalText.visible($0) } ?? "-" } }
+        let widths = titles.indices.map { column in cells.map { TerminalText.width($0[column]) }.max() ?? 0 }
         for row in cells {
             var line = ""
             for (cell, width) in zip(row, widths) {
-                line += cell + String(repeating: " ", count: width - cell.count + 2)
+                line += cell + String(repeating: " ", count: width - TerminalText.width(cell) + 2)
             }
             while line.last == " " { line.removeLast() }
             write(line + "\n")
-        }
-    }
-}
-
-/// Escapes text from clients and files for a terminal.
-enum TerminalText {
-    /// The text with control characters, line breaks, direction marks and other invisible characters as escapes.
-    static func visible(_ text: String) -> String { escaped(text) { _ in false } }
-
-    /// Escapes text of many lines; line breaks stay.
-    static func visibleLines(_ text: String) -> String { escaped(text) { $0 == "\n" } }
-
-    private static func escaped(_ text: String, but stays: (Unicode.Scalar) -> Bool) -> String {
-        text.unicodeScalars.reduce(into: "") { out, scalar in
-            switch scalar.properties.generalCategory {
-            case .control where stays(scalar): out.unicodeScalars.append(scalar)
-            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
-                out += "\\u{\(String(scalar.value, radix: 16))}"
-            default: out.unicodeScalars.append(scalar)
-            }
         }
     }
 }

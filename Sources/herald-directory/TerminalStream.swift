@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SafeText
+
 /// Escapes a long text for a terminal, in pieces of bytes that may end within a character.
 struct TerminalStream {
     /// The first bytes of a character that the next piece completes.

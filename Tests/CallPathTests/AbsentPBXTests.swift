@@ -92,7 +92,7 @@ struct AbsentPBXTests {
         #expect(targetState.state.state == .down)
     }
 
-    @Test func `what anybody could have made up is no word of a target`() throws {
+    @Test func `a message that anybody could have made up is not a target's`() throws {
         let (gateway, targetState) = try gateway()
         let sent = try #require(gateway.receive(request("INVITE"), from: trunk).first { $0.destination == pbx })
         let text = String(decoding: sent.bytes, as: UTF8.self)
@@ -113,7 +113,7 @@ struct AbsentPBXTests {
     @Test func `a carrier's OPTIONS get 503 while no target of its PBX is up, and 200 when one is`() throws {
         let (gateway, targetState) = try gateway()
         #expect(gateway.receive(options("1"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
-        for _ in 0..<3 { targetState.note(.probeRefused, at: gateway.now.milliseconds) }
+        for _ in 0..<3 { targetState.record(.probeRefused, at: gateway.now.milliseconds) }
         let refused = try #require(gateway.receive(options("2"), from: trunk).to(trunk).first)
         #expect(refused.hasPrefix("SIP/2.0 503 ") && !refused.contains("Retry-After"))
         #expect(gateway.receive(options("3"), from: pbx).to(pbx).first?.hasPrefix("SIP/2.0 200") == true)
@@ -121,14 +121,14 @@ struct AbsentPBXTests {
         #expect(problem == "no target of pbx office is up: calls are rejected with 503 until one responds")
         _ = gateway.pass(.seconds(120))
         #expect(gateway.receive(options("4"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 503") == true)
-        for _ in 0..<2 { targetState.note(.probeSucceeded, at: gateway.now.milliseconds) }
+        for _ in 0..<2 { targetState.record(.probeSucceeded, at: gateway.now.milliseconds) }
         #expect(gateway.receive(options("5"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
         #expect(gateway.shared.settings.load().topology.pbxProblem(at: gateway.now.milliseconds) == nil)
     }
 
     @Test func `OPTIONS may speak of the gateway alone`() throws {
         let (gateway, targetState) = try gateway { $0.reportsPBX = false }
-        for _ in 0..<3 { targetState.note(.probeRefused, at: gateway.now.milliseconds) }
+        for _ in 0..<3 { targetState.record(.probeRefused, at: gateway.now.milliseconds) }
         #expect(gateway.receive(options("1"), from: trunk).to(trunk).first?.hasPrefix("SIP/2.0 200") == true)
     }
 

@@ -158,7 +158,7 @@ struct AnswererTests {
         #expect(words.map { String(decoding: $0, as: UTF8.self) } == ["", "", "100", ""])
     }
 
-    @Test func `a phone that goes on ringing is told of once a minute, RFC 3261 §13.3.1.1`() throws {
+    @Test func `a phone that goes on ringing is reported once a minute, RFC 3261 §13.3.1.1`() throws {
         let gateway = try gateway()
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)

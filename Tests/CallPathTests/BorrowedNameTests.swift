@@ -80,7 +80,7 @@ struct BorrowedNameTests {
     ]
 
     @Test(arguments: claims)
-    func `a word counts for the number it is said of`(_ claim: Claim) throws {
+    func `a claim counts for the number that it is about`(_ claim: Claim) throws {
         let gateway = try gateway {
             $0.policy = claim.policy
             $0.identityOrder = claim.order

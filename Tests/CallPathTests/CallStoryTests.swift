@@ -74,7 +74,7 @@ struct CallStoryTests {
             ("SIP;cause=603;text=\"see v=analytics1\"", 603),
             ("SIP;cause=603;text", 603),
         ] as [(String, UInt16)])
-    func `a 603 by a network's analytics is told from one by a person`(reason: String, cause: UInt16) throws {
+    func `a 603 by a network's analytics differs from one by a person`(reason: String, cause: UInt16) throws {
         let gateway = try gateway()
         let invite = try #require(
             gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)
@@ -151,7 +151,7 @@ struct CallStoryTests {
         #expect(after.counters.count(.responsesDropped) == 1)
     }
 
-    @Test func `a CANCEL nobody remembers goes on and still tells who took the call`() throws {
+    @Test func `a CANCEL without a transaction goes on and still carries who took the call`() throws {
         let before = try gateway()
         _ = before.receive(request("INVITE"), from: GatewayUnderTest.trunk)
         let after = try gateway()
@@ -163,7 +163,7 @@ struct CallStoryTests {
         #expect(update.call == before.updates().first?.call)
     }
 
-    @Test func `a stranger is refused and counted, and leads no response anywhere`() throws {
+    @Test func `an unknown peer is refused and counted, and leads no response anywhere`() throws {
         let gateway = try gateway()
         let out = gateway.receive(request("INVITE"), from: GatewayUnderTest.stranger)
         #expect(out.map(\.destination) == [GatewayUnderTest.stranger])
@@ -220,7 +220,7 @@ struct CallStoryTests {
         #expect(gateway.updates().first?.reason == .gatedBrandingDisabled)
     }
 
-    @Test func `the PBX can tell trunks apart, and nobody outside can pretend`() throws {
+    @Test func `the PBX can distinguish trunks, and no outsider can pretend to be one`() throws {
         let gateway = try gateway { $0.trunkHeader = "X-Herald-Trunk" }
         let sent = try #require(
             gateway.receive(request("INVITE", extra: "x-herald-trunk: other\n"), from: GatewayUnderTest.trunk)
@@ -267,7 +267,7 @@ struct CallStoryTests {
         #expect(gateway.transactions == 0)
     }
 
-    @Test func `a 2xx that comes after the caller was told 408 still goes on, RFC 3261 §16.7 step 5`() throws {
+    @Test func `a 2xx that comes after the caller got 408 still goes on, RFC 3261 §16.7 step 5`() throws {
         let gateway = try gateway()
         let sent = gateway.receive(request("INVITE"), from: GatewayUnderTest.trunk)
         let invite = try #require(sent.to(GatewayUnderTest.pbx).first)

@@ -197,7 +197,7 @@ struct DialogTargetTests {
         let one = try #require(
             gateway.receive(Self.invite(from: Self.edge1, isFromTrunk: true), from: Self.edge1).to(Self.first).first)
         for target in gateway.shared.settings.load().topology.pbxs[0].targets.targets {
-            for _ in 0..<3 { target.targetState.note(.unreachable, at: gateway.now.milliseconds) }
+            for _ in 0..<3 { target.targetState.record(.unreachable, at: gateway.now.milliseconds) }
         }
         let bye = Self.later(
             "BYE", to: "sip:a@172.17.0.3", route: try Self.route(of: one), from: Self.edge1, byCaller: true)

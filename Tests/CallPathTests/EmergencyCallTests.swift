@@ -84,7 +84,7 @@ struct EmergencyCallTests {
     }
 
     @Test(arguments: [("sip:000@203.0.113.5", true), ("sip:100@203.0.113.5", false)])
-    func `later requests of the call tell it as well`(uri: String, isEmergency: Bool) throws {
+    func `later requests of the call show it as well`(uri: String, isEmergency: Bool) throws {
         let gateway = try gateway { $0.takesWithheldIdentity = false }
         let lines = "Privacy: id\nP-Asserted-Identity: <sip:+61491570777@pbx.example>\n"
         let to = "To: <\(uri)>"
@@ -100,7 +100,7 @@ struct EmergencyCallTests {
         #expect(later.hasPrefix("UPDATE ") && later.contains("+61491570777") == isEmergency)
     }
 
-    @Test func `a full table of transactions has room for them`() throws {
+    @Test func `a full table of transactions has space for them`() throws {
         let gateway = try gateway { $0.mostTransactions = 1 }
         #expect(gateway.receive(invite(to: "sip:100@203.0.113.5", call: "a"), from: pbx).requests("INVITE").count == 1)
         #expect(isRefused(gateway.receive(invite(to: "sip:100@203.0.113.5", call: "b"), from: pbx), to: pbx))
@@ -115,8 +115,8 @@ struct EmergencyCallTests {
         for _ in 0..<8 {
             let targetState = try #require(
                 gateway.shared.settings.load().topology.trunks.first?.targets.targets.first?.targetState)
-            targetState.note(.refused(retryAfter: 60), at: 1_000_000)
-            targetState.note(.unreachable, at: 1_000_000)
+            targetState.record(.refused(retryAfter: 60), at: 1_000_000)
+            targetState.record(.unreachable, at: 1_000_000)
         }
         #expect(first.hasPrefix("INVITE"))
         let sent = gateway.receive(invite(to: uri, call: "second"), from: pbx)

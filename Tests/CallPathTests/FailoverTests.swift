@@ -62,7 +62,7 @@ struct FailoverTests {
 
     @Test func `an emergency call asks each target before it is given up, those that are down too`() throws {
         let (gateway, targetStates) = try gateway()
-        for targetState in targetStates { for _ in 0..<2 { targetState.note(.silent, at: gateway.now.milliseconds) } }
+        for targetState in targetStates { for _ in 0..<2 { targetState.record(.silent, at: gateway.now.milliseconds) } }
         #expect(gateway.receive(request("INVITE"), from: trunk).to(Self.first).isEmpty)
         let emergency = request("INVITE", branch: "sos")
             .replacing("INVITE sip:100@192.0.2.20", with: "INVITE urn:service:sos")
@@ -112,7 +112,7 @@ struct FailoverTests {
         #expect(out.to(Self.second).count == 1)
     }
 
-    @Test func `when every target says 503 the trunk hears 500, §16.7 step 6`() throws {
+    @Test func `when every target responds 503 the trunk gets 500, §16.7 step 6`() throws {
         let (gateway, _) = try gateway()
         let one = try #require(gateway.receive(request("INVITE"), from: trunk).to(Self.first).first)
         let two = try #require(gateway.receive(response("503 No", to: one), from: Self.first).to(Self.second).first)
@@ -124,7 +124,7 @@ struct FailoverTests {
     @Test func `with all targets down a call gets 503 with Retry-After at once, and accounted for`() throws {
         let (gateway, targetStates) = try gateway()
         for targetState in targetStates {
-            for _ in 0..<2 { targetState.note(.silent, at: gateway.now.milliseconds) }
+            for _ in 0..<2 { targetState.record(.silent, at: gateway.now.milliseconds) }
         }
         let out = gateway.receive(request("INVITE"), from: trunk)
         let response = try #require(out.to(trunk).last)
@@ -215,7 +215,7 @@ struct FailoverTests {
 
     @Test func `an in-dialog request goes where its route leads, whatever the target's health`() throws {
         let (gateway, targetStates) = try gateway()
-        for _ in 0..<2 { targetStates[1].note(.silent, at: gateway.now.milliseconds) }
+        for _ in 0..<2 { targetStates[1].record(.silent, at: gateway.now.milliseconds) }
         let bye = request("BYE", toTag: ";tag=p").replacing("sip:100@192.0.2.20", with: "sip:100@192.0.2.22:5060")
         #expect(gateway.receive(bye, from: trunk).to(Self.second).count == 1)
     }

@@ -82,7 +82,7 @@ struct FormerPeersTests {
         }
     }
 
-    @Test func `who is configured no more brings no new call, and nothing without the gateway's note`() throws {
+    @Test func `a removed peer brings no new call, and nothing without the gateway's cookie`() throws {
         let (gateway, route) = try answeredCall()
         gateway.reload(Change.trunkReplaced.applied())
         let note = try #require(route.firstRange(of: "hd="))
@@ -100,7 +100,7 @@ struct FormerPeersTests {
         }
     }
 
-    @Test func `after the longest time a call may take, who was removed is a stranger`() throws {
+    @Test func `after the longest time a call may take, a removed peer is unknown`() throws {
         let (gateway, route) = try answeredCall()
         gateway.reload(Change.trunkReplaced.applied())
         _ = gateway.pass(.milliseconds(14_400_000))
@@ -108,7 +108,7 @@ struct FormerPeersTests {
         #expect(out.to(GatewayUnderTest.trunk).first?.hasPrefix("SIP/2.0 403") == true)
     }
 
-    @Test func `names that stand for another address each time are remembered once each, and not without end`() throws {
+    @Test func `names with another address each time are remembered once each, and not without end`() throws {
         let gateway = try GatewayUnderTest(numbers: [])
         func former() -> Int { gateway.shared.settings.load().topology.former.count }
         var options = GatewayUnderTest.Options()

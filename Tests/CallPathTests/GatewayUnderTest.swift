@@ -4,8 +4,8 @@ import Branding
 import CallAccounting
 import CallPath
 import Foundation
-import HeraldTesting
 import SIPCore
+import TestFixtures
 
 /// The call path with real parts and no sockets: bytes in by `receive`, datagrams out of `sent`, time by hand.
 final class GatewayUnderTest {

@@ -88,7 +88,7 @@ struct HostileCallTests {
         ("Priority: emergency\n", false, false), ("Priority: emergency\n", true, false),
         ("Resource-Priority: esnet.1\n", false, false), ("Resource-Priority: esnet.1\n", true, true),
         ("Priority: psap-callback\n", false, false), ("Priority: psap-callback\n", true, true),
-    ]) func `only a trusted trunk's word lifts its limits`(header: String, isTrusted: Bool, isLifted: Bool) throws {
+    ]) func `only a trusted trunk's claim lifts its limits`(header: String, isTrusted: Bool, isLifted: Bool) throws {
         var options = GatewayUnderTest.Options()
         options.isTrusted = isTrusted
         options.limits = TrunkAdmission.Limits(callsPerSecond: nil, burst: nil, mostCalls: 1)
@@ -112,7 +112,7 @@ struct HostileCallTests {
     }
 
     @Test(arguments: ["Content-Length: 5000", "Content-Length: x\nl: 0", "Content-Length: 0\nContent-Length: 0"])
-    func `a response that tells a wrong length goes nowhere`(length: String) throws {
+    func `a response with a wrong length goes nowhere`(length: String) throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let sent = try #require(
             gateway.receive(invite("one"), from: GatewayUnderTest.trunk).to(GatewayUnderTest.pbx).first)

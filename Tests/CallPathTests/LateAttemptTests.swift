@@ -83,7 +83,7 @@ struct LateAttemptTests {
         #expect(cancel.hasPrefix("CANCEL ") && cancel.contains(branch(two) + ";"))
     }
 
-    @Test func `word that its INVITE was not delivered comes late: the other keeps the call`() throws {
+    @Test func `a late report that its INVITE was not delivered changes nothing: the other keeps the call`() throws {
         let (gateway, one, two) = try moved()
         gateway.gateway.sendFailed(one.token, at: gateway.now)
         #expect(gateway.pass(.zero).to(trunk).isEmpty)
@@ -94,7 +94,7 @@ struct LateAttemptTests {
         #expect(gateway.pass(.zero).to(trunk).isEmpty)
     }
 
-    @Test func `only of requests is word wanted: an ACK that is lost ends nothing`() throws {
+    @Test func `only requests are reported as undelivered: an ACK that is lost ends nothing`() throws {
         let (gateway, _, two) = try moved()
         let out = gateway.receive(respond("486 Busy Here", to: two), from: Self.second)
         let ack = try #require(out.first { $0.destination == Self.second })

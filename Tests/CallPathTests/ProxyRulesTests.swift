@@ -152,7 +152,7 @@ struct ProxyRulesTests {
         #expect(gateway.counters.count(.badHeaderLine) + gateway.counters.count(.nulByte) == 1)
     }
 
-    @Test func `an ACK and a stranger's request with such a line get no response`() throws {
+    @Test func `an ACK and an unknown peer's request with such a line get no response`() throws {
         let gateway = try GatewayUnderTest(numbers: [])
         #expect(gateway.receive(bytes("ACK", "no colon"), from: trunk).isEmpty)
         #expect(gateway.receive(bytes("INVITE", "no colon"), from: GatewayUnderTest.stranger).isEmpty)
@@ -169,7 +169,7 @@ struct ProxyRulesTests {
     // MARK: Strangers
 
     @Test(arguments: ["Via", "From", "To", "Call-ID", "CSeq"])
-    func `a stranger's request that no response fits gets none`(name: String) throws {
+    func `an unknown peer's request that no response fits gets none`(name: String) throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let lines = request("OPTIONS").split(separator: "\n", omittingEmptySubsequences: false)
             .filter { !$0.hasPrefix(name) }
@@ -177,7 +177,7 @@ struct ProxyRulesTests {
         #expect(gateway.counters.count(.strangersDropped) == 1)
     }
 
-    @Test func `strangers get so few responses that nobody is flooded through the gateway`() throws {
+    @Test func `unknown peers get so few responses that nobody is flooded through the gateway`() throws {
         let gateway = try GatewayUnderTest(numbers: [])
         var responses = 0
         for turn in 0..<1000 {

@@ -131,7 +131,7 @@ struct RemotePartyTests {
         ("", "<sip:+61491570777@p>;party=x-first;privacy=full", false),
         ("", "<sip:+61491570777@p>;party=calling", true),
     ])
-    func `a trunk that may not know who calls is not told by the caller's line`(
+    func `a trunk that may not know the caller does not get the caller's line`(
         privacy: String, value: String, goesOn: Bool
     ) throws {
         let gateway = try gateway { $0.takesWithheldIdentity = false }
@@ -142,7 +142,7 @@ struct RemotePartyTests {
     }
 
     @Test(arguments: ["party=called", "party=calling", "screen=yes"])
-    func `inside a dialog a PBX is either party, and is not told`(parameters: String) throws {
+    func `inside a dialog a PBX is either party, and gets no identity`(parameters: String) throws {
         let gateway = try gateway { $0.takesWithheldIdentity = false }
         let line = "Remote-Party-ID: <sip:+61491570777@p>;\(parameters)\n"
         let update = request("UPDATE", extra: "Privacy: id\n" + line, toTag: ";tag=x")

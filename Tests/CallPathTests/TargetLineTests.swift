@@ -41,7 +41,7 @@ struct TargetLineTests {
         #expect(!board.hasOther(than: one, at: 5))
         let two = board.targetState("pbx office 192.0.2.21:5060", group: "pbx office", rules: .init())
         #expect(board.hasOther(than: one, at: 5))
-        for _ in 0..<3 { two.note(.probeFailed, at: 5) }
+        for _ in 0..<3 { two.record(.probeFailed, at: 5) }
         #expect(!board.hasOther(than: one, at: 5))
         #expect(one.address == "192.0.2.20:5060")
     }

@@ -70,7 +70,7 @@ struct TopologyTests {
         #expect(name(topology, Flow(source: Self.carrier.with(port: 5061), socket: 0)) == nil)
     }
 
-    @Test func `a stream comes from a port of the moment: ports count only where they tell peers apart`() {
+    @Test func `a stream comes from an ephemeral port: ports count only where they distinguish peers`() {
         let one = trunk("one", [source(Self.carrier, port: 5060)])
         let two = trunk("two", [source(Self.carrier, port: 5070)])
         let topology = topology([one, two])
@@ -152,7 +152,7 @@ struct TopologyTests {
         #expect(try #require(bye.first { $0.destination == GatewayUnderTest.pbx }).socket == 1)
     }
 
-    @Test func `calls leave by the trunk's own address towards the PBX, so that it can tell trunks apart`() throws {
+    @Test func `calls leave by the trunk's own address towards the PBX, so that it can distinguish trunks`() throws {
         var options = GatewayUnderTest.Options()
         options.sockets = [5060, 5070]
         options.pbxSocket = 1

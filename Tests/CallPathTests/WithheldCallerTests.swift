@@ -70,7 +70,7 @@ struct WithheldCallerTests {
         "\"Private Hospital\" <sip:1@c>",
         "<sip:+266696688@c>",
     ])
-    func `other words leave the caller that is asserted`(from: String) throws {
+    func `other names leave the caller that is asserted`(from: String) throws {
         #expect(try invite(Self.asserted, from: from).reason == nil)
     }
 

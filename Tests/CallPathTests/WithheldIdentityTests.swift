@@ -88,7 +88,7 @@ struct WithheldIdentityTests {
         #expect(try sent(try gateway(), invite).contains(Self.number))
     }
 
-    @Test func `later requests of the PBX do not tell it either`() throws {
+    @Test func `later requests of the PBX do not carry it either`() throws {
         let gateway = try gateway()
         let lines = "Privacy: id\nP-Asserted-Identity: <sip:\(Self.number)@pbx.example>\n"
         let invite = try sent(gateway, outbound(lines))

@@ -2,7 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
-import HeraldTesting
+import TestFixtures
 import Testing
 
 /// An invalid piece of configuration and its error lines.

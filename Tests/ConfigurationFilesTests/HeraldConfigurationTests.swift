@@ -3,7 +3,7 @@
 import Branding
 import ConfigurationFiles
 import Foundation
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("herald.yaml: values")
@@ -143,7 +143,7 @@ struct HeraldConfigurationTests {
         #expect(configuration.outcomes.vocabulary == ["returned": "call_returned"])
     }
 
-    @Test func `every kind of value is read: timers, strangers, admin, log`() throws {
+    @Test func `every kind of value is read: timers, unknown peers, admin, log`() throws {
         let configuration = try everyKind()
         #expect(configuration.timers.t1 == .milliseconds(50))
         #expect(configuration.strangers == .drop)

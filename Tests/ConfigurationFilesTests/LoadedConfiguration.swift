@@ -2,7 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
-import HeraldTesting
+import TestFixtures
 
 extension TemporaryFolder {
     /// Loads a text as `herald.yaml`; `api-key` and `brands.psv` lie beside it.

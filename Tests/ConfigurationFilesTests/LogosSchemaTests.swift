@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("herald.yaml: logos")

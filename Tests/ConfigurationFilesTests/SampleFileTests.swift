@@ -2,7 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import ConfigurationFiles
@@ -76,7 +76,7 @@ struct SampleFileTests {
         let file = try ConfigurationFile(path: try folder.write(yaml, to: "herald.yaml"), environment: [:])
         var keys: Set<String> = []
         _ = try? file.read { root -> HeraldConfiguration? in
-            root.noteKeys { keys.insert($0) }
+            root.observeKeys { keys.insert($0) }
             return HeraldSchema(file: file, root: root, secrets: .ignored).read()
         }
         return keys

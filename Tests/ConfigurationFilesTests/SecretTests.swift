@@ -2,7 +2,7 @@
 
 import ConfigurationFiles
 import Foundation
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("Secrets in configuration")

@@ -3,6 +3,7 @@
 import BrandingAPI
 import DirectoryFixtures
 import DirectoryStore
+import TestFixtures
 import Testing
 
 /// `branding_enabled` of a response: phones read this gate alone.
@@ -42,7 +43,7 @@ struct AccountGateTests {
                 #expect(config?.capThisMonth == (account.cap < 0 ? .unlimited : .events(account.cap)))
             }
             #expect(lookup.brandName == (account.isAllowed ? "Acme Bank" : nil))
-            let kept = try AccountStore(directory.database).config(now: directory.time.seconds)
+            let kept = try AccountStore(directory.database).config(now: directory.time.now)
             #expect(kept.brandingEnabled == account.isOn)
         }
     }
@@ -58,7 +59,7 @@ struct AccountGateTests {
             #expect(gates == [true, false, false])
             #expect(try await directory.sync().config?.brandingEnabled == false)
             // 2026-02-01T00:00:00Z.
-            directory.time.seconds = 1_769_904_000
+            directory.time.now = 1_769_904_000
             #expect(try await directory.sync().config?.brandingEnabled == true)
         }
     }

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import DirectoryFixtures
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -13,7 +14,7 @@ struct AccountListTests {
     private let accounts: AccountList
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         database = try DirectoryDatabase(folder: folder.path)
         accounts = AccountList(database)
     }
@@ -35,7 +36,7 @@ struct AccountListTests {
     }
 
     @Test(arguments: ["", "a b", "../x", ".hidden", "-x", "ümlaut", String(repeating: "a", count: 65)])
-    func `a name that cannot stand in a path is refused`(name: String) {
+    func `a name that cannot be in a path is refused`(name: String) {
         #expect(throws: AccountStoreError.badAccountName) { try accounts.create(name: name, now: 1) }
     }
 
@@ -71,7 +72,7 @@ struct AccountListTests {
     @Test func `a closed account's keys are refused, and it takes no new ones until it is active`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"))
-            try AccountList(directory.database).close(.first, now: directory.time.seconds)
+            try AccountList(directory.database).close(.first, now: directory.time.now)
             #expect(try await directory.ask("/mobile/branding/sync").status == 401)
             let account = AccountStore(directory.database)
             #expect(throws: AccountStoreError.isClosed) { try account.createKey(name: "new", now: 1) }

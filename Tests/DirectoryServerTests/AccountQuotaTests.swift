@@ -4,6 +4,7 @@ import BrandingAPI
 import DirectoryFixtures
 import Foundation
 import GRDB
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -42,7 +43,7 @@ struct AccountQuotaTests {
             #expect(try EventLedger(directory.database).page(.init(), limit: 100).events.count == stored + 1)
             let report = try #require(try MonthReports(directory.database).reports(month: "2026-01").first)
             #expect(report.counted == 1 && report.reasons["event_dropped"] == 12 - stored)
-            directory.time.seconds += 86_400
+            directory.time.now += 86_400
             #expect(try await directory.report("missed", key: "next day").reason == "analytics_only")
         }
     }
@@ -75,7 +76,7 @@ struct AccountQuotaTests {
                 "/" + APIPath.imprint,
                 #"{"phone_number_e164":"+61491570156","displayed_at":"2026-01-01T00:00:00Z","device_id":"first"}"#)
             #expect(imprint.status == 429)
-            directory.time.seconds += 86_400
+            directory.time.now += 86_400
             #expect(try await register("second").status == 200)
         }
     }
@@ -87,7 +88,7 @@ struct AccountQuotaTests {
             // No sync: it is the last request that a limit refuses.
             let path = "/" + APIPath.lookup + "?e164=%2B61491570156"
             let phone = try accounts.createKey(name: "phones", kind: .phone, now: 1)
-            let rotated = try accounts.rotateKey("phones", now: directory.time.seconds).key
+            let rotated = try accounts.rotateKey("phones", now: directory.time.now).key
             for (key, isLimited) in [(phone, true), (rotated, true), (directory.key, false)] {
                 var statuses: [Int] = []
                 for _ in 0..<3 {
@@ -101,7 +102,7 @@ struct AccountQuotaTests {
     }
 
     @Test func `keys of a database without kinds are those of gateways`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         try database.pool.write { database in
             try database.execute(

@@ -5,6 +5,7 @@ import BrandingAPI
 import DirectoryFixtures
 import Foundation
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -87,7 +88,7 @@ struct AdminAPITests {
             }
             let good = try await admin.ask("accounts")
             #expect(good.status == 200)
-            admin.directory.time.seconds += 900
+            admin.directory.time.now += 900
             _ = try await admin.directory.ask("/admin/v1/accounts", headers: ["X-Admin-Key": "hda_guess"])
         }
         let milliseconds = [250, 500, 1000, 2000, 4000, 8000, 8000, 8000, 250]
@@ -223,7 +224,7 @@ struct AdminAPITests {
         try await Operator.run { admin in
             try admin.directory.put("+61491570156")
             for number in 1...5 {
-                admin.directory.time.seconds = ManualTime.start + Int64(number)
+                admin.directory.time.now = ManualTime.start + Int64(number)
                 _ = try await admin.directory.report("displayed", key: "displayed:\(number)")
                 _ = try await admin.directory.report("call_seen", number: "+61491570199", key: "seen:\(number)")
             }
@@ -252,7 +253,7 @@ struct AdminAPITests {
     }
 
     @Test func `an upload that a killed server left behind is removed at the next start`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
         try folder.write([1], to: "state/import-1.part")
         try await RunningDirectory.run(in: folder) { directory in

@@ -5,6 +5,7 @@ import DirectoryFixtures
 import DirectoryServer
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("POST mobile/sync/batch, mobile/branding/imprint and GET mobile/config", .timeLimit(.minutes(8)))

@@ -3,6 +3,7 @@
 import Branding
 import BrandingAPI
 import DirectoryFixtures
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -27,9 +28,9 @@ struct BrandListTests {
             let brands = BrandList(directory.database)
             let numbers = BrandNumbers(directory.database)
             try brands.create(
-                id: "acme", change { ($0.name, $0.reason) = ("Acme", "Hello") }, now: directory.time.seconds)
+                id: "acme", change { ($0.name, $0.reason) = ("Acme", "Hello") }, now: directory.time.now)
             for number in try Self.numbers(1...3) {
-                try numbers.set(number, brandID: "acme", reason: nil, now: directory.time.seconds)
+                try numbers.set(number, brandID: "acme", reason: nil, now: directory.time.now)
             }
             try await body(directory, brands, numbers)
         }
@@ -39,13 +40,13 @@ struct BrandListTests {
         try await Self.run { directory, brands, numbers in
             try directory.put("+61491579999", name: "Other")
             let before = try await directory.sync()
-            let response = try brands.change("acme", Self.change { $0.name = "Acme Bank" }, now: directory.time.seconds)
+            let response = try brands.change("acme", Self.change { $0.name = "Acme Bank" }, now: directory.time.now)
             #expect(response.numbers == 3)
             let after = try await directory.sync(since: before.syncedAt)
             #expect(after.branding.map(\.phoneNumber) == ["+61491570001", "+61491570002", "+61491570003"])
             #expect(after.branding.allSatisfy { $0.brandName == "Acme Bank" && $0.callReason == "Hello" })
             #expect(try await directory.sync(since: after.syncedAt).branding.isEmpty)
-            _ = try brands.change("acme", Self.change { $0.name = "Acme Bank" }, now: directory.time.seconds)
+            _ = try brands.change("acme", Self.change { $0.name = "Acme Bank" }, now: directory.time.now)
             #expect(try await directory.sync(since: after.syncedAt).branding.isEmpty)
         }
     }
@@ -53,8 +54,8 @@ struct BrandListTests {
     @Test func `a call reason of a number's own stays when the brand's changes`() async throws {
         try await Self.run { directory, brands, numbers in
             let own = try #require(try Self.numbers(1...1).first)
-            try numbers.set(own, brandID: "acme", reason: "Own", now: directory.time.seconds)
-            _ = try brands.change("acme", Self.change { $0.reason = "" }, now: directory.time.seconds)
+            try numbers.set(own, brandID: "acme", reason: "Own", now: directory.time.now)
+            _ = try brands.change("acme", Self.change { $0.reason = "" }, now: directory.time.now)
             #expect(try numbers.page(after: nil, limit: 9).map(\.reason) == ["Own", nil, nil])
         }
     }
@@ -68,15 +69,15 @@ struct BrandListTests {
         try await Self.run { directory, brands, numbers in
             let before = try await directory.sync()
             let third = try Self.numbers(3...3)
-            #expect(try numbers.deactivate(third, now: directory.time.seconds) == 1)
-            _ = try brands.change("acme", Self.change { $0.owner = owner }, now: directory.time.seconds)
+            #expect(try numbers.deactivate(third, now: directory.time.now) == 1)
+            _ = try brands.change("acme", Self.change { $0.owner = owner }, now: directory.time.now)
             let gone = try await directory.sync(since: before.syncedAt)
             #expect(gone.branding.allSatisfy { $0.isActive == false })
             #expect(Set(gone.branding.map(\.phoneNumber)).count == 3 && gone.branding.count == 3)
             #expect(try await directory.sync().branding.isEmpty)
             #expect(try await directory.report("displayed", number: "+61491570001").reason == reason)
             #expect(try await directory.report("displayed", number: "+61491570003").reason == "no_match")
-            _ = try brands.change("acme", Self.change { $0.owner = .active }, now: directory.time.seconds)
+            _ = try brands.change("acme", Self.change { $0.owner = .active }, now: directory.time.now)
             let back = try await directory.sync(since: gone.syncedAt)
             #expect(back.branding.map(\.phoneNumber) == ["+61491570001", "+61491570002"])
             #expect(try numbers.page(after: nil, limit: 9).map(\.state) == [.active, .active, .inactive])
@@ -85,9 +86,9 @@ struct BrandListTests {
 
     @Test func `a number given to a held brand is held too`() async throws {
         try await Self.run { directory, brands, numbers in
-            _ = try brands.change("acme", Self.change { $0.owner = .suspended }, now: directory.time.seconds)
+            _ = try brands.change("acme", Self.change { $0.owner = .suspended }, now: directory.time.now)
             try numbers.set(
-                try #require(try Self.numbers(7...7).first), brandID: "acme", reason: nil, now: directory.time.seconds)
+                try #require(try Self.numbers(7...7).first), brandID: "acme", reason: nil, now: directory.time.now)
             #expect(try numbers.page(after: nil, limit: 9, state: .held).count == 4)
             #expect(try await directory.sync().branding.isEmpty)
         }
@@ -95,7 +96,7 @@ struct BrandListTests {
 
     @Test func `brands are taken out of use together or not at all`() async throws {
         try await Self.run { directory, brands, numbers in
-            let time = directory.time.seconds
+            let time = directory.time.now
             #expect(throws: BrandListError.unknown("nobody")) { try brands.deactivate(["acme", "nobody"], now: time) }
             let untouched = try await directory.sync()
             #expect(untouched.branding.count == 3)
@@ -113,7 +114,7 @@ struct BrandListTests {
             var cursor = try await directory.sync().syncedAt
             var names: [String: [String]] = [:]
             for round in 1...5 {
-                _ = try brands.change("acme", Self.change { $0.name = "Name \(round)" }, now: directory.time.seconds)
+                _ = try brands.change("acme", Self.change { $0.name = "Name \(round)" }, now: directory.time.now)
                 let sync = try await directory.sync(since: cursor)
                 cursor = sync.syncedAt
                 for item in sync.branding { names[item.phoneNumber, default: []].append(item.brandName ?? "") }
@@ -137,7 +138,7 @@ struct BrandListTests {
     }
 
     @Test func `fields beyond the contract's limits are refused`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let brands = BrandList(try DirectoryDatabase(folder: folder.path))
         let long = String(repeating: "n", count: 201)
         for change in [

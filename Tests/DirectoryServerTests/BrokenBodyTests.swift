@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryFixtures
 import DirectoryServer
 import Logging
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("Bodies that break the rules of HTTP", .timeLimit(.minutes(8)))

@@ -7,6 +7,7 @@ import Foundation
 import GRDB
 import SeededRandom
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -15,7 +16,7 @@ import Testing
 @Suite("The feed of changes", .timeLimit(.minutes(8)))
 struct ChangeFeedTests {
     @Test func `changes while the feed is read are not in this response but in the next`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let entries = BrandEntries(database)
         let all = try (0..<1500).map { try entry("+6149157\(1000 + $0)", "before") }
@@ -43,7 +44,7 @@ struct ChangeFeedTests {
     @Test func `a database that was put back sends what came after, though it counts the same numbers again`()
         async throws
     {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let entries = BrandEntries(database)
         _ = try entries.put((1...2).map { try entry("+6149157000\($0)", "before") }, now: 50)
@@ -62,7 +63,7 @@ struct ChangeFeedTests {
 
     @Test func `other changes of the same number have another tag, after a database was put back`() async throws {
         let tags = try [50 as Int64, 60].map { time in
-            let folder = try TemporaryFolder()
+            let folder = TemporaryFolder()
             let database = try DirectoryDatabase(folder: folder.path)
             try database.pool.write { try $0.execute(sql: "UPDATE account SET client_id = 'same'") }
             _ = try BrandEntries(database).put([entry("+61491570001", "Name \(time)")], now: time)
@@ -91,7 +92,7 @@ struct ChangeFeedTests {
         ("", "acme.png", ""), ("e\u{301}\u{fffd}", nil, nil),
     ])
     func `an entry is written as JSON that means its row`(name: String, logo: String?, reason: String?) throws {
-        let database = try DirectoryDatabase(folder: try TemporaryFolder().path)
+        let database = try DirectoryDatabase(folder: TemporaryFolder().path)
         _ = try BrandEntries(database).put([entry("+61491570156", name, logo: logo, reason: reason)], now: 951_782_399)
         let start = try database.pool.read {
             try FeedStart(
@@ -108,7 +109,7 @@ struct ChangeFeedTests {
     }
 
     @Test func `the place after which changes are asked for is where the index is entered`() throws {
-        let database = try DirectoryDatabase(folder: try TemporaryFolder().path)
+        let database = try DirectoryDatabase(folder: TemporaryFolder().path)
         let plan = try database.pool.read { database in
             try Row.fetchAll(
                 database, sql: "EXPLAIN QUERY PLAN " + ChangeFeed.pageQuery("AND active = 1"), arguments: [1, 5])
@@ -186,7 +187,7 @@ struct ChangeFeedTests {
     }
 
     @Test func `a client a thousand million changes behind gets by time what it lacks`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let entries = BrandEntries(database)
         _ = try entries.put([try entry("+61491570156")], now: 10)

@@ -7,6 +7,7 @@ import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -96,16 +97,16 @@ struct ClientConnectionsTests {
         #expect(places.take(peers[5]) == .usual)
     }
 
-    @Test func `connections beyond an address's share are told once a minute`() throws {
+    @Test func `connections beyond an address's share are logged once a minute`() throws {
         let time = ManualTime()
         let lines = Mutex<[String]>([])
         let places = ConnectionPlaces(
-            most: 9, perClient: 1, exemptsLoopback: true, now: { time.seconds },
+            most: 9, perClient: 1, exemptsLoopback: true, now: { time.now },
             logger: Logger(label: "test") { _ in LineLog { line, _ in lines.withLock { $0.append(line) } } })
         let peer = try SocketAddress(ipAddress: "192.0.2.7", port: 1)
         for _ in 0..<100 { _ = places.take(peer) }
         #expect(lines.withLock { $0.count } == 1)
-        time.seconds += 60
+        time.now += 60
         _ = places.take(peer)
         #expect(lines.withLock { $0.count } == 2)
     }
@@ -128,7 +129,7 @@ struct ClientConnectionsTests {
         #expect(!channel.isActive)
     }
 
-    @Test func `a body may take long, but not stand still`() throws {
+    @Test func `a body may take long, but must not stall`() throws {
         let channel = try Self.waiting()
         channel.embeddedEventLoop.advanceTime(by: .seconds(10))
         try channel.writeInbound(Self.head)

@@ -3,6 +3,7 @@
 import ChildPrograms
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 /// The built program, run as an operator runs it; it lies beside the tests, which depend on it.
@@ -10,7 +11,7 @@ import Testing
 struct CommandTests {
     private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = TemporaryFolder() }
 
     private static func program(_ arguments: [String]) async throws -> ChildProgram {
         let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
@@ -99,7 +100,7 @@ struct CommandTests {
         #expect(try await run("logo", "list").output.contains("a.jpg"))
     }
 
-    @Test func `numbers and texts that begin with a dash are taken as they stand`() async throws {
+    @Test func `numbers and texts that begin with a dash are taken as they are`() async throws {
         #expect(try await run("account", "create", "acme", "--cap", "9", "--included-imprints", "3").code == 0)
         let changed = try await run("account", "change", "--account", "acme", "--cap", "-1")
         #expect(changed.code == 0 && changed.output.contains(#""cap_this_month":null"#), "\(changed)")
@@ -142,7 +143,7 @@ struct CommandTests {
     @Test(arguments: [
         ("/dev/null", "File exists"), ("/proc/herald", "No such file or directory"),
         ("/dev/null/state", "Not a directory"),
-    ]) func `a state folder that cannot be made is told in words`(path: String, reason: String) async throws {
+    ]) func `a state folder that cannot be made is an error with a reason`(path: String, reason: String) async throws {
         let refused = try await Self.program(["run", "--state", path])
         #expect(refused.code == 1)
         #expect(
@@ -153,7 +154,7 @@ struct CommandTests {
                 """)
     }
 
-    @Test func `a database that is none is told without SQL`() async throws {
+    @Test func `a database that is none is an error without SQL`() async throws {
         try FileManager.default.createDirectory(atPath: folder.path + "/state", withIntermediateDirectories: true)
         try Data(repeating: 0x41, count: 8192).write(to: URL(fileURLWithPath: folder.path + "/state/directory.sqlite"))
         let refused = try await run("key", "list")

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryFixtures
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 /// What every path has in common: mounts, keys, methods, the error envelope.

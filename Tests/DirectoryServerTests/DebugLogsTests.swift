@@ -4,6 +4,7 @@ import BrandingAPI
 import ChildPrograms
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -30,7 +31,7 @@ struct DebugLogsTests {
     @Test(arguments: ["text/plain", "application/json", "application/gzip"])
     func `the operator's API gives long logs byte by byte`(type: String) async throws {
         try await Operator.run { admin in
-            let time = admin.directory.time.seconds
+            let time = admin.directory.time.now
             let upload = try await admin.directory.database.receive(logs: Self.long, type: type, now: time)
             let response = try await admin.ask("accounts/main/debug/\(upload.id)/logs")
             #expect(response.status == 200)
@@ -43,7 +44,7 @@ struct DebugLogsTests {
 
     @Test func `short logs are given in the same place`() async throws {
         try await Operator.run { admin in
-            let (database, time) = (admin.directory.database, admin.directory.time.seconds)
+            let (database, time) = (admin.directory.database, admin.directory.time.now)
             let short = try await database.receive(logs: "a\nlog", device: "one", now: time)
             let response = try await admin.ask("accounts/main/debug/\(short)/logs")
             #expect(response.status == 200 && response.text == "a\nlog")
@@ -55,7 +56,7 @@ struct DebugLogsTests {
 
     @Test func `logs are given to the operator alone, of the account that is asked for`() async throws {
         try await Operator.run { admin in
-            let (database, time) = (admin.directory.database, admin.directory.time.seconds)
+            let (database, time) = (admin.directory.database, admin.directory.time.now)
             let upload = try await database.receive(logs: Self.long, now: time)
             let path = "/debug/\(upload.id)/logs"
             let stranger = try await admin.directory.ask("/admin/v1/accounts/main" + path)
@@ -72,7 +73,7 @@ struct DebugLogsTests {
 
     @Test(arguments: ["file", "row"]) func `a file that is gone is said plainly`(gone: String) async throws {
         try await Operator.run { admin in
-            let (database, time) = (admin.directory.database, admin.directory.time.seconds)
+            let (database, time) = (admin.directory.database, admin.directory.time.now)
             let upload = try await database.receive(logs: Self.long, now: time)
             if gone == "file" {
                 try UploadFile(database, upload.file).remove()
@@ -86,7 +87,7 @@ struct DebugLogsTests {
     }
 
     @Test func `the command writes long logs behind the upload`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let upload = try await database.receive(logs: Self.long, now: 1)
         let shown = try await Self.show(folder)
@@ -99,7 +100,7 @@ struct DebugLogsTests {
         ("a\u{1b}[2J\u{9b}b", "a\\u{1b}[2J\\u{9b}b\n"), ("\u{202e}a\nb\n", "\\u{202e}a\nb\n"),
         ("a\tb\r", "a\\u{9}b\\u{d}\n"),
     ]) func `logs do nothing to a terminal but begin lines`(logs: String, expected: String) async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         _ = try await database.receive(logs: Array(logs.utf8), now: 1)
         let rest = try Self.parts(try await Self.show(folder).output).rest
@@ -108,8 +109,8 @@ struct DebugLogsTests {
 
     /// The pieces it is read in have 65,536 bytes, and what is in front moves where the first one ends.
     @Test(arguments: ["é", "€", "🏦"], ["", ".", "..", "..."])
-    func `no letter is torn where two pieces meet`(letter: String, front: String) async throws {
-        let folder = try TemporaryFolder()
+    func `no letter is torn between two pieces`(letter: String, front: String) async throws {
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let logs = front + String(repeating: letter, count: 140_000 / letter.utf8.count)
         _ = try await database.receive(logs: Array(logs.utf8), now: 1)
@@ -118,7 +119,7 @@ struct DebugLogsTests {
     }
 
     @Test func `bytes that are no text, cut short at the end, are marked as such`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         _ = try await database.receive(logs: [0x61, 0xFF, 0x62, 0xF0, 0x9F], now: 1)
         let rest = try Self.parts(try await Self.show(folder).output).rest
@@ -126,7 +127,7 @@ struct DebugLogsTests {
     }
 
     @Test func `of an archive the command says where it lies`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let upload = try await database.receive(logs: [0x1F, 0x8B, 0x1B], type: "application/gzip", now: 1)
         let path = folder.path + "/uploads/" + upload.file
@@ -135,7 +136,7 @@ struct DebugLogsTests {
     }
 
     @Test func `the command says that a file is gone, and shows what there is`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let upload = try await database.receive(logs: Self.long, now: 1)
         try UploadFile(database, upload.file).remove()
@@ -145,7 +146,7 @@ struct DebugLogsTests {
     }
 
     @Test func `the newest upload of the device is shown, and no other`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         for (device, logs, time) in [("gw", "first", 1), ("gw", "second", 100), ("desk", "third", 200)] {
             _ = try await database.receive(logs: logs, device: device, now: Int64(time))

@@ -4,6 +4,7 @@ import BrandingAPI
 import DirectoryFixtures
 import Foundation
 import GRDB
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -93,9 +94,9 @@ struct DeviceLogTests {
         try await Self.run { directory in
             _ = try await directory.post("/" + APIPath.deviceLog, Self.line("old"))
             let retention = Retention(database: directory.database, keepDays: 1)
-            directory.time.seconds += 86_400
+            directory.time.now += 86_400
             _ = try await directory.post("/" + APIPath.deviceLog, Self.line("new"))
-            while try await retention.removeBatch(now: directory.time.seconds + 1) {}
+            while try await retention.removeBatch(now: directory.time.now + 1) {}
             #expect(try DeviceLog(directory.database).lines(of: "phone")?.map(\.message) == ["new"])
             try await directory.database.pool.write { try $0.execute(sql: "DELETE FROM device") }
             #expect(try DeviceLog(directory.database).lines(of: "phone") == nil)

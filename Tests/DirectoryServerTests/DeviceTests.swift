@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryFixtures
 import DirectoryStore
+import TestFixtures
 import Testing
 
 @Suite("POST mobile/device", .timeLimit(.minutes(8)))
@@ -35,7 +37,7 @@ struct DeviceTests {
     }
 
     @Test(arguments: [("/mobile/device/update", update), ("/mobile/device/presence", presence)])
-    func `a device that never registered is told so`(path: String, body: String) async throws {
+    func `a device that never registered gets an error that says so`(path: String, body: String) async throws {
         try await RunningDirectory.run { directory in
             let response = try await directory.post(path, body)
             #expect(response.status == 404)

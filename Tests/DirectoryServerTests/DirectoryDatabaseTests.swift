@@ -4,6 +4,7 @@ import ChildPrograms
 import DirectoryFixtures
 import Foundation
 import GRDB
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -12,7 +13,7 @@ import Testing
 struct DirectoryDatabaseTests {
     private let folder: TemporaryFolder
 
-    init() throws { folder = try TemporaryFolder() }
+    init() throws { folder = TemporaryFolder() }
 
     private var path: String { folder.path + "/directory.sqlite" }
 

@@ -4,6 +4,7 @@ import BrandingAPI
 import DirectoryFixtures
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 /// Events that cannot count: they get a success response, because a phone's queue stops at the first refusal.
@@ -98,7 +99,7 @@ struct DroppedEventTests {
         try await RunningDirectory.run { directory in
             let body = #"{"phone_number_e164":"12345","outcome":"displayed",\#(key)}"#
             let first = try await directory.post("/" + APIPath.event, body)
-            directory.time.seconds += 60
+            directory.time.now += 60
             let second = try await directory.post("/" + APIPath.event, body)
             #expect(first.status == 202 && second.status == 202)
             #expect(first.object == second.object)

@@ -4,6 +4,7 @@ import BrandingAPI
 import DirectoryFixtures
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("POST mobile/branding/event", .timeLimit(.minutes(8)))
@@ -109,7 +110,7 @@ struct EventTests {
             let request = EventRequest(phoneNumber: Self.number, outcome: "displayed", eventKey: "displayed:1")
             let first = try await directory.event(request)
             try directory.deactivate(Self.number)
-            directory.time.seconds = ManualTime.start + 60
+            directory.time.now = ManualTime.start + 60
             var second = try await directory.event(request)
             second.config = first.config
             #expect(first == second)
@@ -138,7 +139,7 @@ struct EventTests {
             for _ in 0..<3 { reasons.append(try await directory.event(request).reason) }
             #expect(reasons == [nil, nil, "cap_reached"])
             // 2026-02-01T00:00:00Z.
-            directory.time.seconds = 1_769_904_000
+            directory.time.now = 1_769_904_000
             let next = try await directory.event(request)
             #expect(next.counted == true)
             #expect(next.config?.usedThisMonth == 1)

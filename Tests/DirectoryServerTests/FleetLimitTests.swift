@@ -4,6 +4,7 @@ import BrandingAPI
 import DirectoryFixtures
 import Foundation
 import NIOCore
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -73,7 +74,7 @@ struct FleetLimitTests {
             #expect(try await directory.ask(sync).status == 200)
             #expect(try await directory.ask(sync).status == 200)
             #expect(try await directory.ask(sync).status == 429)
-            directory.time.seconds += 60
+            directory.time.now += 60
             #expect(try await directory.ask(sync).status == 200)
         }
     }

@@ -5,6 +5,7 @@ import DirectoryFixtures
 import Foundation
 import GRDB
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -14,7 +15,7 @@ struct GroupCommitTests {
     private struct Bad: Error {}
 
     private static func database() throws -> DirectoryDatabase {
-        let database = try DirectoryDatabase(folder: try TemporaryFolder().path)
+        let database = try DirectoryDatabase(folder: TemporaryFolder().path)
         try database.pool.write { try $0.execute(sql: "CREATE TABLE note (text TEXT NOT NULL UNIQUE)") }
         return database
     }
@@ -83,7 +84,7 @@ struct GroupCommitTests {
         #expect(try Self.notes(database) == ["good"])
     }
 
-    @Test func `nobody is told of success when the commit fails`() async throws {
+    @Test func `no writer gets a success when the commit fails`() async throws {
         let database = try Self.database()
         // A foreign key that is checked at the commit only.
         try await database.pool.write { database in
@@ -125,7 +126,7 @@ struct GroupCommitTests {
             }
             #expect(statuses == [500: 10, 200: 30])
             #expect(try EventLedger(directory.database).page(.init(), limit: 100).events.count == 15)
-            let config = try AccountStore(directory.database).config(now: directory.time.seconds)
+            let config = try AccountStore(directory.database).config(now: directory.time.now)
             #expect(config.usedThisMonth == 15)
         }
     }
@@ -134,7 +135,7 @@ struct GroupCommitTests {
         try await RunningDirectory.run { directory in
             #expect(try await directory.ask("/" + APIPath.sync).status == 200)
             let other = try DirectoryDatabase(folder: directory.folder.path + "/state")
-            #expect(try AccountStore(other).revokeKey(name: "test", now: directory.time.seconds))
+            #expect(try AccountStore(other).revokeKey(name: "test", now: directory.time.now))
             #expect(try await directory.ask("/" + APIPath.sync).status == 401)
         }
     }

@@ -4,6 +4,7 @@ import Branding
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -15,7 +16,7 @@ struct ImportWarningTests {
     private let database: DirectoryDatabase
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         database = try DirectoryDatabase(folder: folder.path + "/state")
     }
 

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import DirectoryFixtures
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -13,12 +14,12 @@ struct KeyRotationTests {
     @Test func `the new key is good at once and the old one until its grace ends`() async throws {
         try await RunningDirectory.run { directory in
             let account = AccountStore(directory.database)
-            let (key, ends) = try account.rotateKey("test", grace: 100, now: directory.time.seconds)
+            let (key, ends) = try account.rotateKey("test", grace: 100, now: directory.time.now)
             #expect(ends == ManualTime.start + 100)
             #expect(try await directory.ask(Self.path, headers: ["X-API-Key": key]).status == 200)
-            directory.time.seconds = ends - 1
+            directory.time.now = ends - 1
             #expect(try await directory.ask(Self.path).status == 200)
-            directory.time.seconds = ends
+            directory.time.now = ends
             #expect(try await directory.ask(Self.path).status == 401)
             #expect(try await directory.ask(Self.path, headers: ["X-API-Key": key]).status == 200)
         }
@@ -26,13 +27,13 @@ struct KeyRotationTests {
 
     @Test func `a grace of nothing ends the old key at once`() async throws {
         try await RunningDirectory.run { directory in
-            _ = try AccountStore(directory.database).rotateKey("test", grace: 0, now: directory.time.seconds)
+            _ = try AccountStore(directory.database).rotateKey("test", grace: 0, now: directory.time.now)
             #expect(try await directory.ask(Self.path).status == 401)
         }
     }
 
     @Test func `an identifier revokes one key, a name both`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let account = AccountStore(try DirectoryDatabase(folder: folder.path))
         _ = try account.createKey(name: "gateway", now: 1)
         let old = try #require(try account.keys().first)
@@ -47,7 +48,7 @@ struct KeyRotationTests {
     }
 
     @Test func `a rotation whose key was never seen is taken back`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let account = AccountStore(try DirectoryDatabase(folder: folder.path))
         _ = try account.createKey(name: "gateway", now: 1)
         let before = try account.keys()
@@ -59,13 +60,13 @@ struct KeyRotationTests {
     @Test func `the last use of a key is known to five minutes, without a write for every request`() async throws {
         try await RunningDirectory.run { directory in
             let account = AccountStore(directory.database)
-            directory.time.seconds = ManualTime.start + 3605
+            directory.time.now = ManualTime.start + 3605
             #expect(try await directory.ask(Self.path).status == 200)
             #expect(try account.keys().map(\.lastUsed) == [nil])
             try await directory.database.keyUsage.write(to: directory.database.pool)
             #expect(try account.keys().map(\.lastUsed) == ["2026-01-01T01:00:00Z"])
             _ = try await directory.ask(Self.path, headers: ["X-API-Key": "hd_wrong"])
-            directory.time.seconds += 300
+            directory.time.now += 300
             #expect(try await directory.ask(Self.path).status == 200)
             try await directory.database.keyUsage.write(to: directory.database.pool)
             #expect(try account.keys().map(\.lastUsed) == ["2026-01-01T01:05:00Z"])

@@ -3,6 +3,7 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -90,7 +91,7 @@ struct LogoStoreTests {
     }
 
     @Test func `a logo uploaded to a server without a folder has a URL`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try LogoStore(DirectoryDatabase(folder: folder.path + "/state"))
             .add(Data(Self.png), name: "acme.png", now: 1)
         try await RunningDirectory.run(in: folder, publicURL: nil) { directory in

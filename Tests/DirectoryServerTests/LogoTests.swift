@@ -3,6 +3,7 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("GET /logos", .timeLimit(.minutes(8)))
@@ -12,7 +13,7 @@ struct LogoTests {
 
     /// A folder of logos and of files that are none.
     private static func folder() throws -> TemporaryFolder {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try FileManager.default.createDirectory(atPath: folder.path + "/deep", withIntermediateDirectories: true)
         try folder.write(png, to: "acme-256x256.png")
         try folder.write(jpeg, to: "photo.png")
@@ -89,7 +90,7 @@ struct LogoTests {
     }
 
     @Test(arguments: ["https://directory.example.com", "https://directory.example.com/"])
-    func `the public URL stands in front when there is one`(url: String) async throws {
+    func `the public URL is in front when there is one`(url: String) async throws {
         try await RunningDirectory.run(publicURL: url) { directory in
             try directory.put(
                 entry("+61491570156", logo: "a.png"), entry("+61491570157", logo: "https://l.example/b.png"))

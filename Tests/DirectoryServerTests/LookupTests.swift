@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import DirectoryFixtures
+import TestFixtures
 import Testing
 
 @Suite("GET mobile/branding/lookup", .timeLimit(.minutes(8)))

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryFixtures
 import Foundation
 import Synchronization
+import TestFixtures
 
 /// A phone with the published iOS SDK: the requests it sends, and its own rules of what to keep and what to show.
 ///

@@ -5,6 +5,7 @@ import DirectoryFixtures
 import DirectoryServer
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 /// The published SDKs' requests, as the SDKs send them: no phone loses data, none shows what it must not show.
@@ -43,10 +44,10 @@ struct PhoneReplayTests {
             #expect(try await phone.lookUp("+61491570199") == nil)
             // Nothing changed: the acknowledgement goes without numbers.
             try await phone.sync()
-            directory.time.seconds += 1
+            directory.time.now += 1
             try directory.put(entry("+61491570158", "Acme Club"))
             try DebugRequests(directory.database).request(
-                device: phone.device, expires: directory.time.seconds + 600, now: directory.time.seconds)
+                device: phone.device, expires: directory.time.now + 600, now: directory.time.now)
             try await phone.sync()
             try await phone.sync()
             #expect(await phone.brands.count == 3)
@@ -112,9 +113,9 @@ struct PhoneReplayTests {
             #expect(await phone.resets == 0)
             #expect(await phone.brands.count == 1)
             // The queue goes out in the next minute, whole.
-            directory.time.seconds += 60
+            directory.time.now += 60
             try await phone.sync()
-            directory.time.seconds += 60
+            directory.time.now += 60
             try await phone.sync()
             #expect(await phone.waitingEvents.isEmpty)
             #expect(try await directory.sync().config?.usedThisMonth == 15)

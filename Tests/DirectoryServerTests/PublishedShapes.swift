@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import Foundation
+import TestFixtures
 
 /// The shapes of responses in the published description of the contract; phones depend on them.
 ///

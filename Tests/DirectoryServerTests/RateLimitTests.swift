@@ -3,6 +3,7 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -27,7 +28,7 @@ struct RateLimitTests {
                 #expect(response.headers["x-client-type"] == type ?? "web")
                 #expect(response.headers["x-api-version"] == "v1")
             }
-            directory.time.seconds += 15
+            directory.time.now += 15
             let over = try await directory.ask(Self.path, headers: headers)
             #expect(over.status == 429)
             #expect(over.isEnvelope("RATE_LIMIT_EXCEEDED"), "\(over.text)")
@@ -37,7 +38,7 @@ struct RateLimitTests {
                 over.object["details"]
                     == .object(["limit": .int(limit), "window": .string("1 minute"), "retry_after": .int(45)]))
             #expect(over.object["retry_guidance"] == .string("Wait 45 seconds before retrying"))
-            directory.time.seconds += 45
+            directory.time.now += 45
             #expect(try await directory.ask(Self.path, headers: headers).status == 200)
         }
     }

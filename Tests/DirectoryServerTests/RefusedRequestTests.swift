@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import BrandingAPI
+import DirectoryFixtures
 import DirectoryStore
+import TestFixtures
 import Testing
 
 /// Requests that are refused with 400, and leave nothing behind.

@@ -3,6 +3,7 @@
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -17,10 +18,10 @@ struct ReportTests {
             _ = try await directory.report("displayed", key: "1")
             _ = try await directory.report("returned", key: "2")
             _ = try await directory.report("displayed", number: "+61491570199", key: "3")
-            directory.time.seconds += 86_400
+            directory.time.now += 86_400
             _ = try await directory.report("displayed", key: "4")
             // 2026-02-01T00:00:00Z.
-            directory.time.seconds = 1_769_904_000
+            directory.time.now = 1_769_904_000
             _ = try await directory.report("displayed", key: "5")
             let report = try #require(try MonthReports(directory.database).reports(month: "2026-01").first)
             #expect(report.counted == 2 && report.uncounted == 2 && report.returned == 1)
@@ -46,7 +47,7 @@ struct ReportTests {
     }
 
     @Test func `sync responses of a month are in its report`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let deliveries = SyncDeliveries(database)
         for day in [0, 1, 30, 31] as [Int64] {
@@ -69,7 +70,7 @@ struct ReportTests {
                 }
             }
             // 2026-02-01T00:00:00Z.
-            directory.time.seconds = 1_769_904_000
+            directory.time.now = 1_769_904_000
             #expect(try await directory.post("/api/" + APIPath.sync, ack).status == 200)
             let months = try ["2026-01", "2026-02"].map {
                 try #require(try MonthReports(directory.database).reports(month: $0).first)
@@ -82,7 +83,7 @@ struct ReportTests {
     @Test func `a backup is a whole database of its own that others cannot read`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put("+61491570156")
-            let copy = try TemporaryFolder()
+            let copy = TemporaryFolder()
             let path = copy.path + "/directory.sqlite"
             try directory.database.backUp(to: path)
             let attributes = try FileManager.default.attributesOfItem(atPath: path)

@@ -4,6 +4,8 @@ import BrandingAPI
 import Crypto
 import DirectoryFixtures
 import Foundation
+import Hashing
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore

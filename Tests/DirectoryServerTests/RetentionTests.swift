@@ -7,6 +7,7 @@ import GRDB
 import HostSystem
 import Logging
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -20,7 +21,7 @@ struct RetentionTests {
     private static func round(_ directory: RunningDirectory, keepDays: Int = 400) async {
         let steady = Mutex<Int64>(0)
         var steps = ClockStepDetector { steady.withLock { $0 } }
-        #expect(steps.step(of: { (directory.time.seconds - 3_600) * 1_000_000 }) == nil)
+        #expect(steps.step(of: { (directory.time.now - 3_600) * 1_000_000 }) == nil)
         steady.withLock { $0 = 3_600_000_000 }
         await housekeeping(directory, keepDays, steps).round()
     }
@@ -30,7 +31,7 @@ struct RetentionTests {
     ) -> Housekeeping {
         Housekeeping(
             database: directory.database, retention: Retention(database: directory.database, keepDays: keepDays),
-            now: { directory.time.seconds }, clockSteps: steps,
+            now: { directory.time.now }, clockSteps: steps,
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
@@ -59,7 +60,7 @@ struct RetentionTests {
     }
 
     @Test func `a bite takes a few hundred, and says that there is more`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         try await database.pool.write { database in
             try database.execute(
@@ -82,12 +83,12 @@ struct RetentionTests {
             let housekeeping = Self.housekeeping(directory, 10, ClockStepDetector { steady.withLock { $0 } })
             func pass(seconds: Int64, clockIsSetBy step: Int64 = 0) async {
                 steady.withLock { $0 += seconds * 1_000_000 }
-                directory.time.seconds += seconds + step
+                directory.time.now += seconds + step
                 await housekeeping.round()
             }
             _ = try await EventLedger(directory.database).record(
                 EventRequest(phoneNumber: "+61491570156", outcome: "missed", eventKey: "k"),
-                now: directory.time.seconds)
+                now: directory.time.now)
             func events() async throws -> Int { try await Self.texts("SELECT event_id FROM event", directory).count }
             // The machine starts four years ahead, and a time server puts it right after ten minutes.
             await pass(seconds: 0, clockIsSetBy: 4 * 365 * Self.day)
@@ -107,7 +108,7 @@ struct RetentionTests {
     }
 
     @Test func `events of a time when the clock was ahead do not keep what came after them`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         let now = Int64(1_767_225_600)
         try await database.pool.write { database in
@@ -135,7 +136,7 @@ struct RetentionTests {
                     """
                 let status = try await directory.post("/" + APIPath.imprint, imprint).status
                 #expect(status == 200)
-                directory.time.seconds += device == "old" ? 400 * Self.day : Self.day
+                directory.time.now += device == "old" ? 400 * Self.day : Self.day
             }
             await Self.round(directory)
             let left = try await Self.texts("SELECT device_id FROM imprint", directory)
@@ -144,7 +145,7 @@ struct RetentionTests {
     }
 
     @Test func `imprints and debug uploads go in bites too`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         try await database.pool.write { database in
             try database.execute(
@@ -176,10 +177,10 @@ struct RetentionTests {
         keepDays: Int, age: Int64
     ) async throws {
         try await RunningDirectory.run { directory in
-            let old = try await directory.database.receive(logs: Array("old".utf8), now: directory.time.seconds)
-            directory.time.seconds += (age - 1) * Self.day
-            let new = try await directory.database.receive(logs: Array("new".utf8), now: directory.time.seconds)
-            directory.time.seconds += Self.day
+            let old = try await directory.database.receive(logs: Array("old".utf8), now: directory.time.now)
+            directory.time.now += (age - 1) * Self.day
+            let new = try await directory.database.receive(logs: Array("new".utf8), now: directory.time.now)
+            directory.time.now += Self.day
             await Self.round(directory, keepDays: keepDays)
             #expect(try await Self.texts("SELECT id FROM debug_upload", directory) == [new.id])
             #expect(try await Self.texts("SELECT id FROM upload", directory) == [new.file])
@@ -191,15 +192,15 @@ struct RetentionTests {
 
     @Test func `a file that two debug uploads name goes with the last of them`() async throws {
         try await RunningDirectory.run { directory in
-            let first = try await directory.database.receive(logs: [1], now: directory.time.seconds)
-            directory.time.seconds += Self.day
-            _ = try await directory.database.receive(file: first.file, now: directory.time.seconds)
+            let first = try await directory.database.receive(logs: [1], now: directory.time.now)
+            directory.time.now += Self.day
+            _ = try await directory.database.receive(file: first.file, now: directory.time.now)
             let path = UploadFile(directory.database, first.file).path
             for isThere in [true, false] {
-                directory.time.seconds += Self.day
+                directory.time.now += Self.day
                 await Self.round(directory, keepDays: 1)
                 #expect(FileManager.default.fileExists(atPath: path) == isThere)
-                directory.time.seconds += 1
+                directory.time.now += 1
             }
         }
     }
@@ -207,12 +208,12 @@ struct RetentionTests {
     @Test func `an upload of a request that is open stays, so that its device is not asked again`() async throws {
         try await RunningDirectory.run { directory in
             _ = try await directory.database.receive(
-                logs: [1], isOpenFor: 7 * Self.day, now: directory.time.seconds)
-            directory.time.seconds += 3 * Self.day
+                logs: [1], isOpenFor: 7 * Self.day, now: directory.time.now)
+            directory.time.now += 3 * Self.day
             await Self.round(directory, keepDays: 1)
             let sync = try await directory.ask("/" + APIPath.sync + "?device_id=gw").decoded(SyncResponse.self)
             #expect(sync.config?.debugUI?.requestUpload == false)
-            directory.time.seconds += 4 * Self.day
+            directory.time.now += 4 * Self.day
             await Self.round(directory, keepDays: 1)
             #expect(try await Self.texts("SELECT id FROM debug_upload", directory).isEmpty)
         }
@@ -220,8 +221,8 @@ struct RetentionTests {
 
     @Test func `the removal of a debug upload does not change the tag of sync responses`() async throws {
         try await RunningDirectory.run { directory in
-            _ = try await directory.database.receive(logs: [1], now: directory.time.seconds)
-            directory.time.seconds += 401 * Self.day
+            _ = try await directory.database.receive(logs: [1], now: directory.time.now)
+            directory.time.now += 401 * Self.day
             let tag = try #require(try await directory.ask("/" + APIPath.sync).headers["etag"])
             await Self.round(directory)
             #expect(try await Self.texts("SELECT id FROM debug_upload", directory).isEmpty)
@@ -235,12 +236,12 @@ struct RetentionTests {
             var files: [String] = []
             for _ in 0..<2 {
                 let start = UploadStart(filename: "a.log", totalSize: 600_000, contentType: "text/plain")
-                let session = try await uploads.start(start, now: directory.time.seconds).sessionID
+                let session = try await uploads.start(start, now: directory.time.now).sessionID
                 let piece = Data(repeating: 65, count: ChunkedUploads.chunkSize).base64EncodedString()
                 _ = try await uploads.store(
-                    UploadChunk(sessionID: session, number: 1, data: piece), now: directory.time.seconds)
+                    UploadChunk(sessionID: session, number: 1, data: piece), now: directory.time.now)
                 files.append(session)
-                directory.time.seconds += Self.day - 1
+                directory.time.now += Self.day - 1
             }
             // The first is over for a day less two seconds, and the second has one second left.
             await Self.round(directory)
@@ -251,7 +252,7 @@ struct RetentionTests {
     }
 
     @Test func `files that no upload names are removed at the next start, and nothing else`() async throws {
-        let (folder, stray) = (try TemporaryFolder(), UUID().uuidString.lowercased())
+        let (folder, stray) = (TemporaryFolder(), UUID().uuidString.lowercased())
         try FileManager.default.createDirectory(
             atPath: folder.path + "/state/uploads", withIntermediateDirectories: true)
         for name in [stray, "notes.txt"] { try folder.write([1], to: "state/uploads/" + name) }
@@ -268,7 +269,7 @@ struct RetentionTests {
         (Retention.logs, "debug_upload_logs"), (UploadExpiry.expired, "upload_expires"),
     ])
     func `what is old is found by an index, without a walk through a table`(sql: String, index: String) throws {
-        let database = try DirectoryDatabase(folder: try TemporaryFolder().path)
+        let database = try DirectoryDatabase(folder: TemporaryFolder().path)
         let arguments = [Int](repeating: 0, count: sql.count { $0 == "?" })
         let plan = try database.pool.write { database in
             try Row.fetchAll(

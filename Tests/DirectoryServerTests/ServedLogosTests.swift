@@ -7,6 +7,7 @@ import Foundation
 import GRDB
 import Logging
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import DirectoryServer
@@ -48,7 +49,7 @@ struct ServedLogosTests {
     }
 
     @Test func `a folder of logos that is configured later comes with the next incremental sync`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try folder.write(Self.png, to: "acme.png")
         let before = try await Self.synced(folder)
         let after = try await Self.next(folder, since: before.cursor, logos: true)
@@ -59,7 +60,7 @@ struct ServedLogosTests {
     @Test func `a folder that is configured no longer takes its logos away with the next incremental sync`()
         async throws
     {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try folder.write(Self.png, to: "acme.png")
         let before = try await Self.synced(folder, logos: true)
         #expect(try await Self.next(folder, since: before.cursor).urls == ["+61491570156": nil])
@@ -67,7 +68,7 @@ struct ServedLogosTests {
 
     @Test(arguments: [false, true])
     func `another public URL comes with the next incremental sync, the same brings nothing`(logos: Bool) async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try folder.write(Self.png, to: "acme.png")
         let before = try await Self.synced(folder, publicURL: "https://old.example", logos: logos)
         let same = try await Self.next(folder, since: before.cursor, publicURL: "https://old.example/", logos: logos)
@@ -78,7 +79,7 @@ struct ServedLogosTests {
     }
 
     @Test func `a file that comes between two runs is in the next incremental sync`() async throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let before = try await Self.synced(folder, publicURL: "https://b.example", logos: true)
         try folder.write(Self.png, to: "acme.png")
         let after = try await Self.next(folder, since: before.cursor, publicURL: "https://b.example", logos: true)
@@ -113,7 +114,7 @@ struct ServedLogosTests {
         let lines: LogLines
 
         init() throws {
-            folder = try TemporaryFolder()
+            folder = TemporaryFolder()
             database = try DirectoryDatabase(folder: folder.path + "/state")
             let lines = LogLines()
             logos = ServedLogos(

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import DirectoryFixtures
 import DirectoryServer
 import DirectoryStore
 import Logging
 import ServiceLifecycle
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("The server itself", .timeLimit(.minutes(8)))
@@ -32,7 +34,7 @@ struct ServerTests {
         }
     }
 
-    @Test func `a taken port of the operator's API is told as such, and nothing else is complained of`() async throws {
+    @Test func `a taken port of the operator's API is the only error`() async throws {
         try await RunningDirectory.run { directory in
             var options = DirectoryServer.Options()
             options.port = 0
@@ -56,7 +58,7 @@ struct ServerTests {
         """
     }
 
-    @Test func `everyone who asks is told the port`() async throws {
+    @Test func `every caller gets the port`() async throws {
         try await RunningDirectory.run { directory in
             var options = DirectoryServer.Options()
             options.port = 0

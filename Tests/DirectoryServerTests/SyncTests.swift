@@ -5,6 +5,7 @@ import BrandingAPI
 import DirectoryFixtures
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("GET and POST mobile/branding/sync", .timeLimit(.minutes(8)))
@@ -91,9 +92,9 @@ struct SyncTests {
         since: String, expected: [String]
     ) async throws {
         try await RunningDirectory.run { directory in
-            directory.time.seconds = ManualTime.start - 1
+            directory.time.now = ManualTime.start - 1
             try directory.put(entry("+61491570156"))
-            directory.time.seconds = ManualTime.start
+            directory.time.now = ManualTime.start
             try directory.put(entry("+61491570157"))
             #expect(try await directory.sync(since: since).branding.map(\.phoneNumber) == expected)
         }
@@ -113,7 +114,7 @@ struct SyncTests {
     @Test func `a change never looks older than what it replaces`() async throws {
         try await RunningDirectory.run { directory in
             try directory.put(entry("+61491570156"))
-            directory.time.seconds = ManualTime.start - 3600
+            directory.time.now = ManualTime.start - 3600
             try directory.put(entry("+61491570156", "Acme Bank & Sons"))
             #expect(try await directory.sync().branding.first?.updatedAt == "2026-01-01T00:00:00Z")
         }

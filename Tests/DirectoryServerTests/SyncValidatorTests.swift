@@ -5,6 +5,7 @@ import ChildPrograms
 import DirectoryFixtures
 import Foundation
 import GRDB
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -44,7 +45,7 @@ struct SyncValidatorTests {
             case "account_status": try directory.change { $0.status = "suspended" }
             case "cap_this_month": try directory.change { $0.cap = 5 }
             case "cap_reached": _ = try await directory.report("displayed")
-            default: try DebugRequests(directory.database).request(device: nil, expires: directory.time.seconds + 60)
+            default: try DebugRequests(directory.database).request(device: nil, expires: directory.time.now + 60)
             }
             // All within the second of the first response.
             #expect(try await directory.ask(Self.path, headers: ["If-None-Match": tag]).status == 200)
@@ -96,7 +97,7 @@ struct SyncValidatorTests {
             let next = try #require(changed.headers["etag"])
             #expect(try await directory.ask(Self.path, headers: ["If-None-Match": next]).status == 304)
             try await directory.allowWrites(to: "sync_delivery", "sync_state")
-            directory.time.seconds += 5
+            directory.time.now += 5
             let healed = try await directory.ask(Self.path, headers: ["If-None-Match": next])
             #expect(healed.status == 304 && healed.headers["last-modified"] != nil)
         }
@@ -157,7 +158,7 @@ struct SyncValidatorTests {
             let tag = try #require(first.headers["etag"])
             _ = try await directory.ask(Self.path, headers: ["If-None-Match": tag])
             _ = try await directory.ask(Self.path + "?since=yesterday")
-            directory.time.seconds += 86_400
+            directory.time.now += 86_400
             _ = try await directory.ask("/" + APIPath.sync, headers: ["Accept-Encoding": "gzip"])
             let deliveries = SyncDeliveries(directory.database)
             let expected = [
@@ -200,7 +201,7 @@ extension RunningDirectory {
 
 enum Gunzip {
     static func data(_ bytes: [UInt8]) async throws -> [UInt8] {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         try folder.write(bytes, to: "body.gz")
         _ = try await ChildProgram.run("gzip", ["-d", folder.path + "/body.gz"])
         return Array(try Data(contentsOf: URL(fileURLWithPath: folder.path + "/body")))

@@ -5,6 +5,7 @@ import Crypto
 import DirectoryFixtures
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("Tokens and signed requests", .timeLimit(.minutes(8)))
@@ -35,11 +36,11 @@ struct TokenTests {
             port: directory.port)
     }
 
-    @Test func `an access token stands for the key until it expires, and a refresh brings the next`() async throws {
+    @Test func `an access token replaces the key until it expires, and a refresh brings the next`() async throws {
         try await Self.run { directory, tokens in
             #expect(tokens.expiresIn == 900)
             #expect(try await Self.ask(directory, token: tokens.accessToken).status == 200)
-            directory.time.seconds += 900
+            directory.time.now += 900
             let expired = try await Self.ask(directory, token: tokens.accessToken)
             #expect(expired.status == 401)
             #expect(expired.isEnvelope("ErrAccessTokenExpired"))
@@ -53,9 +54,9 @@ struct TokenTests {
         try await Self.run { directory, tokens in
             let old = tokens.refreshToken ?? ""
             let first = try await Self.refresh(directory, old).decoded(TokenResponse.self)
-            directory.time.seconds += 60
+            directory.time.now += 60
             #expect(try await Self.refresh(directory, old).status == 200)
-            directory.time.seconds += 1
+            directory.time.now += 1
             #expect(try await Self.refresh(directory, old).isEnvelope("ErrRefreshTokenExpired"))
             #expect(try await Self.refresh(directory, first.refreshToken ?? "").isEnvelope("ErrRefreshTokenExpired"))
             #expect(try await Self.ask(directory, token: first.accessToken).isEnvelope("ErrAccessTokenExpired"))
@@ -68,7 +69,7 @@ struct TokenTests {
             #expect(try await Self.ask(directory, token: tokens.accessToken).isEnvelope("ErrRefreshTokenExpired"))
         }
         try await Self.run { directory, tokens in
-            directory.time.seconds += 30 * 86_400
+            directory.time.now += 30 * 86_400
             let late = try await Self.refresh(directory, tokens.refreshToken ?? "")
             #expect(late.status == 401)
             #expect(late.isEnvelope("ErrRefreshTokenExpired"))
@@ -160,7 +161,7 @@ struct TokenTests {
             let path = "/api/" + APIPath.sync
             let secret = try SigningSecrets(directory.database).create(forKey: directory.key)
             let account = AccountStore(directory.database)
-            let (key, _) = try account.rotateKey("test", grace: 100, now: directory.time.seconds)
+            let (key, _) = try account.rotateKey("test", grace: 100, now: directory.time.now)
             for key in [key, directory.key] {
                 let unsigned = try await directory.ask(path, headers: ["X-API-Key": key])
                 #expect(unsigned.isEnvelope("ErrInvalidSignature"))
@@ -176,8 +177,8 @@ struct TokenTests {
     @Test func `tokens go on with the successor of their key when its grace is over`() async throws {
         try await Self.run { directory, tokens in
             let account = AccountStore(directory.database)
-            let (key, ends) = try account.rotateKey("test", grace: 100, now: directory.time.seconds)
-            directory.time.seconds = ends
+            let (key, ends) = try account.rotateKey("test", grace: 100, now: directory.time.now)
+            directory.time.now = ends
             #expect(try await Self.ask(directory, token: tokens.accessToken).status == 200)
             let next = try await Self.refresh(directory, tokens.refreshToken ?? "").decoded(TokenResponse.self)
             #expect(try await Self.ask(directory, token: next.accessToken).status == 200)
@@ -195,14 +196,14 @@ struct TokenTests {
         try await Self.run { directory, tokens in
             let account = AccountStore(directory.database)
             for _ in 0..<2 {
-                let (_, ends) = try account.rotateKey("test", grace: 10, now: directory.time.seconds)
-                directory.time.seconds = ends
+                let (_, ends) = try account.rotateKey("test", grace: 10, now: directory.time.now)
+                directory.time.now = ends
             }
             #expect(try await Self.ask(directory, token: tokens.accessToken).status == 200)
             let last = try #require(account.keys().first { $0.expires == nil }).id
-            #expect(try account.revokeKey(name: last, now: directory.time.seconds))
+            #expect(try account.revokeKey(name: last, now: directory.time.now))
             #expect(try await Self.ask(directory, token: tokens.accessToken).status == 401)
-            _ = try account.createKey(name: "test", now: directory.time.seconds)
+            _ = try account.createKey(name: "test", now: directory.time.now)
             #expect(try await Self.ask(directory, token: tokens.accessToken).status == 401)
         }
     }
@@ -212,8 +213,8 @@ struct TokenTests {
         try await Self.run { directory, tokens in
             let account = AccountStore(directory.database)
             let old = try #require(account.keys().first).id
-            _ = try account.rotateKey("test", grace: endsAtOnce ? 0 : 100, now: directory.time.seconds)
-            if !endsAtOnce { #expect(try account.revokeKey(name: old, now: directory.time.seconds)) }
+            _ = try account.rotateKey("test", grace: endsAtOnce ? 0 : 100, now: directory.time.now)
+            if !endsAtOnce { #expect(try account.revokeKey(name: old, now: directory.time.now)) }
             #expect(try await Self.ask(directory, token: tokens.accessToken).status == 401)
             #expect(try await Self.refresh(directory, tokens.refreshToken ?? "").status == 401)
         }

@@ -4,6 +4,7 @@ import BrandingAPI
 import DirectoryFixtures
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("Debug and chunked uploads", .timeLimit(.minutes(8)))
@@ -23,7 +24,7 @@ struct UploadTests {
             _ = try await directory.post("/" + APIPath.register, #"{"device_id":"gw","platform":"sip"}"#)
             if asked {
                 try DebugRequests(directory.database).request(
-                    device: "gw", expires: directory.time.seconds + 600, allowsExport: allowsExport)
+                    device: "gw", expires: directory.time.now + 600, allowsExport: allowsExport)
             }
             try await body(directory)
         }
@@ -74,7 +75,7 @@ struct UploadTests {
                 #expect(try await Self.gates(directory) == true)
                 #expect(try await directory.post("/" + APIPath.debugUpload, Self.upload()).status == 200)
                 #expect(try await Self.gates(directory) == false)
-                try DebugRequests(directory.database).request(device: "gw", expires: directory.time.seconds + 600)
+                try DebugRequests(directory.database).request(device: "gw", expires: directory.time.now + 600)
             }
         }
     }
@@ -82,7 +83,7 @@ struct UploadTests {
     @Test func `a device whose name has a blank is asked too`() async throws {
         try await Self.run(asked: false) { directory in
             _ = try await directory.post("/" + APIPath.register, #"{"device_id":"desk 7","platform":"sip"}"#)
-            try DebugRequests(directory.database).request(device: "desk 7", expires: directory.time.seconds + 600)
+            try DebugRequests(directory.database).request(device: "desk 7", expires: directory.time.now + 600)
             #expect(try await Self.gates(directory, device: "desk%207") == true)
         }
     }
@@ -92,8 +93,8 @@ struct UploadTests {
         try await Self.run(asked: gate != "not asked", allowsExport: gate != "no export") { directory in
             let requests = DebugRequests(directory.database)
             switch gate {
-            case "expired": directory.time.seconds += 600
-            case "unknown device": try requests.request(device: nil, expires: directory.time.seconds + 600)
+            case "expired": directory.time.now += 600
+            case "unknown device": try requests.request(device: nil, expires: directory.time.now + 600)
             case "withdrawn": #expect(try requests.withdraw(device: "gw"))
             default: break
             }
@@ -108,7 +109,7 @@ struct UploadTests {
     @Test func `a request for all devices gets one upload from each`() async throws {
         try await Self.run(asked: false) { directory in
             _ = try await directory.post("/" + APIPath.register, #"{"device_id":"two","platform":"sip"}"#)
-            try DebugRequests(directory.database).request(device: nil, expires: directory.time.seconds + 600)
+            try DebugRequests(directory.database).request(device: nil, expires: directory.time.now + 600)
             for device in ["gw", "two"] {
                 #expect(try await Self.gates(directory, device: device) == true)
                 #expect(try await directory.post("/" + APIPath.debugUpload, Self.upload(device: device)).status == 200)
@@ -187,7 +188,7 @@ struct UploadTests {
         }
     }
 
-    @Test func `the disk is bounded, and sessions that are over make room and leave no file`() async throws {
+    @Test func `the disk is bounded, and sessions that are over free space and leave no file`() async throws {
         try await Self.run { directory in
             let id = try await Self.start(directory, size: 3).decoded(UploadSession.self).sessionID
             _ = try await Self.chunk(directory, id, 1, [1, 2, 3])
@@ -195,7 +196,7 @@ struct UploadTests {
             let full = try await Self.start(directory, size: 50_000_000)
             #expect(full.status == 429)
             #expect(full.isEnvelope("UPLOAD_QUOTA_EXCEEDED"))
-            directory.time.seconds += 86_400
+            directory.time.now += 86_400
             #expect(try await Self.end(directory, id).status == 404)
             #expect(try await Self.start(directory, size: 50_000_000).status == 200)
             #expect(!FileManager.default.fileExists(atPath: directory.folder.path + "/state/uploads/" + id))

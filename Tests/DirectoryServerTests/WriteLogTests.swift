@@ -5,6 +5,7 @@ import DirectoryFixtures
 import DirectoryServer
 import Foundation
 import GRDB
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -37,7 +38,7 @@ struct WriteLogTests {
         }
     }
 
-    @Test func `a client that takes a little now and then is let go, and the state it was told with it`() async throws {
+    @Test func `a client that takes a little now and then is let go, and its state with it`() async throws {
         try await RunningDirectory.run(edit: { $0.connections.longestResponse = .milliseconds(500) }) { directory in
             let reader = try Self.reader(directory, window: 131_072)
             while reader.taken == 0, !reader.isOver {
@@ -72,7 +73,7 @@ struct WriteLogTests {
     }
 
     @Test func `a log that grew large is cut when it begins again`() throws {
-        let folder = try TemporaryFolder()
+        let folder = TemporaryFolder()
         let database = try DirectoryDatabase(folder: folder.path)
         try database.pool.write { database in
             try database.execute(sql: "CREATE TABLE large (bytes BLOB); INSERT INTO large VALUES (zeroblob(70000000))")

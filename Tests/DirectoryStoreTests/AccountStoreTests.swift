@@ -4,6 +4,7 @@ import BrandingAPI
 import DirectoryFixtures
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("Accounts and keys")
@@ -13,7 +14,7 @@ struct AccountStoreTests {
     private let accounts: AccountStore
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         database = try DirectoryDatabase(folder: folder.path)
         accounts = AccountStore(database)
     }

@@ -4,6 +4,7 @@ import Branding
 import BrandingAPI
 import DirectoryFixtures
 import Foundation
+import TestFixtures
 import Testing
 
 @testable import DirectoryStore
@@ -14,7 +15,7 @@ struct BrandFileTests {
     private let database: DirectoryDatabase
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         database = try DirectoryDatabase(folder: folder.path + "/state")
     }
 
@@ -110,7 +111,7 @@ struct BrandFileTests {
         #expect(try stored.map(\.brandName) == ["B"])
     }
 
-    @Test func `a thousand problems are told and the rest are counted`() throws {
+    @Test func `a thousand problems are reported and the rest are counted`() throws {
         let result = try load("number,brand_name\n" + String(repeating: "x,A\n", count: 1500))
         #expect(result.problems.count == 1000)
         #expect(result.rejected == 1500)

@@ -5,6 +5,7 @@ import BrandingAPI
 import DirectoryFixtures
 import DirectoryStore
 import Foundation
+import TestFixtures
 import Testing
 
 @Suite("Importing brands")
@@ -13,7 +14,7 @@ struct BrandImportTests {
     private let database: DirectoryDatabase
 
     init() throws {
-        folder = try TemporaryFolder()
+        folder = TemporaryFolder()
         database = try DirectoryDatabase(folder: folder.path)
     }
 

@@ -12,7 +12,7 @@ func fuzzSplices(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     var splices = Splices()
     _ = RouteSet(of: message, sockets: Traffic.sockets, secret: Traffic.secret, into: &splices) { _ in true }
     RequestForwarding.addVia(Traffic.sockets[0], marks, before: first, into: &splices)
-    RequestForwarding.noteSource(Traffic.source, in: message, via: via.value, into: &splices)
+    RequestForwarding.markSource(Traffic.source, in: message, via: via.value, into: &splices)
     RequestForwarding.countHop(message, into: &splices)
     let sent = splices.applied(to: message.bytes)
     precondition(sent.count == message.bytes.count + splices.growth)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Foundation
-import Glibc
 import Logging
 import NIOCore
+import TestFixtures
 import Testing
 
 @testable import GatewayAdmin
@@ -62,8 +61,8 @@ struct ConnectionSharesTests {
 
     @Test func `one address that holds what it can keeps no monitor from healthz`() async throws {
         try await RunningServer.run({ AdminServer($0, source: FixedStatus(), logger: $1) }) { port in
-            let idle = (0..<40).map { _ in Self.open(port) }
-            defer { for descriptor in idle { close(descriptor) } }
+            let idle = try (0..<40).map { _ in try IdleConnection(port: port) }
+            defer { withExtendedLifetime(idle) {} }
             // Connections are accepted in order and counted a moment later.
             var status = 0
             for _ in 0..<10_000 where status != 503 {
@@ -71,21 +70,9 @@ struct ConnectionSharesTests {
                 // With its short ones held too it is closed at once; they end by themselves.
             }
             #expect(status == 503)
-            var health: Response?
+            var health: ReceivedResponse?
             for _ in 0..<10_000 where health == nil { health = try? await LoopbackClient.get("/healthz", port: port) }
-            #expect(health?.body == "ok\n")
+            #expect(health?.text == "ok\n")
         }
-    }
-
-    private static func open(_ port: Int) -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_port = UInt16(port).bigEndian
-        address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-        withUnsafeBytes(of: &address) { raw in
-            raw.withMemoryRebound(to: sockaddr.self) { _ = connect(descriptor, $0.baseAddress, 16) }
-        }
-        return descriptor
     }
 }

@@ -5,6 +5,7 @@ import CallAccounting
 import Foundation
 import GatewayAdmin
 import Logging
+import TestFixtures
 import Testing
 
 @Suite("Logo server", .timeLimit(.minutes(8)))
@@ -13,30 +14,31 @@ struct LogoServerTests {
 
     @Test func `a phone gets the picture with everything it may rely on`() async throws {
         try await withServer { port, traffic in
-            let response = try await LoopbackClient.exchange("GET /logos/\(Self.name) HTTP/1.1", port: port)
+            let response = try await LoopbackClient.get("/logos/\(Self.name)", port: port)
             #expect(response.head.hasPrefix("HTTP/1.1 200"))
             for line in [
                 "content-type: image/png", "content-length: 5", "cache-control: public, max-age=31536000, immutable",
                 "x-content-type-options: nosniff", "etag: \"\(Self.name)\"",
             ] { #expect(response.head.lowercased().contains(line), "\(line) in \(response.head)") }
-            #expect(response.body == "bytes")
+            #expect(response.text == "bytes")
             #expect(traffic.served == 1 && traffic.takeUsed() == [Self.name])
         }
     }
 
     @Test func `HEAD says the same without the picture`() async throws {
         try await withServer { port, _ in
-            let response = try await LoopbackClient.exchange("HEAD /logos/\(Self.name) HTTP/1.1", port: port)
+            let response = try await LoopbackClient.ask(
+                RawRequest(method: "HEAD", path: "/logos/\(Self.name)"), port: port)
             #expect(response.head.lowercased().contains("content-length: 5") && response.body.isEmpty)
         }
     }
 
     @Test(arguments: ["\"NAME\"", "W/\"NAME\"", "\"other\", \"NAME\" ", "*"])
-    func `a phone that has the picture is told so`(known: String) async throws {
+    func `a phone that has the picture gets 304`(known: String) async throws {
         try await withServer { port, _ in
-            let header = "If-None-Match: " + known.replacing("NAME", with: Self.name)
-            let response = try await LoopbackClient.exchange(
-                "GET /logos/\(Self.name) HTTP/1.1\r\n\(header)", port: port)
+            let known = known.replacing("NAME", with: Self.name)
+            let response = try await LoopbackClient.ask(
+                RawRequest(path: "/logos/\(Self.name)", headers: [("If-None-Match", known)]), port: port)
             #expect(response.head.hasPrefix("HTTP/1.1 304") && response.body.isEmpty)
         }
     }
@@ -46,7 +48,7 @@ struct LogoServerTests {
         "/logos//etc/passwd", "/metrics", "/status", "/healthz", "//logos/x", "/logos/a?b=c",
     ]) func `nothing else is there, and no page of the operator's`(path: String) async throws {
         try await withServer { port, _ in
-            let response = try await LoopbackClient.exchange("GET \(path) HTTP/1.1", port: port)
+            let response = try await LoopbackClient.get(path, port: port)
             #expect(response.head.hasPrefix("HTTP/1.1 404") && response.body.isEmpty)
         }
     }
@@ -54,7 +56,8 @@ struct LogoServerTests {
     @Test(arguments: ["POST", "PUT", "DELETE", "OPTIONS"]) func `nothing can be done to it`(method: String) async throws
     {
         try await withServer { port, _ in
-            let response = try await LoopbackClient.exchange("\(method) /logos/\(Self.name) HTTP/1.1", port: port)
+            let response = try await LoopbackClient.ask(
+                RawRequest(method: method, path: "/logos/\(Self.name)"), port: port)
             #expect(response.head.hasPrefix("HTTP/1.1 405") && response.head.lowercased().contains("allow: get, head"))
         }
     }
@@ -63,7 +66,7 @@ struct LogoServerTests {
         try await withServer(lifetime: .milliseconds(200)) { port, _ in
             // Returns when the server closes; a server that does not would run into the suite's time limit.
             await #expect(throws: (any Error).self) {
-                try await LoopbackClient.exchange("GET /logos/x HTTP/1.1", port: port, end: "\r\nX-Slow: ")
+                try await LoopbackClient.ask(RawRequest(path: "/logos/x", isUnfinished: true), port: port)
             }
         }
     }
@@ -90,8 +93,8 @@ private struct OneLogo: LogoCache {
     func due(limit: Int, now: Int64) async throws -> [DueLogo] { [] }
     func has(hash: String) async throws -> Bool { false }
     func store(hash: String, _ files: [LogoFile], now: Int64) async throws {}
-    func note(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {}
-    func noteUse(of names: [String], now: Int64) async throws {}
+    func record(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {}
+    func recordUse(of names: [String], now: Int64) async throws {}
     func tidy(now: Int64) async throws {}
     func hosted() async throws -> HostedLogos { HostedLogos(publicURL: "http://x", missing: .none, files: [:]) }
     func totals() async throws -> LogoTotals { LogoTotals() }

@@ -42,7 +42,7 @@ struct LookupResultTests {
             ])
     }
 
-    @Test func `without logo and reason, or with Call-Info off, the name stands alone`() {
+    @Test func `without logo and reason, or with Call-Info off, the name is alone`() {
         let plain = LookupResult(question("+61255501002"), gates: .init(), index: index)
         #expect(plain.brand?.headers == [#"From: "Plain" <sip:+61255501002@203.0.113.5>"#])
         let quiet = LookupResult(question("+61255501001", callInfo: false), gates: .init(), index: index)

@@ -3,6 +3,7 @@
 import GatewayAdmin
 import Logging
 import ServiceLifecycle
+import TestFixtures
 import Testing
 
 /// A server of the gateway on a port the system chose.
@@ -15,19 +16,10 @@ enum RunningServer {
         var logger = Logger(label: "test")
         logger.logLevel = .error
         let listener = HTTPListener(host: "127.0.0.1", port: 0, key: "listen") { announced.yield($0) }
-        let services = ServiceGroup(services: [server(listener, logger)], logger: logger)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { announced.finish() }
-                try await services.run()
-            }
+        let services = RunningServices([server(listener, logger)], logger: logger) { announced.finish() }
+        try await services.stop(after: {
             var iterator = ports.makeAsyncIterator()
-            let port = try #require(await iterator.next(), "the server ended before it listened")
-            try await body(port)
-            // As SIGTERM ends it: where the task of a server is cancelled, a connection that was just accepted ends the
-            // program (swift-nio, issue 3481).
-            await services.triggerGracefulShutdown()
-            try await group.waitForAll()
-        }
+            try await body(try #require(await iterator.next(), "the server ended before it listened"))
+        })
     }
 }

@@ -42,7 +42,7 @@ struct TextLogHandlerTests {
     @Test(arguments: [
         (Logger.Level.info, "<6>"), (.notice, "<5>"), (.warning, "<4>"), (.error, "<3>"), (.critical, "<2>"),
     ])
-    func `the journal is told the priority and no time`(level: Logger.Level, prefix: String) {
+    func `a line for the journal has the priority and no time`(level: Logger.Level, prefix: String) {
         #expect(line(level, "ready for calls", isForJournal: true) == "\(prefix)ready for calls [herald.test]\n")
     }
 

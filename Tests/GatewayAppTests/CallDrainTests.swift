@@ -4,6 +4,7 @@ import CallAccounting
 import CallPath
 import GatewaySyncTesting
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewayApp

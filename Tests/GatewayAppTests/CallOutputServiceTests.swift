@@ -5,6 +5,7 @@ import GatewayStore
 import GatewaySyncTesting
 import ServiceLifecycle
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewayApp

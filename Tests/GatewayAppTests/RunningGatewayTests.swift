@@ -5,6 +5,7 @@ import CallPath
 import Foundation
 import GatewayStore
 import HostSystem
+import TestFixtures
 import Testing
 
 @testable import GatewayApp
@@ -77,7 +78,7 @@ struct RunningGatewayTests {
     }
 
     @Test func `an admin port in use ends the run before the first call`() async throws {
-        let other = try WebhookReceiver { _ in 200 }
+        let other = try FaultyPeer { _, _ in .status(200) }
         let port = other.port
         let taken = text.with("admin", "{listen: '127.0.0.1:\(port)'}")
         let error = await #expect(throws: ListenRefusal.self) { try await fixture.runToFailure(taken) }

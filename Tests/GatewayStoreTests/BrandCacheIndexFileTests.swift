@@ -77,7 +77,7 @@ struct BrandCacheIndexFileTests {
         #expect(notices.count == 0)
     }
 
-    @Test func `a copy whose later changes nobody noted is built again, with a notice, and saved`() async throws {
+    @Test func `a copy without a record of its later changes is built again, with a notice, and saved`() async throws {
         let cache = try folder.cache()
         try await store("Acme", in: cache)
         try await save(cache)

@@ -5,7 +5,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewayStoreTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("Records that a lookup brought")

@@ -6,7 +6,7 @@ import Foundation
 import GRDB
 import GatewayStore
 import GatewayStoreTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("The stored copy of the directory")

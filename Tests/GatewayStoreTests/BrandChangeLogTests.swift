@@ -82,7 +82,7 @@ struct BrandChangeLogTests {
         #expect(update.index === before)
     }
 
-    @Test func `a change of half the set or more is not noted, and the index is to be built`() async throws {
+    @Test func `a change of half the set or more is not logged, and the index is to be built`() async throws {
         let cache = try await filled()
         let before = try await cache.loadIndex(profile: RenderingProfile())
         let records = try (UInt64(0)..<100).map { try record($0, "New \($0 % 5)") }
@@ -90,7 +90,7 @@ struct BrandChangeLogTests {
         #expect(try await cache.update(before) == nil)
     }
 
-    @Test func `a sync that fails notes nothing`() async throws {
+    @Test func `a sync that fails logs no change`() async throws {
         let cache = try await filled()
         let before = try await cache.loadIndex(profile: RenderingProfile())
         try await folder.database().brands.write {
@@ -110,7 +110,7 @@ struct BrandChangeLogTests {
         try await expectUpToDate(update.index, cache)
     }
 
-    @Test func `the sync after it tells how many records there are without counting them`() async throws {
+    @Test func `the sync after it has the number of records without counting them`() async throws {
         let cache = try await filled()
         let applied = try await cache.apply(
             StoredResponse(

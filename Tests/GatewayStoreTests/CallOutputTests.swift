@@ -2,7 +2,7 @@
 
 import CallAccounting
 import Foundation
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewayStore

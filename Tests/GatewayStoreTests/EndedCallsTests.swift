@@ -29,7 +29,7 @@ struct EndedCallsTests {
         ends: Int64, looks: [Int64], isKnown: Bool
     ) {
         var ended = EndedCalls([])
-        ended.note(Self.one, to: "1001", endedAt: Self.second(ends))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(ends))
         for look in looks { ended.forget(at: Self.second(look)) }
         #expect(ended.contains(Self.one) == isKnown)
     }
@@ -46,10 +46,10 @@ struct EndedCallsTests {
         #expect(!ended.contains(Self.one))
     }
 
-    @Test func `one that was told of late stays no shorter, and goes with the one before it`() {
+    @Test func `one that was added late stays no shorter, and goes with the one before it`() {
         var ended = EndedCalls([])
-        ended.note(Self.one, to: "1001", endedAt: Self.second(100))
-        ended.note(Self.other, to: "1001", endedAt: Self.second(90))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(100))
+        ended.add(Self.other, to: "1001", endedAt: Self.second(90))
         ended.forget(at: Self.second(125))
         #expect(ended.contains(Self.other))
         ended.forget(at: Self.second(132))
@@ -59,9 +59,9 @@ struct EndedCallsTests {
 
     @Test func `a name that was forgotten may end again`() {
         var ended = EndedCalls([])
-        ended.note(Self.one, to: "1001", endedAt: Self.second(100))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(100))
         ended.forget(at: Self.second(140))
-        ended.note(Self.one, to: "1001", endedAt: Self.second(150))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(150))
         #expect(ended.contains(Self.one))
         ended.forget(at: Self.second(182))
         #expect(!ended.contains(Self.one))
@@ -70,8 +70,8 @@ struct EndedCallsTests {
     // RFC 3261 §16.5: a proxy may ask its targets one after the other.
     @Test func `a call is known by its name and by whom it was to`() {
         var ended = EndedCalls([])
-        ended.note(Self.one, to: "1001", endedAt: Self.second(100))
-        ended.note(Self.one, to: "1002", endedAt: Self.second(130))
+        ended.add(Self.one, to: "1001", endedAt: Self.second(100))
+        ended.add(Self.one, to: "1002", endedAt: Self.second(130))
         #expect(ended.contains(Self.one, to: "1001"))
         #expect(ended.contains(Self.one, to: "1002"))
         #expect(!ended.contains(Self.one, to: "1003"))
@@ -86,7 +86,7 @@ struct EndedCallsTests {
 
     @Test func `whom it was to is not asked where nobody knows`() {
         var ended = EndedCalls([])
-        ended.note(Self.one, to: "", endedAt: Self.second(100))
+        ended.add(Self.one, to: "", endedAt: Self.second(100))
         #expect(ended.contains(Self.one, to: ""))
         ended.forget(at: Self.second(132))
         #expect(!ended.contains(Self.one, to: ""))

@@ -17,7 +17,7 @@ struct EventKeyTests {
             ("missed", "missed", ""),
             ("", "", ""),
         ])
-    func `a key tells what it reports, and of which call`(text: String, outcome: String, callID: String) {
+    func `a key names what it reports, and the call`(text: String, outcome: String, callID: String) {
         let key = EventKey(text)
         #expect(key.text == text)
         #expect(key.outcome == outcome)

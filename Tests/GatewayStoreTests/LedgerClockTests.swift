@@ -38,7 +38,7 @@ struct LedgerClockTests {
     }
 
     @Test(arguments: steps.filter { abs($0) > 20 })
-    func `what was told before the clock was set and is read after it is of before`(step: Int64) throws {
+    func `an update from before the clock was set keeps its time when it is read afterwards`(step: Int64) throws {
         try ledger.recorder.drain()
         let call = ScriptedCall(ledger.ring, 1)
         call.invite()
@@ -72,7 +72,7 @@ struct LedgerClockTests {
         #expect(try ledger.calls().map(\.outcome) == ["MISSED"], "fifteen minutes after its INVITE it is")
     }
 
-    @Test func `a call the right clock told before a start with a wrong one waits no longer for its end`() throws {
+    @Test func `a call of the right clock before a start with a wrong one waits no longer for its end`() throws {
         let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
@@ -89,7 +89,7 @@ struct LedgerClockTests {
         #expect(try ledger.calls().map(\.outcome) == ["MISSED"])
     }
 
-    @Test func `what is told long after the clock was set, while the ledger refuses, keeps its time`() throws {
+    @Test func `an update long after the clock was set, while the ledger refuses, keeps its time`() throws {
         try ledger.recorder.drain()
         ScriptedCall(ledger.ring, 1).invite()
         try ledger.database.ledger.write { try $0.execute(sql: "ALTER TABLE call RENAME TO away") }
@@ -189,7 +189,7 @@ struct LedgerClockTests {
         #expect(try returns().map(\.callID) == [ScriptedCall(ledger.ring, 2).id.description])
     }
 
-    @Test func `a update told right after the clock was looked at waits for the next look`() throws {
+    @Test func `an update right after a look at the clock waits for the next look`() throws {
         // The clock is set while the ring is read: what comes then is told by another clock than the look was at.
         try ledger.recorder.drain()
         let call = ScriptedCall(ledger.ring, 1)

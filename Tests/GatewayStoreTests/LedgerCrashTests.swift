@@ -171,7 +171,7 @@ struct LedgerCrashTests {
         #expect(ledger.ring.released == 120)
     }
 
-    @Test func `killed with a full disk, the next start tells the whole story`() throws {
+    @Test func `killed with a full disk, the next start has the whole story`() throws {
         let pages = try ledger.database.ledger.write { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
         try limit(pages)
         for number in 1...40 { ScriptedCall(ledger.ring, UInt64(number)).missed() }

@@ -5,9 +5,9 @@ import CallAccounting
 import Foundation
 import GRDB
 import GatewayStore
-import HeraldTesting
 import HostSystem
 import Synchronization
+import TestFixtures
 
 /// A gateway's outcome side in a folder of its own, with a clock the test moves.
 ///

@@ -55,7 +55,7 @@ struct LedgerPowerCutTests {
         #expect(try story() == Self.wholeStory())
     }
 
-    @Test func `started again and again, nothing is told twice`() throws {
+    @Test func `started again and again, nothing is reported twice`() throws {
         try begin()
         ScriptedCall.three(ledger.ring, from: 11)
         for _ in 1...3 {

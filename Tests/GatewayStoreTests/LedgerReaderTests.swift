@@ -4,7 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import GRDB
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewayStore
@@ -48,7 +48,7 @@ struct LedgerReaderTests {
         #expect(newest.map(\.sipCallID) == ["c2@carrier"])
     }
 
-    @Test func `the timeline tells what happened, in its order`() throws {
+    @Test func `the timeline has the events in their order`() throws {
         let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 2)
@@ -131,7 +131,7 @@ struct LedgerReaderTests {
                 """)
     }
 
-    @Test func `a file that is no database is told without SQL`() throws {
+    @Test func `a file that is no database is an error without SQL`() throws {
         let path = ledger.folder + "/other"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         try Data(repeating: 0x41, count: 8192).write(to: URL(filePath: path + "/herald.sqlite"))

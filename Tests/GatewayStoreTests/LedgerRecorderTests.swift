@@ -61,7 +61,7 @@ struct LedgerRecorderTests {
         #expect(row.outcome == "ANSWERED")
     }
 
-    @Test func `callers nobody knew are told once their call has ended, withheld and branded ones never`() throws {
+    @Test func `unknown callers are reported once their call has ended, withheld and branded ones never`() throws {
         let told = Mutex<[String]>([])
         ledger.recorder.onUnknownCaller { number in told.withLock { $0.append(number.description) } }
         let reasons: [PassThroughReason?] = [.noMatch, .privacy, .untrusted, .numberUnclear, nil, .gatedCapReached]
@@ -83,7 +83,7 @@ struct LedgerRecorderTests {
         #expect(told.withLock { $0 } == ["+61491570150"])
     }
 
-    @Test func `a call told in pieces ends as the same row and events`() throws {
+    @Test func `a call reported in pieces ends as the same row and events`() throws {
         let other = try LedgerFixture()
         for (fixture, stops) in [(ledger, true), (other, false)] {
             let call = ScriptedCall(fixture.ring, 1)

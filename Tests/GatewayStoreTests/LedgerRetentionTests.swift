@@ -4,7 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import GRDB
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewayStore
@@ -81,7 +81,7 @@ struct LedgerRetentionTests {
         #expect(try ledger.recorder.prune() == 3_400 + 1_700 - 500 - 2, "the newest of each table stays")
     }
 
-    @Test func `rows of a time when the clock was ahead do not keep what stands behind them`() throws {
+    @Test func `rows of a time when the clock was ahead do not keep the rows behind them`() throws {
         let ledger = try LedgerFixture(capacity: 8_192)
         for number in 1...1_000 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: 500 * 86_400) }
         for number in 1_001...1_010 { ScriptedCall(ledger.ring, UInt64(number)).missed(from: Int64(number)) }
@@ -123,7 +123,7 @@ struct LedgerRetentionTests {
         #expect(try ledger.keys().count == 2)
     }
 
-    @Test func `files of the first schema are brought up to date and tell the same`() throws {
+    @Test func `files of the first schema are brought up to date and give the same calls`() throws {
         let temporary = TemporaryFolder()
         let folder = temporary.path
         let ended = CallIdentifier(high: 1, low: 1).description

@@ -5,7 +5,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewayStoreTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("Logo store")
@@ -50,7 +50,7 @@ struct LogoStoreTests {
         let file = LogoFile(form: form, name: name, bytes: [UInt8](repeating: 7, count: bytes))
         try await store.store(hash: Self.hash(digit), [file], now: now)
         let result = LogoResult.fetched(hash: Self.hash(digit), etag: "\"e\"", lastModified: nil)
-        try await store.note(result, of: Self.url(url), now: now, dueAt: now + 1000)
+        try await store.record(result, of: Self.url(url), now: now, dueAt: now + 1000)
         return name
     }
 
@@ -69,7 +69,7 @@ struct LogoStoreTests {
         try await name(["a", "b", "c"], in: database)
         _ = try await store.takeOver(now: 100)
         for (logo, reason) in [("a", "insecure"), ("b", "status"), ("c", "insecure")] {
-            try await store.note(
+            try await store.record(
                 .failed(reason: reason, detail: "it is \(reason)"), of: Self.url(logo), now: 100, dueAt: 200)
         }
         #expect(try reader.obstacles()?.map(\.count) == [2, 1])
@@ -138,7 +138,7 @@ struct LogoStoreTests {
         let (store, _) = try await store { $0.maxTotal = 25 }
         let old = try await keep("1", as: "a", in: store, now: 100)
         let used = try await keep("2", as: "b", in: store, now: 100)
-        try await store.noteUse(of: [used], now: 150)
+        try await store.recordUse(of: [used], now: 150)
         _ = try await keep("3", as: "b", in: store, now: 160)
         // "2" is needed by nobody now and goes before "1".
         #expect(store.read(used) == nil && store.read(old) != nil)
@@ -182,7 +182,7 @@ struct LogoStoreTests {
     @Test func `a failure keeps the last good copy and shows in the operator's list`() async throws {
         let (store, _) = try await store()
         _ = try await keep("1", as: "a", in: store)
-        try await store.note(
+        try await store.record(
             .failed(reason: "timeout", detail: "no response"), of: Self.url("a"), now: 500, dueAt: 900)
         #expect(try await store.hosted().count == 1)
         #expect(try await store.totals().failed == ["timeout": 1])

@@ -3,9 +3,9 @@
 import CallAccounting
 import Foundation
 import GRDB
-import HeraldTesting
 import Logging
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewayStore

@@ -4,7 +4,7 @@ import Branding
 import CallAccounting
 import Foundation
 import GRDB
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewayStore
@@ -26,7 +26,7 @@ struct OutcomeRoundsTests {
         return rounds
     }
 
-    @Test func `where nothing was told for a second, the next call is stored at once`() throws {
+    @Test func `after a second without updates, the next call is stored at once`() throws {
         var rounds = try begun()
         ledger.clock.advance(seconds: 5)
         rounds.round()
@@ -54,7 +54,7 @@ struct OutcomeRoundsTests {
         #expect(try pass(hours: 24 * 91) == 1, "they are old now; the newest row stays")
     }
 
-    @Test func `before each step it is told which part of the ring waits`() throws {
+    @Test func `each step begins with the part of the ring that waits`() throws {
         var told: [Double] = []
         var rounds = OutcomeRounds(ledger.recorder, pace: { told.append($0) })
         for number in 1...4 { play(UInt64(number)) }
@@ -79,7 +79,7 @@ struct OutcomeRoundsTests {
         #expect(ledger.ring.released == 6)
     }
 
-    @Test func `no call is closed for its age while the ring has more to tell of it`() throws {
+    @Test func `no call is closed for its age while the ring has more updates of it`() throws {
         let call = ScriptedCall(ledger.ring, 1)
         call.invite()
         call.rings(at: 1)

@@ -2,8 +2,8 @@
 
 import BrandingAPI
 import Foundation
-import HeraldTesting
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -132,7 +132,7 @@ struct BearerSessionTests {
     }
 
     @Test(arguments: 1...10)
-    func `requests that meet an expired token refresh it once and are each repeated once`(round: Int) async throws {
+    func `requests with an expired token refresh it once and are each repeated once`(round: Int) async throws {
         let house = try House()
         try await house.start { client in
             try await Self.send(client)

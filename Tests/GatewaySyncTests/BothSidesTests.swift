@@ -3,10 +3,11 @@
 import Branding
 import BrandingAPI
 import CallAccounting
+import DirectoryFixtures
 import DirectoryStore
 import Foundation
 import GatewaySyncTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -51,7 +52,7 @@ struct BothSidesTests {
         }
         #expect(areCounted == [true, true, true])
         await gateway.client.shutdown()
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `a request that is not signed as its key asks is refused, and branding stops`() async throws {
@@ -63,7 +64,7 @@ struct BothSidesTests {
         await gateway.service().syncOnce()
         #expect(gateway.closed == .gatedUnauthorised)
         await gateway.client.shutdown()
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `an access token that expires is refreshed without anybody noticing`() async throws {
@@ -72,13 +73,13 @@ struct BothSidesTests {
         let gateway = try await gateway(directory, signed: false)
         let service = gateway.service()
         await service.syncOnce()
-        directory.time.advance(by: 3600)
+        directory.time.advance(by: .seconds(3600))
         gateway.time.advance(by: .seconds(3600))
         await service.syncOnce()
         #expect(service.status.result == .succeeded, "\(service.status.lastError ?? "")")
         #expect(service.status.successes == 2)
         await gateway.client.shutdown()
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `logs that are asked for arrive once, in chunks when they are long`() async throws {
@@ -103,7 +104,7 @@ struct BothSidesTests {
         #expect(try DebugUploads(directory.database).latest(limit: 10).count == 1)
         #expect(gateway.client.state.config.debugUI?.requestUpload == false)
         await gateway.client.shutdown()
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `a second full sync of the same set gets 304 and is no delivery`() async throws {
@@ -121,7 +122,7 @@ struct BothSidesTests {
         #expect(day.unchanged == 1)
         #expect(gateway.finds(number))
         await gateway.client.shutdown()
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `a number that came after the sync is found by a lookup`() async throws {
@@ -133,6 +134,6 @@ struct BothSidesTests {
         let unknown = try await gateway.client.lookup(try #require(E164Number("+61412000099")), deviceID: "gateway-1")
         #expect(unknown?.brandName == nil)
         await gateway.client.shutdown()
-        await directory.stop()
+        try await directory.stop()
     }
 }

@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import GatewaySync
+import TestFixtures
 import Testing
 
 @Suite("Webhook of ended calls")

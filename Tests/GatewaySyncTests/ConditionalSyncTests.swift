@@ -6,6 +6,7 @@ import Foundation
 import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
+import TestFixtures
 import Testing
 
 @Suite("Syncs that are conditional", .timeLimit(.minutes(8)))

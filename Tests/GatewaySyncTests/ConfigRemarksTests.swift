@@ -17,7 +17,7 @@ struct ConfigRemarksTests {
     private static func lines(_ steps: [(at: Int64, json: String)], obeys: Bool = false) throws -> [String] {
         let log = RecordingLog()
         var remarks = ConfigRemarks(logger: Logger(label: "test") { _ in log.handler })
-        for step in steps { remarks.note(try config(step.json), obeysVoipDialer: obeys, now: step.at) }
+        for step in steps { remarks.record(try config(step.json), obeysVoipDialer: obeys, now: step.at) }
         return log.lines
     }
 
@@ -45,7 +45,7 @@ struct ConfigRemarksTests {
         #expect(lines.first?.contains("account_status=past_due") == true)
     }
 
-    @Test func `a directory that makes up values fills no log, and no terminal hears of their bytes`() throws {
+    @Test func `a directory that makes up values fills no log, and their bytes reach no terminal`() throws {
         let made = (0..<500).map { (Int64($0), #"{"account_status":"\u001b[31m\#($0)"}"#) }
         let lines = try Self.lines(made)
         #expect(lines.count == 32)

@@ -23,7 +23,7 @@ struct ConnectionFailureTests {
                 "its certificate is for another name than the one in directory.url"
             ),
             (HTTPParserError.invalidVersion, "the server does not speak HTTP"),
-        ] as [(any Error, String)]) func `errors of the libraries are told without their names`(
+        ] as [(any Error, String)]) func `errors of the libraries are reported without their names`(
             error: any Error, text: String
         )
     {

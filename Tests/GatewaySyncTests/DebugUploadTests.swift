@@ -4,7 +4,7 @@ import Branding
 import BrandingAPI
 import Foundation
 import GatewaySyncTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -37,7 +37,7 @@ struct DebugUploadTests {
     }
 
     @Test(arguments: [
-        (gates(), true), (gates(until: "2023-11-14T22:13:21Z"), true), (gates(until: "2023-11-14T22:13:20Z"), false),
+        (gates(), true), (gates(until: "2026-01-01T00:00:01Z"), true), (gates(until: "2026-01-01T00:00:00Z"), false),
         (gates(until: "soon"), false), (gates(false), false), (gates(nil), false), (gates(true, false), false),
         (gates(true, nil), false), (gates(true, true, false), false), (gates(true, true, nil), false),
         (DirectoryConfig(), false),
@@ -45,7 +45,7 @@ struct DebugUploadTests {
     func `nothing leaves the house unless all four gates are open`(config: DirectoryConfig, isOpen: Bool) async throws {
         let peer = try FaultyPeer { _, _ in Self.uploaded }
         let gateway = try await GatewayFixture(peer.url)
-        gateway.client.state.note(config)
+        gateway.client.state.record(config)
         await Self.uploader(gateway).check()
         #expect(peer.requests.map(\.path) == (isOpen ? ["/api/mobile/debug/upload"] : []))
         await gateway.client.shutdown()
@@ -54,7 +54,7 @@ struct DebugUploadTests {
     @Test func `the status comes whole, without the numbers in its texts`() async throws {
         let peer = try FaultyPeer { _, _ in Self.uploaded }
         let gateway = try await GatewayFixture(peer.url)
-        gateway.client.state.note(Self.gates())
+        gateway.client.state.record(Self.gates())
         let state = #"{"started_at":1763000000,"sync":{"last_error":"of 61255501001","ok":true},"n":[1,"61255501002"]}"#
         await Self.uploader(gateway, state: state).check()
         guard case .object(let sent) = try peer.requests.first.map(Self.upload)?.state else {
@@ -70,14 +70,14 @@ struct DebugUploadTests {
     @Test func `one request gets one upload, over restarts, until the directory withdraws it`() async throws {
         let peer = try FaultyPeer { _, _ in Self.uploaded }
         let gateway = try await GatewayFixture(peer.url)
-        gateway.client.state.note(Self.gates())
+        gateway.client.state.record(Self.gates())
         await Self.uploader(gateway).check()
         await Self.uploader(gateway).check()
         #expect(peer.requests.count == 1)
-        gateway.client.state.note(Self.gates(true, false))
+        gateway.client.state.record(Self.gates(true, false))
         let uploader = Self.uploader(gateway)
         await uploader.check()
-        gateway.client.state.note(Self.gates())
+        gateway.client.state.record(Self.gates())
         await uploader.check()
         #expect(peer.requests.count == 2)
         #expect(try Set(peer.requests.map { try Self.upload($0).nonce }).count == 2)
@@ -87,7 +87,7 @@ struct DebugUploadTests {
     @Test func `an upload that got lost is repeated with its nonce, and a duplicate is its end`() async throws {
         let peer = try FaultyPeer { _, position in position < 3 ? .status(503) : .refusal(409) }
         let gateway = try await GatewayFixture(peer.url)
-        gateway.client.state.note(Self.gates())
+        gateway.client.state.record(Self.gates())
         #expect(await Self.uploader(gateway).check() == false)
         #expect(await Self.uploader(gateway).check())
         #expect(await Self.uploader(gateway).check())
@@ -100,7 +100,7 @@ struct DebugUploadTests {
     func `a refusal is final`(status: Int) async throws {
         let peer = try FaultyPeer { _, _ in .refusal(status) }
         let gateway = try await GatewayFixture(peer.url)
-        gateway.client.state.note(Self.gates())
+        gateway.client.state.record(Self.gates())
         await Self.uploader(gateway).check()
         await Self.uploader(gateway).check()
         #expect(peer.requests.count == 1)
@@ -112,7 +112,7 @@ struct DebugUploadTests {
         let peer = try FaultyPeer { _, position in position == 0 ? .status(status, body: "<h1>no</h1>") : Self.uploaded
         }
         let gateway = try await GatewayFixture(peer.url)
-        gateway.client.state.note(Self.gates())
+        gateway.client.state.record(Self.gates())
         #expect(await Self.uploader(gateway).check() == false)
         #expect(await Self.uploader(gateway).check())
         #expect(peer.requests.count == 2)
@@ -124,17 +124,17 @@ struct DebugUploadTests {
     func `an upload is done whatever the response names`(body: String) async throws {
         let peer = try FaultyPeer { _, _ in .json(body) }
         let gateway = try await GatewayFixture(peer.url)
-        gateway.client.state.note(Self.gates())
+        gateway.client.state.record(Self.gates())
         #expect(await Self.uploader(gateway).check())
         #expect(await Self.uploader(gateway).check())
         #expect(peer.requests.count == 1)
         await gateway.client.shutdown()
     }
 
-    @Test func `neither keys nor strangers' numbers are in it`() async throws {
+    @Test func `neither keys nor callers' numbers are in it`() async throws {
         let peer = try FaultyPeer { _, _ in Self.uploaded }
         let gateway = try await GatewayFixture(peer.url, records: [try record("+61412345678")])
-        gateway.client.state.note(Self.gates())
+        gateway.client.state.record(Self.gates())
         let logs = ["key \(testKey)", "from sip:+61491570157@carrier to 0491570157", "brand +61412345678", "port 5060"]
         await Self.uploader(gateway, logs: logs).check()
         let upload = try Self.upload(try #require(peer.requests.first))
@@ -150,7 +150,7 @@ struct DebugUploadTests {
         let logs = ["begin " + String(repeating: "x", count: FieldLimit.debugLogs), "end"]
         let cut = try FaultyPeer { _, _ in Self.uploaded }
         let gateway = try await GatewayFixture(cut.url)
-        gateway.client.state.note(Self.gates())
+        gateway.client.state.record(Self.gates())
         await Self.uploader(gateway, logs: logs).check()
         let short = try Self.upload(try #require(cut.requests.first)).logs
         #expect(short?.count == FieldLimit.debugLogs)
@@ -168,8 +168,8 @@ struct DebugUploadTests {
         let other = try await GatewayFixture(chunked.url)
         var remote = RemoteConfiguration()
         remote.features.chunkedUpload = true
-        other.client.state.note(remote)
-        other.client.state.note(Self.gates())
+        other.client.state.record(remote)
+        other.client.state.record(Self.gates())
         await Self.uploader(other, logs: logs).check()
         let chunks = try chunked.requests.filter { $0.path.hasSuffix("/chunk") }.map {
             try JSONDecoder().decode(UploadChunk.self, from: Data($0.body.utf8))

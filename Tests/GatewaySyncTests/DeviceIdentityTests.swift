@@ -2,7 +2,7 @@
 
 import Foundation
 import GatewaySync
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("The device id")

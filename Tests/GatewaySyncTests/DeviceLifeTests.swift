@@ -2,7 +2,7 @@
 
 import Foundation
 import GatewaySyncTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -50,8 +50,8 @@ struct DeviceLifeTests {
         #expect(Self.posts(peer).dropFirst(5) == ["presence"])
         let presence = try #require(peer.requests.last)
         #expect(presence.body.contains(#""device_id":"gateway-1""#))
-        #expect(presence.body.contains(#""observed_at":"2023-11-14T22:18:20Z""#))
-        #expect(presence.body.contains(#""last_synced_at":"2023-11-14T22:13:20Z""#))
+        #expect(presence.body.contains(#""observed_at":"2026-01-01T00:05:00Z""#))
+        #expect(presence.body.contains(#""last_synced_at":"2026-01-01T00:00:00Z""#))
         running.cancel()
         try await running.value
         await gateway.client.shutdown()
@@ -77,7 +77,7 @@ struct DeviceLifeTests {
     }
 
     @Test(arguments: [401, 403, 404, 301, 501])
-    func `a directory that refuses everything is told of by the sync alone`(status: Int) async throws {
+    func `a directory that refuses everything is reported by the sync alone`(status: Int) async throws {
         let peer = try FaultyPeer { _, _ in .status(status) }
         let time = ManualTime()
         let gateway = try await GatewayFixture(peer.url, time: time)

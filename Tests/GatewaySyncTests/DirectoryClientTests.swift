@@ -4,6 +4,7 @@ import Foundation
 import GatewaySync
 import GatewaySyncTesting
 import Logging
+import TestFixtures
 import Testing
 
 @Suite("Requests to the directory", .timeLimit(.minutes(8)))
@@ -119,7 +120,7 @@ struct DirectoryClientTests {
             account
             """
         ),
-    ]) func `a response without words leaves no gap where they would stand`(status: Int, text: String) async throws {
+    ]) func `a response without a reason phrase leaves no gap`(status: Int, text: String) async throws {
         let peer = try FaultyPeer { _, _ in .status(status, body: "<html>") }
         let error = await #expect(throws: DirectoryError.self) {
             try await withClient(of: peer) { _ = try await $0.sync(since: nil, deviceID: "d") }

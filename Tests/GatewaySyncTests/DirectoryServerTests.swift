@@ -3,15 +3,13 @@
 import Branding
 import BrandingAPI
 import CallAccounting
-import DirectoryServer
+import DirectoryFixtures
 import DirectoryStore
 import Foundation
 import GatewayStore
 import GatewaySyncTesting
-import HeraldTesting
-import Logging
-import ServiceLifecycle
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -33,7 +31,7 @@ struct DirectoryServerTests {
         #expect(try await gateway.stored(numbers) == numbers)
         #expect(numbers.allSatisfy(gateway.finds))
         #expect(gateway.closed == nil)
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `an incremental sync brings what changed and purges what was deactivated`() async throws {
@@ -57,7 +55,7 @@ struct DirectoryServerTests {
         #expect(service.status.removed == 1)
         #expect(!gateway.finds("+61412000002"))
         #expect(gateway.finds("+61412000004"))
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `what was deactivated while the gateway was down goes with the first sync after the start`() async throws
@@ -72,13 +70,13 @@ struct DirectoryServerTests {
         try directory.put(["+61412000004"])
         try directory.deactivate("+61412000002")
         // After a start the remote configuration is fetched beside the first sync, and comes too late for it.
-        gateway.client.state.note(RemoteConfiguration?.none)
+        gateway.client.state.record(RemoteConfiguration?.none)
         let restarted = gateway.service()
         await restarted.syncOnce()
         #expect(!restarted.status.wasFull)
         #expect(!gateway.finds("+61412000002"))
         #expect(gateway.finds("+61412000004"))
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `a full sync removes what the directory no longer has`() async throws {
@@ -91,7 +89,7 @@ struct DirectoryServerTests {
         await service.syncOnce()
         #expect(service.status.wasFull)
         #expect(try await gateway.stored(["+61412000001", "+61412000009"]) == ["+61412000001"])
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `an event that arrives twice is recorded once, with the same response`() async throws {
@@ -118,7 +116,7 @@ struct DirectoryServerTests {
             #expect(event.meta?["ring_duration_seconds"] == .int(12))
             #expect(event.meta?["platform"] == .string("linux"))
         }
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `an event that does not count is delivered with its reason`() async throws {
@@ -132,7 +130,7 @@ struct DirectoryServerTests {
         }
         #expect(receipt.counted == false)
         #expect(receipt.reason == "no_match")
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `a key that is revoked stops branding, and nothing else`() async throws {
@@ -141,13 +139,13 @@ struct DirectoryServerTests {
         let gateway = try await GatewayFixture(directory.url, key: directory.key)
         let service = gateway.service()
         await service.syncOnce()
-        #expect(try directory.accounts.revokeKey(name: "gateway", now: ManualTime.start))
+        #expect(try directory.accounts.revokeKey(name: "test", now: ManualTime.start))
         await service.syncOnce()
         #expect(service.status.result == .unauthorised)
         #expect(gateway.closed == .gatedUnauthorised)
         #expect(try await gateway.stored(numbers) == numbers)
         #expect(try !#require(service.status.lastError).contains(directory.key))
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `an unknown key is refused before anything is stored`() async throws {
@@ -158,7 +156,7 @@ struct DirectoryServerTests {
         await service.syncOnce()
         #expect(service.status.result == .unauthorised)
         #expect(try await gateway.cache.syncState().cursor == nil)
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `the account's gates reach calls by sync and by event response`() async throws {
@@ -182,7 +180,7 @@ struct DirectoryServerTests {
         try directory.accounts.change(change)
         await service.syncOnce()
         #expect(gateway.closed == nil)
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `the device is registered, updated and present without a complaint`() async throws {
@@ -198,7 +196,7 @@ struct DirectoryServerTests {
         #expect(gateway.log.lines.filter { $0.hasPrefix("notice") || $0.hasPrefix("warning") } == [])
         running.cancel()
         try await running.value
-        await directory.stop()
+        try await directory.stop()
     }
 
     @Test func `a gateway keeps its brands while the directory is away, and goes on when it is back`() async throws {
@@ -208,7 +206,7 @@ struct DirectoryServerTests {
         let gateway = try await GatewayFixture(first.url, key: first.key)
         let service = gateway.service()
         await service.syncOnce()
-        await first.stop()
+        try await first.stop()
         await service.syncOnce()
         #expect(service.status.result == .failed)
         #expect(numbers.allSatisfy(gateway.finds))
@@ -218,44 +216,11 @@ struct DirectoryServerTests {
         #expect(service.status.result == .succeeded, "\(service.status.lastError ?? "")")
         #expect(!service.status.wasFull)
         #expect(gateway.finds("+61412000004"))
-        await second.stop()
+        try await second.stop()
     }
 }
 
-/// A directory with one key, listening on loopback.
-final class RunningDirectory: Sendable {
-    let folder: TemporaryFolder
-    let port: Int
-    let key: String
-    let accounts: AccountStore
-    let database: DirectoryDatabase
-    let time: DirectoryClock
-    private let services: ServiceGroup
-    private let running: Task<Void, any Error>
-
-    /// - Parameters:
-    ///   - folder: with `key`, the state of an earlier directory to go on with.
-    ///   - port: 0 for any.
-    init(folder: TemporaryFolder = TemporaryFolder(), port: Int = 0, key: String? = nil) async throws {
-        self.folder = folder
-        database = try DirectoryDatabase(folder: folder.path)
-        accounts = AccountStore(database)
-        self.key = try key ?? accounts.createKey(name: "gateway", now: ManualTime.start)
-        var options = DirectoryServer.Options()
-        options.port = port
-        let time = DirectoryClock()
-        self.time = time
-        options.now = { time.now }
-        let logger = Logger(label: "directory") { _ in SwiftLogNoOpLogHandler() }
-        let server = DirectoryServer(database: database, options: options, logger: logger)
-        let services = ServiceGroup(services: [server], logger: logger)
-        self.services = services
-        running = Task { try await services.run() }
-        self.port = await server.port()
-    }
-
-    var url: String { "http://127.0.0.1:\(port)" }
-
+extension RunningDirectory {
     func put(_ numbers: [String]) throws {
         let entries = try numbers.map { text in
             BrandEntries.Entry(number: try #require(E164Number(text)), name: "Acme \(text)", brandID: "acme")
@@ -268,24 +233,7 @@ final class RunningDirectory: Sendable {
         _ = try BrandEntries(database).deactivate(number, now: ManualTime.start + 1)
     }
 
+    var accounts: AccountStore { AccountStore(database) }
+
     func events() throws -> [EventLedger.Recorded] { try EventLedger(database).page(.init(), limit: 100).events }
-
-    /// Stops listening and waits until it has.
-    ///
-    /// As SIGTERM does: where the task of a server is cancelled, a connection that was just accepted ends the program
-    /// (swift-nio, issue 3481).
-    func stop() async {
-        await services.triggerGracefulShutdown()
-        _ = await running.result
-    }
-}
-
-/// The directory's own clock.
-final class DirectoryClock: Sendable {
-    private let seconds = Mutex(ManualTime.start)
-
-    /// Seconds since 1970.
-    var now: Int64 { seconds.withLock { $0 } }
-
-    func advance(by count: Int64) { seconds.withLock { $0 += count } }
 }

@@ -4,7 +4,7 @@ import Crypto
 import Foundation
 import GatewaySync
 import GatewaySyncTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("Whom the client takes for the directory, api-client-networking SSL Pinning", .timeLimit(.minutes(8)))

@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import Foundation
 import GatewaySyncTesting
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -36,7 +37,7 @@ struct EventBatchTests {
     ) async throws -> (GatewayFixture, FaultyPeer) {
         let peer = try FaultyPeer { request, _ in response(request) }
         let gateway = try await GatewayFixture(peer.url)
-        gateway.client.state.note(remote)
+        gateway.client.state.record(remote)
         for number in 0..<events { gateway.outbox.add("displayed:\(number)") }
         return (gateway, peer)
     }

@@ -6,9 +6,9 @@ import Foundation
 import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
-import HeraldTesting
 import ServiceLifecycle
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("Sending events", .timeLimit(.minutes(8)))

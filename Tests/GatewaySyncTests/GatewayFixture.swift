@@ -7,9 +7,9 @@ import GatewayStore
 import GatewayStoreTesting
 import GatewaySync
 import GatewaySyncTesting
-import HeraldTesting
 import Logging
 import Synchronization
+import TestFixtures
 import Testing
 
 /// The sync side of a gateway on a database of its own, against whatever listens at a URL.

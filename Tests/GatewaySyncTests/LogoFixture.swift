@@ -7,9 +7,9 @@ import GatewayStore
 import GatewayStoreTesting
 import GatewaySync
 import GatewaySyncTesting
-import HeraldTesting
 import Logging
 import Synchronization
+import TestFixtures
 import Testing
 
 /// The logo side of a gateway on a database of its own; brands name logos of one hostile host.

@@ -6,7 +6,7 @@ import Foundation
 import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @Suite("Logo service", .timeLimit(.minutes(8)))

@@ -7,6 +7,7 @@ import Foundation
 import GatewayStore
 import GatewaySyncTesting
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewaySync

@@ -6,7 +6,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewaySyncTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewaySync

@@ -6,6 +6,7 @@ import CallAccounting
 import Foundation
 import GatewayStore
 import GatewaySyncTesting
+import TestFixtures
 import Testing
 
 @testable import GatewaySync

@@ -7,6 +7,7 @@ import Foundation
 import GatewayStore
 import GatewaySyncTesting
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -105,7 +106,7 @@ struct RemoteConfigurationTests {
     func `what is no version is none`(text: String) { #expect(VersionNumber(text) == nil) }
 
     @Test(arguments: [(401, 0), (503, 0), (301, 1)])
-    func `a directory that is away or refuses the key is the sync's to tell of`(status: Int, lines: Int) async throws {
+    func `a directory that is away or refuses the key is reported by the sync`(status: Int, lines: Int) async throws {
         let peer = try FaultyPeer { _, _ in .status(status) }
         let gateway = try await GatewayFixture(peer.url)
         #expect(await !Self.service(gateway).fetch())
@@ -128,7 +129,7 @@ struct CacheLifetimeTests {
         let gateway = try await GatewayFixture(peer.url, records: [try record("+61412345678")])
         var remote = RemoteConfiguration()
         remote.settings.cacheTTLHours = hours
-        gateway.client.state.note(remote)
+        gateway.client.state.record(remote)
         let last = Mutex(ManualTime.start - Int64(age) * 3600)
         let lifetime = CacheLifetime(
             publisher: gateway.publisher, state: gateway.client.state, own: own, time: gateway.time.clock,
@@ -153,7 +154,7 @@ struct CacheLifetimeTests {
         await gateway.client.shutdown()
     }
 
-    @Test func `a gate tells since when it is closed, and staleness is not stored`() async throws {
+    @Test func `a gate has the time of its closing, and staleness is not stored`() async throws {
         let peer = try FaultyPeer { _, _ in .status(404) }
         let gateway = try await GatewayFixture(peer.url)
         #expect(await gateway.publisher.changedAt.isEmpty)

@@ -5,6 +5,7 @@ import Crypto
 import Foundation
 import GatewaySyncTesting
 import NIOHTTP1
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -25,7 +26,7 @@ struct RequestRateLimiterTests {
     ])
     func `nothing is asked when nothing remains, until the window ends`(remaining: String, reset: String, wait: Int) {
         let rateLimiter = RequestRateLimiter()
-        rateLimiter.note(Self.headers(remaining, reset), asked: nil, now: Self.now, wall: Self.now)
+        rateLimiter.record(Self.headers(remaining, reset), asked: nil, now: Self.now, wall: Self.now)
         #expect(rateLimiter.pause(now: Self.now) == .seconds(wait))
         #expect((rateLimiter.admit(now: Self.now) == nil) == (wait == 0))
         if wait > 0 { #expect(rateLimiter.pause(now: Self.now + Int64(wait)) == .zero) }
@@ -36,28 +37,28 @@ struct RequestRateLimiterTests {
         let rateLimiter = RequestRateLimiter()
         let steady: Int64 = 500
         // The window's end is told as a time of day, and that clock is set while it is waited for.
-        rateLimiter.note(Self.headers("0", "\(Self.now + 45)"), asked: .seconds(60), now: steady, wall: Self.now)
+        rateLimiter.record(Self.headers("0", "\(Self.now + 45)"), asked: .seconds(60), now: steady, wall: Self.now)
         #expect(rateLimiter.pause(now: steady) == .seconds(60))
         #expect(rateLimiter.pause(now: steady + 59) == .seconds(1))
         #expect(rateLimiter.admit(now: steady + 60) == nil)
-        rateLimiter.note(
+        rateLimiter.record(
             Self.headers("0", "\(Self.now + step + 105)"), asked: nil, now: steady + 60, wall: Self.now + step + 60)
         #expect(rateLimiter.pause(now: steady + 60) == .seconds(45))
     }
 
     @Test func `requests in flight are counted before their answers say so`() {
         let rateLimiter = RequestRateLimiter()
-        rateLimiter.note(Self.headers("2", "60"), asked: nil, now: Self.now, wall: Self.now)
+        rateLimiter.record(Self.headers("2", "60"), asked: nil, now: Self.now, wall: Self.now)
         #expect(rateLimiter.admit(now: Self.now) == nil)
         #expect(rateLimiter.admit(now: Self.now) == nil)
         #expect(rateLimiter.admit(now: Self.now) == .seconds(60))
         // The late answer of the first of both.
-        rateLimiter.note(Self.headers("1", "60"), asked: nil, now: Self.now, wall: Self.now)
+        rateLimiter.record(Self.headers("1", "60"), asked: nil, now: Self.now, wall: Self.now)
         #expect(rateLimiter.admit(now: Self.now) == .seconds(60))
         #expect(rateLimiter.admit(now: Self.now + 60) == nil)
     }
 
-    @Test func `what one request is told holds for all`() async throws {
+    @Test func `what one request learns holds for all`() async throws {
         let time = ManualTime(passesByItself: true)
         let peer = try FaultyPeer { _, _ in
             .status(

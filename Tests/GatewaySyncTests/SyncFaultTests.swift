@@ -6,7 +6,7 @@ import Foundation
 import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 /// One way a directory can misbehave, and what must come of it.

@@ -4,9 +4,9 @@ import Branding
 import CallAccounting
 import Foundation
 import GatewaySyncTesting
-import HeraldTesting
 import ServiceLifecycle
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import GatewaySync

@@ -8,9 +8,9 @@ import GatewayStore
 import GatewayStoreTesting
 import GatewaySync
 import GatewaySyncTesting
-import HeraldTesting
 import ServiceLifecycle
 import Synchronization
+import TestFixtures
 import Testing
 
 @Suite("Keeping in step with the directory", .timeLimit(.minutes(8)))

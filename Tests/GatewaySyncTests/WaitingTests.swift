@@ -2,7 +2,7 @@
 
 import Foundation
 import GatewaySyncTesting
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import GatewaySync
@@ -25,7 +25,7 @@ struct WaitingTests {
 
     @Test(arguments: [
         ("7", 7), (" 7 ", 7), ("0", 0), ("999999999", 3600), ("99999999999999999999999", 3600),
-        ("Tue, 14 Nov 2023 22:14:20 GMT", 60), ("Tue, 14 Nov 2023 22:13:00 GMT", 0),
+        ("Thu, 01 Jan 2026 00:01:00 GMT", 60), ("Wed, 31 Dec 2025 23:59:40 GMT", 0),
     ])
     func `Retry-After is read as seconds or as a date`(value: String, seconds: Int) {
         #expect(RetryAfter.duration(value, now: ManualTime.start) == .seconds(seconds))

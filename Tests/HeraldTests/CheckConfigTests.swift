@@ -57,7 +57,7 @@ final class CheckConfigTests {
     }
 
     @Test(arguments: [("long.pem", nil), ("short.pem", "expires in ")])
-    func `the expiry of a certificate is shown, with a note when it is near`(certificate: String, note: String?)
+    func `the expiry of a certificate is shown, with a remark when it is near`(certificate: String, note: String?)
         async throws
     {
         let ended = try await check(certificate, "a.key")

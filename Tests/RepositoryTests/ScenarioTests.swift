@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Scenarios and corpus")
 struct ScenarioTests {
-    @Test func `every scenario tells how to run it by hand`() throws {
+    @Test func `every scenario shows how to run it by hand`() throws {
         let paths = Repository.paths(under: "Tests/Scenarios", endingWith: [".xml"])
         #expect(paths.count >= 50)
         for path in paths {

@@ -2,9 +2,9 @@
 
 import Foundation
 import Glibc
-import HeraldTesting
 import SIPCore
 import Synchronization
+import TestFixtures
 import Testing
 
 @testable import SIPTransport
@@ -108,7 +108,7 @@ private final class BusyElement: SIPElement {
 
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool { false }
 
-    func note(_ trouble: TransportTrouble) {}
+    func record(_ trouble: TransportTrouble) {}
 
     func sendFailed(_ token: DeliveryToken, at now: Moment) {}
 

@@ -37,7 +37,7 @@ struct CertificateStandingTests {
         #expect(standing.validUntil - standing.validFrom == 2 * Self.day)
     }
 
-    @Test func `a key that is another's, or has a pass phrase, is told with what to do`() async throws {
+    @Test func `a key that is another's, or has a pass phrase, is an error with the remedy`() async throws {
         let certificates = try await TestCertificates()
         var files = try await certificates.files("one", names: "DNS:one.example")
         let other = try await certificates.files("two", names: "DNS:two.example")

@@ -27,7 +27,7 @@ struct CipherSuiteTests {
         for isCompatible in [false, true] {
             var files = try await certificates.files("called", names: "DNS:pbx.example")
             files.suites = isCompatible ? .compatible : .modern
-            let called = try await TLSHouse(files)
+            let called = try await TLSEndpoint(files)
             let client = try await ChildProgram.run(
                 "openssl",
                 [

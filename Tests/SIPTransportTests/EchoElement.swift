@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import HeraldTesting
 import SIPCore
 import SIPTransport
 import Synchronization
+import TestFixtures
 
 /// What the test may read of elements that live on their workers' threads.
 final class Observed: Sendable {
@@ -53,7 +53,7 @@ final class EchoElement: SIPElement {
         return !list.isEmpty
     }
 
-    func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
+    func record(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
 
     func sendFailed(_ token: DeliveryToken, at now: Moment) {}
 
@@ -83,7 +83,7 @@ final class CallerElement: SIPElement {
         return !list.isEmpty
     }
 
-    func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
+    func record(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
 
     func sendFailed(_ token: DeliveryToken, at now: Moment) {}
 

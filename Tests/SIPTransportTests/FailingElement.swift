@@ -39,7 +39,7 @@ final class FailingElement: SIPElement {
         return !list.isEmpty
     }
 
-    func note(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
+    func record(_ trouble: TransportTrouble) { observed.troubles.withLock { $0.append(trouble) } }
 
     func fireTimers(at now: Moment) {}
 }

@@ -113,7 +113,7 @@ struct NextHopResolutionTests {
     ]
 
     @Test(arguments: rows)
-    func `a name stands for the addresses the RFC says`(row: Row) async throws {
+    func `a name has the addresses that the RFC gives it`(row: Row) async throws {
         let lookup = ScriptedLookup(row.zone.mapValues { .success($0) })
         let response = try await NextHopResolution().resolve(row.name, using: lookup)
         #expect(response.hops.map(\.text) == row.hops)

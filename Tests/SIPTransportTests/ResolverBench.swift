@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HeraldTesting
 import SIPCore
 import SIPTransport
 import Synchronization
+import TestFixtures
 
 /// A resolver with scripted lookups and a clock that stands, and what it told.
 final class ResolverBench: Sendable {

@@ -2,23 +2,23 @@
 
 import ChildPrograms
 import Foundation
-import HeraldTesting
 import NIOCore
 import SIPCore
+import TestFixtures
 import Testing
 
 @testable import SIPTransport
 
 @Suite("Connections that do not come about are told of, RFC 3261 §26.3.1", .serialized)
 struct StreamTroubleTests {
-    private static func connection(to house: TLSHouse) -> String { connection(to: house.address) }
+    private static func connection(to endpoint: TLSEndpoint) -> String { connection(to: endpoint.address) }
 
     private static func connection(to address: PeerAddress) -> String { "no connection to \(address): " }
 
     @Test func `nobody listens`() async throws {
         let certificates = try await TestCertificates()
         let closed = try ClosedPort()
-        let caller = try await TLSHouse(certificates.files("caller", names: "DNS:herald.example"))
+        let caller = try await TLSEndpoint(certificates.files("caller", names: "DNS:herald.example"))
         for _ in 1...3 { caller.send(to: closed.address, named: "pbx.example") }
         #expect(try await waits { caller.observer.failures.count == 3 })
         #expect(
@@ -29,8 +29,8 @@ struct StreamTroubleTests {
 
     @Test func `the certificate is for another name`() async throws {
         let certificates = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: "DNS:other.example"))
-        let caller = try await TLSHouse(certificates.files("caller", names: "DNS:herald.example"))
+        let called = try await TLSEndpoint(certificates.files("called", names: "DNS:other.example"))
+        let caller = try await TLSEndpoint(certificates.files("caller", names: "DNS:herald.example"))
         caller.send(to: called, named: "pbx.example")
         let text = Self.connection(to: called) + "its certificate is for another name; see certificate_name"
         #expect(try await waits { caller.observer.troubles == [text] })
@@ -41,11 +41,11 @@ struct StreamTroubleTests {
         await called.streams.stop()
     }
 
-    @Test func `no root vouches for the certificate, which both ends are told`() async throws {
+    @Test func `both ends report that no root vouches for the certificate`() async throws {
         let certificates = try await TestCertificates()
         let others = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: "DNS:pbx.example"))
-        let caller = try await TLSHouse(others.files("caller", names: "DNS:herald.example"))
+        let called = try await TLSEndpoint(certificates.files("called", names: "DNS:pbx.example"))
+        let caller = try await TLSEndpoint(others.files("caller", names: "DNS:herald.example"))
         caller.send(to: called, named: "pbx.example")
         let text =
             Self.connection(to: called)
@@ -62,11 +62,11 @@ struct StreamTroubleTests {
 
     @Test func `the gateway's certificate is not good enough for the far end`() async throws {
         let certificates = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: "DNS:pbx.example", asks: true))
+        let called = try await TLSEndpoint(certificates.files("called", names: "DNS:pbx.example", asks: true))
         let others = try await TestCertificates()
         var foreign = try await others.files("caller", names: "DNS:herald.example")
         foreign.roots = certificates.roots
-        let caller = try await TLSHouse(foreign)
+        let caller = try await TLSEndpoint(foreign)
         caller.send(to: called, named: "pbx.example")
         #expect(
             try await waits {
@@ -79,23 +79,23 @@ struct StreamTroubleTests {
 
     @Test func `the far end speaks no TLS, or nothing at all`() async throws {
         let certificates = try await TestCertificates()
-        let caller = try await TLSHouse(certificates.files("caller", names: "DNS:herald.example")) {
+        let caller = try await TLSEndpoint(certificates.files("caller", names: "DNS:herald.example")) {
             $0.unfinished = .milliseconds(200)
         }
         let observer = StreamObserver()
         let plain = StreamTransport(
-            listeners: [StreamListener(position: 0, address: TLSHouse.loopback)], inboxes: [observer.inbox])
+            listeners: [StreamListener(position: 0, address: TLSEndpoint.loopback)], inboxes: [observer.inbox])
         let address = try #require(try await plain.start()[0])
-        caller.streams.send([OutgoingMessage(bytes: Array(TLSHouse.text.utf8), destination: address, socket: 0)])
+        caller.streams.send([OutgoingMessage(bytes: Array(TLSEndpoint.text.utf8), destination: address, socket: 0)])
         #expect(try await waits { !caller.observer.troubles.isEmpty })
         #expect(caller.observer.troubles.first?.hasPrefix("no connection to \(address): ") == true)
         await caller.streams.stop()
         await plain.stop()
     }
 
-    @Test func `what is told is told once until it is over, and once a second at most`() {
+    @Test func `a failure is reported once until it is over, and once a second at most`() {
         func trouble(_ port: UInt16, _ reason: String) -> StreamTrouble {
-            StreamTrouble(remote: TLSHouse.loopback.with(port: port), isMade: true, reason: reason)
+            StreamTrouble(remote: TLSEndpoint.loopback.with(port: port), isMade: true, reason: reason)
         }
         var told = ReportedTroubles()
         var seconds: Int64 = 0
@@ -108,7 +108,7 @@ struct StreamTroubleTests {
         #expect(!isNews(1, "a", after: 1))
         #expect(isNews(2, "a", after: 0))
         #expect(isNews(1, "b", after: 1), "another reason")
-        told.over(TLSHouse.loopback.with(port: 1), isMade: true)
+        told.over(TLSEndpoint.loopback.with(port: 1), isMade: true)
         #expect(!isNews(1, "b", after: 0))
         #expect(isNews(1, "b", after: 1))
     }

@@ -27,7 +27,7 @@ private final class KeepingElement: SIPElement {
     }
 
     func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool { false }
-    func note(_ trouble: TransportTrouble) {}
+    func record(_ trouble: TransportTrouble) {}
     func sendFailed(_ token: DeliveryToken, at now: Moment) {}
     func fireTimers(at now: Moment) {}
 }
@@ -50,7 +50,7 @@ struct StreamWorkerTests {
         return observed.received.withLock { $0 }
     }
 
-    @Test func `its element is told how much waits, turn by turn`() async throws {
+    @Test func `its element gets the waiting amount, round by round`() async throws {
         let each = StreamBacklog.fullBytes / (2 * StreamBacklog.round)
         let messages = (0..<2 * StreamBacklog.round).map { [UInt8](repeating: UInt8($0), count: each) }
         #expect(try await handle(messages, expecting: messages.count) == messages)

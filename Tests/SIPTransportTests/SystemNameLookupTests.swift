@@ -216,7 +216,7 @@ struct SystemNameLookupTests {
         #expect(try await server.observed.wait { $0.received.withLock { $0.count } == 3 })
     }
 
-    @Test func `where nobody listens is told as such`() async throws {
+    @Test func `a port without a listener is an error that says so`() async throws {
         // Below 1024 the system gives no port to another test's server.
         #expect(await ask(UDPSocketTests.loopback.with(port: 1)) == .failure(.unreachable))
     }
@@ -262,7 +262,7 @@ struct SystemNameLookupTests {
         }
     }
 
-    @Test func `a cancelled task hears so while the server is silent`() async throws {
+    @Test func `a cancelled task ends while the server is silent`() async throws {
         let server = try NameServer { _ in [] }
         let lookup = SystemNameLookup(settings: .init(servers: [server.address], timeout: .seconds(30), attempts: 20))
         let task = Task { try await lookup.records(of: "pbx.example", type: .a) }

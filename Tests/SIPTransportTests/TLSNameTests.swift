@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import Foundation
-import HeraldTesting
 import SIPCore
+import TestFixtures
 import Testing
 
 @testable import SIPTransport
@@ -24,8 +24,8 @@ struct TLSNameTests {
         row: (names: String, domain: String, counts: Bool, section: String)
     ) async throws {
         let certificates = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: row.names))
-        let caller = try await TLSHouse(certificates.files("caller", names: "DNS:herald.example"))
+        let called = try await TLSEndpoint(certificates.files("called", names: row.names))
+        let caller = try await TLSEndpoint(certificates.files("caller", names: "DNS:herald.example"))
         caller.send(to: called, named: row.domain)
         #expect(
             try await waits { called.observer.messages.count + caller.observer.failures.count == 1 }, "\(row.section)")

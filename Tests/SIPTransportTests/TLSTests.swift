@@ -2,17 +2,17 @@
 
 import ChildPrograms
 import Foundation
-import HeraldTesting
 import SIPCore
 import SIPTransport
+import TestFixtures
 import Testing
 
 @Suite("SIP over TLS, RFC 3261 §26.2, RFC 5922", .serialized)
 struct TLSTests {
     @Test func `a target that proves its name gets the message`() async throws {
         let certificates = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: "DNS:pbx.example"))
-        let caller = try await TLSHouse(certificates.files("caller", names: "DNS:herald.example"))
+        let called = try await TLSEndpoint(certificates.files("called", names: "DNS:pbx.example"))
+        let caller = try await TLSEndpoint(certificates.files("caller", names: "DNS:herald.example"))
         caller.send(to: called, named: "pbx.example")
         #expect(try await waits { called.observer.messages.count == 1 })
         #expect(called.observer.messages.first?.flow.certificate == nil, "no client certificate was asked for")
@@ -22,8 +22,8 @@ struct TLSTests {
 
     @Test func `what comes while a handshake goes on waits for it, and says nothing of the far end`() async throws {
         let certificates = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: "DNS:pbx.example"))
-        let caller = try await TLSHouse(certificates.files("caller", names: "DNS:herald.example")) {
+        let called = try await TLSEndpoint(certificates.files("called", names: "DNS:pbx.example"))
+        let caller = try await TLSEndpoint(certificates.files("caller", names: "DNS:herald.example")) {
             $0.waiting = 1_000
         }
         caller.streams.setPeers(StreamPeers(serverNames: [called.address: "pbx.example"]))
@@ -31,7 +31,7 @@ struct TLSTests {
         for number in 1...200 {
             caller.streams.send([
                 OutgoingMessage(
-                    bytes: Array(TLSHouse.text.utf8), destination: called.address, socket: 0,
+                    bytes: Array(TLSEndpoint.text.utf8), destination: called.address, socket: 0,
                     token: DeliveryToken(branch: Branch(token: UInt64(number)), attempt: 0))
             ])
             if number % 20 == 0 { try await Task.sleep(for: .milliseconds(1)) }
@@ -44,8 +44,8 @@ struct TLSTests {
 
     @Test func `a target that proves another name gets nothing`() async throws {
         let certificates = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: "DNS:other.example"))
-        let caller = try await TLSHouse(certificates.files("caller", names: "DNS:herald.example"))
+        let called = try await TLSEndpoint(certificates.files("called", names: "DNS:other.example"))
+        let caller = try await TLSEndpoint(certificates.files("caller", names: "DNS:herald.example"))
         caller.send(to: called, named: "pbx.example")
         #expect(try await waits { caller.observer.failures == [DeliveryToken(branch: Branch(token: 5), attempt: 0)] })
         #expect(called.observer.messages.isEmpty)
@@ -55,20 +55,20 @@ struct TLSTests {
 
     @Test func `who comes from a target's address gets nothing meant for the target, RFC 5923 §9`() async throws {
         let certificates = try await TestCertificates()
-        let house = try await TLSHouse(certificates.files("called", names: "DNS:herald.example"))
-        let other = try await TLSHouse(certificates.files("caller", names: "DNS:other.example"))
-        other.send(to: house, named: "herald.example")
-        #expect(try await waits { house.observer.messages.count == 1 })
-        let target = try #require(house.observer.messages.first).flow.source
-        house.streams.setPeers(StreamPeers(serverNames: [target: "pbx.example"]))
+        let endpoint = try await TLSEndpoint(certificates.files("called", names: "DNS:herald.example"))
+        let other = try await TLSEndpoint(certificates.files("caller", names: "DNS:other.example"))
+        other.send(to: endpoint, named: "herald.example")
+        #expect(try await waits { endpoint.observer.messages.count == 1 })
+        let target = try #require(endpoint.observer.messages.first).flow.source
+        endpoint.streams.setPeers(StreamPeers(serverNames: [target: "pbx.example"]))
         let token = DeliveryToken(branch: Branch(token: 5), attempt: 0)
-        house.streams.send([
-            OutgoingMessage(bytes: Array(TLSHouse.text.utf8), destination: target, socket: 0, token: token)
+        endpoint.streams.send([
+            OutgoingMessage(bytes: Array(TLSEndpoint.text.utf8), destination: target, socket: 0, token: token)
         ])
         // Nothing listens where it comes from.
-        #expect(try await waits { house.observer.failures == [token] })
+        #expect(try await waits { endpoint.observer.failures == [token] })
         #expect(other.observer.messages.isEmpty)
-        await house.streams.stop()
+        await endpoint.streams.stop()
         await other.streams.stop()
     }
 
@@ -83,8 +83,8 @@ struct TLSTests {
     @Test(arguments: identities)
     func `with mutual TLS the names of the client are known`(row: (names: String, known: [String])) async throws {
         let certificates = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: "DNS:pbx.example", asks: true))
-        let caller = try await TLSHouse(certificates.files("caller", names: row.names))
+        let called = try await TLSEndpoint(certificates.files("called", names: "DNS:pbx.example", asks: true))
+        let caller = try await TLSEndpoint(certificates.files("caller", names: row.names))
         caller.send(to: called, named: "pbx.example")
         #expect(try await waits { called.observer.messages.count == 1 })
         #expect(called.observer.messages.first?.flow.certificate?.names == row.known)
@@ -95,10 +95,10 @@ struct TLSTests {
     @Test func `a client of another root is not let in where certificates are asked for`() async throws {
         let certificates = try await TestCertificates()
         let strangers = try await TestCertificates()
-        let called = try await TLSHouse(certificates.files("called", names: "DNS:pbx.example", asks: true))
+        let called = try await TLSEndpoint(certificates.files("called", names: "DNS:pbx.example", asks: true))
         var foreign = try await strangers.files("caller", names: "DNS:sip.carrier.example")
         foreign.roots = certificates.roots
-        let caller = try await TLSHouse(foreign)
+        let caller = try await TLSEndpoint(foreign)
         caller.send(to: called, named: "pbx.example")
         #expect(try await waits { called.streams.counters.count(.handshakesFailed) == 1 })
         #expect(called.observer.messages.isEmpty)
@@ -109,19 +109,19 @@ struct TLSTests {
     @Test func `renewed files serve new connections while old ones live on`() async throws {
         let certificates = try await TestCertificates()
         let files = try await certificates.files("called", names: "DNS:old.example")
-        let called = try await TLSHouse(files)
-        let first = try await TLSHouse(certificates.files("first", names: "DNS:a.example"))
+        let called = try await TLSEndpoint(files)
+        let first = try await TLSEndpoint(certificates.files("first", names: "DNS:a.example"))
         first.send(to: called, named: "old.example")
         #expect(try await waits { called.observer.messages.count == 1 })
         _ = try await certificates.files("called", names: "DNS:new.example")
         try called.identity.reload()
-        let second = try await TLSHouse(certificates.files("second", names: "DNS:b.example"))
+        let second = try await TLSEndpoint(certificates.files("second", names: "DNS:b.example"))
         second.send(to: called, named: "new.example")
         #expect(try await waits { called.observer.messages.count == 2 })
         first.send(to: called, named: "old.example")
         #expect(try await waits { called.observer.messages.count == 3 })
         #expect(first.streams.counters.count(.connected) == 1)
-        for house in [first, second, called] { await house.streams.stop() }
+        for endpoint in [first, second, called] { await endpoint.streams.stop() }
     }
 
     @Test func `files that cannot be used are named, say nothing of the key, and change nothing`() async throws {

@@ -41,7 +41,7 @@ struct TransportWorkerTests {
         #expect(result.returned == [large, [], [1]])
     }
 
-    @Test func `a datagram too large to send is told and holds up nothing`() async throws {
+    @Test func `a datagram too large to send is reported and holds up nothing`() async throws {
         let tooLarge = [UInt8](repeating: 1, count: 65_520)
         let result = try await echo([[1], tooLarge, [2]], at: UDPSocketTests.loopback, expecting: 2)
         #expect(result.returned == [[1], [2]])

@@ -18,7 +18,7 @@ struct UDPSocketTests {
     }
 
     @Test(arguments: [loopback, loopback6])
-    func `an address in use is told with the system's reason and what to do`(address: PeerAddress) throws {
+    func `an address in use is an error with the system's reason and the remedy`(address: PeerAddress) throws {
         let first = try UDPSocket(address: address)
         let error = #expect(throws: UDPSocketError.self) { try UDPSocket(address: first.address) }
         #expect(

@@ -64,14 +64,14 @@ struct BrandedNumbers: Sendable {
     /// Sets the brand of a number, which may have had one.
     mutating func set(_ brand: UInt32, for digits: UInt64) {
         if !isBranded(digits) { count += 1 }
-        note(brand, for: digits)
+        record(brand, for: digits)
     }
 
     /// Removes a number, if present.
     mutating func remove(_ digits: UInt64) {
         guard isBranded(digits) else { return }
         count -= 1
-        if table.slot(for: digits).isFilled { note(Self.gone, for: digits) } else { changes.remove(digits) }
+        if table.slot(for: digits).isFilled { record(Self.gone, for: digits) } else { changes.remove(digits) }
     }
 
     /// Merges the delta into a new base table of suitable size.
@@ -107,7 +107,7 @@ struct BrandedNumbers: Sendable {
         return isChanged ? changes.values[slot] != Self.gone : table.slot(for: digits).isFilled
     }
 
-    private mutating func note(_ value: UInt32, for digits: UInt64) {
+    private mutating func record(_ value: UInt32, for digits: UInt64) {
         if changes.isFull { changes = changes.resized(to: max(changes.count * 2, 1024)) }
         changes.put(value, under: digits, in: changes.slot(for: digits).slot)
     }

@@ -117,7 +117,7 @@ package struct CallRecord: Hashable, Sendable {
     }
 
     /// Time of the last message of the call.
-    var lastHeardAt: Int64 {
+    var lastMessageAt: Int64 {
         func later(_ last: Int64, _ time: Int64?) -> Int64 { max(last, time ?? last) }
         let untilAnswered = later(later(later(inviteAt, progressAt), ringingAt), answeredAt)
         return later(later(later(untilAnswered, cancelledAt), refusedAt), endedAt)

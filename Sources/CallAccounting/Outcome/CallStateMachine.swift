@@ -61,7 +61,7 @@ package struct CallStateMachine: Hashable, Sendable {
     /// The dialog whose 2xx answered the call; nil before, after a restart, and if the update does not name it.
     private var answerer: CallIdentifier?
     /// Time of the last message without a field in the record: another attempt, a repeated response of the phone.
-    private var heardAt = Int64.min
+    private var otherMessageAt = Int64.min
     /// Whether an end before any phone rang waits for the carrier's next attempt.
     private let awaitsRedial: Bool
 
@@ -92,9 +92,9 @@ package struct CallStateMachine: Hashable, Sendable {
     /// An ended call keeps its times. So does a call with times that the old clock cannot have given: they are of a
     /// right clock, before a start with a wrong one.
     package mutating func clockWasSet(by step: Int64, now: Int64) -> Step {
-        guard record.endedAt == nil, record.lastHeardAt &- 1_000_000 <= now &- step else { return [] }
+        guard record.endedAt == nil, record.lastMessageAt &- 1_000_000 <= now &- step else { return [] }
         record.clockWasSet(by: step)
-        if heardAt != .min { heardAt &+= step }
+        if otherMessageAt != .min { otherMessageAt &+= step }
         return .changed
     }
 
@@ -108,7 +108,7 @@ package struct CallStateMachine: Hashable, Sendable {
     /// - Parameter time: arrival of the INVITE, microseconds since 1970.
     package mutating func redialled(as call: CallIdentifier, sipCallID: String, at time: Int64) -> Step {
         guard isOpenToRedial else { return [] }
-        heardAt = time
+        otherMessageAt = time
         record.attempt = (call, sipCallID)
         record.refusedAt = nil
         record.cancelledAt = nil
@@ -122,7 +122,7 @@ package struct CallStateMachine: Hashable, Sendable {
     /// Continues with an INVITE of the same call that carries more digits; empty for another destination.
     package mutating func dialled(on next: CallRecord) -> Step {
         guard record.isIncomplete(before: next) else { return [] }
-        heardAt = next.inviteAt
+        otherMessageAt = next.inviteAt
         record.take(digitsOf: next)
         record.refusedAt = nil
         record.attempts += 1
@@ -151,7 +151,7 @@ package struct CallStateMachine: Hashable, Sendable {
             return Self.time(isOpenToRedial ? limits.redial : limits.retry, after: refusedAt)
         }
         if let cancelledAt = record.cancelledAt { return Self.time(limits.cancel, after: cancelledAt) }
-        return Self.time(limits.unanswered, after: max(record.lastHeardAt, heardAt))
+        return Self.time(limits.unanswered, after: max(record.lastMessageAt, otherMessageAt))
     }
 
     /// Ends a call whose deadline has passed.
@@ -183,7 +183,7 @@ package struct CallStateMachine: Hashable, Sendable {
     /// An INVITE of an open call: with credentials after a challenge, else a retransmission.
     private mutating func invited(_ update: CallUpdate) -> Step {
         guard record.refusedAt != nil else { return [] }
-        heardAt = update.wallMicroseconds
+        otherMessageAt = update.wallMicroseconds
         record.refusedAt = nil
         record.attempts += 1
         return .changed
@@ -200,7 +200,7 @@ package struct CallStateMachine: Hashable, Sendable {
         case 182, 183: record.progressAt = record.progressAt ?? update.wallMicroseconds
         default: return record.isForwarded == wasForwarded ? [] : .changed  // 100, 181, 199 prove no alerting phone
         }
-        heardAt = update.wallMicroseconds
+        otherMessageAt = update.wallMicroseconds
         record.status = update.status
         // An earlier failure was of another branch: a ringing call waits for no other attempt.
         record.refusedAt = nil

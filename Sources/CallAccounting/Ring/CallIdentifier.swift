@@ -18,9 +18,8 @@ package struct CallIdentifier: Hashable, Sendable, CustomStringConvertible {
     /// Reads the 36-character lower-case UUID form that `description` writes.
     package init?(_ text: some StringProtocol) {
         let hex = text.utf8.filter { $0 != UInt8(ascii: "-") }
-        guard text.utf8.count == 36, hex.count == 32,
-            let high = UInt64(String(decoding: hex[..<16], as: UTF8.self), radix: 16),
-            let low = UInt64(String(decoding: hex[16...], as: UTF8.self), radix: 16)
+        guard text.utf8.count == 36, hex.count == 32, let high = Hexadecimal.read(hex[..<16]),
+            let low = Hexadecimal.read(hex[16...])
         else { return nil }
         self.init(high: high, low: low)
     }

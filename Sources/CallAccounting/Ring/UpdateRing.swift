@@ -236,11 +236,11 @@ package struct UpdateRingError: Error, Hashable, CustomStringConvertible {
     package var description: String {
         switch problem {
         case .inUse:
-            "the signal ring \(path) is held by another running herald; stop it, or give this one its own ring file"
+            "the update ring \(path) is held by another running herald; stop it, or give this one its own ring file"
         case .noSpace(let bytes):
-            "no space for the signal ring \(path) (\(bytes) bytes); free some, or make the ring smaller"
+            "no space for the update ring \(path) (\(bytes) bytes); free some, or make the ring smaller"
         case .system(let reason):
-            "cannot use the signal ring \(path): \(reason); its folder must exist and belong to the user herald runs as"
+            "cannot use the update ring \(path): \(reason); its folder must exist and belong to the user herald runs as"
         }
     }
 }

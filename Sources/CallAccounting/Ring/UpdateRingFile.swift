@@ -106,13 +106,13 @@ struct UpdateRingFile: Sendable {
         let length = Int(status.st_size)
         var header = [UInt64](repeating: 0, count: headerSize / 8)
         guard length > headerSize, pread(descriptor, &header, headerSize, 0) == headerSize else {
-            return .foreign("is \(length) bytes long, which no signal ring is")
+            return .foreign("is \(length) bytes long, which no update ring is")
         }
         let word = { (offset: Int) in header[offset / 8] }
         let (magic, version, capacity, ringID) = (word(0), word(8), word(16), word(24))
         var problem: String?
         if magic != Self.magic {
-            problem = "does not begin as a signal ring"
+            problem = "does not begin as a update ring"
         } else if version != Self.version {
             problem = "is of version \(version); this herald writes version \(Self.version)"
         } else if word(32) != mix(version, capacity, ringID)

@@ -72,7 +72,7 @@ package final class CallsInProgress: Sendable {
     /// - Returns: the reason why the call has failed, if this was its last branch; nil while it goes on. A merged request
     ///   (482) is the reason only if no other branch has a reason.
     package func failed(_ call: CallIdentifier, _ failure: CallFailure) -> CallFailure? {
-        let (failed, ended): (CallFailure?, Entry?) = shard(of: call).calls.withLock { calls in
+        let (result, ended): (CallFailure?, Entry?) = shard(of: call).calls.withLock { calls in
             guard var entry = calls[call] else { return (failure, nil) }
             guard !entry.isAnswered else { return (nil, nil) }
             entry.branches -= 1
@@ -81,7 +81,7 @@ package final class CallsInProgress: Sendable {
             return entry.branches == 0 ? (entry.failure, entry) : (nil, nil)
         }
         if let ended { add(-1, ended.trunk) }
-        return failed
+        return result
     }
 
     /// Counts a call that has ended; one that is not known means nothing.

@@ -59,9 +59,9 @@ struct OverloadAdmission {
         else { return .pass }
         let tag = OwnResponse.tag(for: message, secret: settings.secret)
         shared.counters.add(.callsShed)
-        shared.noteShed(by: invite.flow, settings, at: now)
+        shared.recordShed(by: invite.flow, settings, at: now)
         shedUntil = now.milliseconds + Self.retransmissionTime
-        tags.note(tag, of: branch)
+        tags.record(tag, of: branch)
         return .shed(OwnResponse.message(to: invite, status: 503, phrase: "Service Unavailable", tag: tag))
     }
 

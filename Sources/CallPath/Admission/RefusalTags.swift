@@ -14,7 +14,7 @@ struct RefusalTags {
     private var branches: [UInt64] = []
 
     /// Keeps the tag and the branch of a shed INVITE.
-    mutating func note(_ tag: UInt64, of branch: Branch) {
+    mutating func record(_ tag: UInt64, of branch: Branch) {
         if tags.isEmpty {
             tags = Array(repeating: 0, count: Self.capacity)
             branches = tags

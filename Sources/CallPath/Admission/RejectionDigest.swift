@@ -58,7 +58,7 @@ package struct RejectionDigest: Sendable {
         var lines: [Line] = []
         passedOver += leftOut
         for rejection in rejections.sorted(by: { $0.last < $1.last }) {
-            if rejection.sender == .scanner { noteScanner(rejection) }
+            if rejection.sender == .scanner { recordScanner(rejection) }
             let entry = keep(rejection)
             guard rejection.isWorthALine, entry.loggedAt.map({ now - $0 >= rules.pause }) ?? true else { continue }
             guard takesLine(at: now) else {
@@ -102,7 +102,7 @@ package struct RejectionDigest: Sendable {
         return true
     }
 
-    private mutating func noteScanner(_ rejection: Rejection) {
+    private mutating func recordScanner(_ rejection: Rejection) {
         scannerMessages += rejection.count
         if scannerHosts.count < rules.capacity { scannerHosts.insert(rejection.source.with(port: 0)) }
     }

@@ -21,7 +21,7 @@ package final class RejectionTable: Sendable {
     private static func empty() -> [Rejection?] { [Rejection?](repeating: nil, count: capacity) }
 
     /// Leaves one message.
-    func note(_ rejection: Rejection) {
+    func record(_ rejection: Rejection) {
         let isKept =
             records.withLockIfAvailable { records in
                 let home = Self.home(of: rejection)

@@ -42,7 +42,7 @@ extension GatewayElement {
     /// a response repeats is rejected, at most 20 a second. Known scanners get no response.
     func rejectUnknownPeer(_ arrival: Arrival, _ settings: GatewaySettings) {
         if isScanner(arrival.message) {
-            noteUnknownPeer(arrival, 0, from: .scanner, settings)
+            recordUnknownPeer(arrival, 0, from: .scanner, settings)
             return shared.counters.add(.scannersDropped)
         }
         guard settings.strangers == .refuse, let method = arrival.message.method, method != .ack,
@@ -51,11 +51,11 @@ extension GatewayElement {
         else {
             shared.counters.add(.strangersDropped)
             // The ACK of a 403 is no new message.
-            if arrival.message.method != .ack { noteUnknownPeer(arrival, 0, from: .unknown, settings) }
+            if arrival.message.method != .ack { recordUnknownPeer(arrival, 0, from: .unknown, settings) }
             return
         }
         shared.counters.add(.strangersRefused)
-        noteUnknownPeer(arrival, 403, from: .unknown, settings)
+        recordUnknownPeer(arrival, 403, from: .unknown, settings)
         outgoing.append(OwnResponse.message(to: arrival, Refusal(403, "Forbidden"), secret: settings.secret))
     }
 
@@ -63,10 +63,10 @@ extension GatewayElement {
         message.headers.contains { $0.name == .userAgent && ScannerSigns.sign(in: message[$0.value]) != nil }
     }
 
-    private func noteUnknownPeer(
+    private func recordUnknownPeer(
         _ arrival: Arrival, _ status: Int, from sender: Rejection.Sender, _ settings: GatewaySettings
     ) {
-        shared.noteRejection(
+        shared.recordRejection(
             of: arrival.message, by: arrival.flow, status, for: settings.topology.cause(of: arrival.flow), from: sender,
             settings, at: arrival.now)
     }
@@ -99,7 +99,7 @@ extension GatewayElement {
 
     private func reject(_ arrival: Arrival, _ refusal: Refusal, _ settings: GatewaySettings) {
         shared.counters.add(.requestsRefused)
-        shared.noteRejection(
+        shared.recordRejection(
             of: arrival.message, by: arrival.flow, refusal.status, for: .brokenRule, phrase: refusal.phrase, settings,
             at: arrival.now)
         outgoing.append(OwnResponse.message(to: arrival, refusal, secret: settings.secret))

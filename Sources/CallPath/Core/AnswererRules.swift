@@ -50,8 +50,8 @@ package struct AnswererRules: Hashable, Sendable {
     func marks(ofInvite invite: SIPMessage) -> CallUpdate.Marks {
         var marks: CallUpdate.Marks = ForwardingSigns.arePresent(in: invite) ? .forwarded : []
         guard !isEmpty else { return marks }
-        if let called = SIPURI(invite.bytes, invite.requestURI) { note(called, &marks) }
-        if let target = ForwardingSigns.lastTarget(of: invite) { note(target, &marks) }
+        if let called = SIPURI(invite.bytes, invite.requestURI) { mark(called, &marks) }
+        if let target = ForwardingSigns.lastTarget(of: invite) { mark(target, &marks) }
         return marks
     }
 
@@ -66,18 +66,18 @@ package struct AnswererRules: Hashable, Sendable {
             case .contact, .pAssertedIdentity, .remotePartyID:
                 for value in HeaderValues(response.bytes, field.value) {
                     let uri = NameAddressExtent.scan(response.bytes, value).uri
-                    if let uri = SIPURI(response.bytes, uri) { note(uri, &marks) }
+                    if let uri = SIPURI(response.bytes, uri) { mark(uri, &marks) }
                 }
             default: break
             }
         }
-        if let target = ForwardingSigns.lastTarget(of: response) { note(target, &marks) }
+        if let target = ForwardingSigns.lastTarget(of: response) { mark(target, &marks) }
         return marks
     }
 
     private var isEmpty: Bool { voicemail.isEmpty && system.isEmpty }
 
-    private func note(_ uri: SIPURI, _ marks: inout CallUpdate.Marks) {
+    private func mark(_ uri: SIPURI, _ marks: inout CallUpdate.Marks) {
         if voicemail.match(uri) { marks.insert(.voicemail) }
         if system.match(uri) { marks.insert(.system) }
     }

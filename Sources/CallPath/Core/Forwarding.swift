@@ -45,7 +45,7 @@ extension ProxyCore {
             onward.targets)
         transaction.carriesPath = onward.carriesPath
         transactions.open(transaction, at: arrival.now)
-        noteBye(arrival, onward, from: peer)
+        recordBye(arrival, onward, from: peer)
         counters.add(.requestsForwarded)
         guard let hop = onward.hop else { return refuseWithoutTarget(transaction, at: arrival.now) }
         transaction.targetState = onward.targetState
@@ -58,14 +58,14 @@ extension ProxyCore {
     func forwardStatelessly(_ arrival: Arrival, _ marks: HopMarks, from peer: GatewayTopology.Peer) {
         let onward = prepare(arrival, marks, from: peer)
         guard let hop = onward.hop else { return }
-        noteBye(arrival, onward, from: peer)
+        recordBye(arrival, onward, from: peer)
         counters.add(.forwardedStatelessly)
         transactions.outgoing.append(
             OutgoingMessage(bytes: onward.bytes, destination: hop.address, socket: hop.socket))
     }
 
     /// Reports the end of a call if the request is its BYE.
-    private func noteBye(_ arrival: Arrival, _ onward: OnwardRequest, from peer: GatewayTopology.Peer) {
+    private func recordBye(_ arrival: Arrival, _ onward: OnwardRequest, from peer: GatewayTopology.Peer) {
         guard arrival.message.method == .bye, !onward.hasForeignCookie else { return }
         reporter.bye(arrival.message, dialog: onward.sealedDialog, from: peer, at: arrival.now)
     }
@@ -161,7 +161,7 @@ extension ProxyCore {
                 RequestForwarding.addRecordRoute(side, before: first, into: &splices)
             }
         }
-        RequestForwarding.noteSource(arrival.flow.source, in: arrival.message, via: via.value, into: &splices)
+        RequestForwarding.markSource(arrival.flow.source, in: arrival.message, via: via.value, into: &splices)
         RequestForwarding.countHop(arrival.message, into: &splices)
         addLength(to: arrival.message, into: &splices)
     }

@@ -73,7 +73,7 @@ package final class GatewayElement: SIPElement {
         return true
     }
 
-    package func note(_ trouble: TransportTrouble) {
+    package func record(_ trouble: TransportTrouble) {
         switch trouble {
         case .truncated: shared.counters.add(.datagramsTruncated)
         case .unsent: shared.counters.add(.datagramsUnsent)

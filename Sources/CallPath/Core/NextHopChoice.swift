@@ -109,7 +109,7 @@ extension ProxyCore {
 extension TrunkPeer {
     /// Whether its requests may go there: to one of its targets or sources.
     func reaches(_ end: DialogEnd) -> Bool {
-        targets.stand(at: end.address, anyPort: false)
+        targets.hasTarget(at: end.address, anyPort: false)
             || sources.contains { $0.contains(end.address, anyPort: end.transport.isReliable) }
     }
 

@@ -24,7 +24,7 @@ extension ProxyCore {
     /// Records whether the registrar will send the calls of a contact through the gateway (RFC 3327 §5.3).
     ///
     /// A response without Contact ends a registration, and a contact at the gateway's own address needs no Path.
-    func noteRegistrar(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
+    func recordRegistrar(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
         guard !transaction.isInvite, !transaction.dialog.isInbound, status / 100 == 2, let sequence = response.sequence,
             SIPMethod.recognise(response[sequence.method]) == .register, response.has(.contact),
             !hasOwnContact(response),
@@ -33,7 +33,7 @@ extension ProxyCore {
         let finding: RegistrarState.Finding =
             PathField.isPresent(in: response) ? .accepted : transaction.carriesPath ? .ignored : .notOffered
         if finding != .accepted { counters.add(.registrationsWithoutPath) }
-        trunk.registrar?.note(finding, at: now.milliseconds)
+        trunk.registrar?.record(finding, at: now.milliseconds)
     }
 
     private func hasOwnContact(_ response: SIPMessage) -> Bool {

@@ -115,7 +115,7 @@ extension ProxyCore: TransactionUser {
 
     func deliver(_ response: SIPMessage, to transaction: ProxyTransaction, at now: Moment) {
         guard let status = response.status, let top = response.topVia else { return }
-        note(response, status, of: transaction, at: now)
+        record(response, status, of: transaction, at: now)
         if status == 503, tryNext(transaction, at: now) { return }
         reporter.responded(response, in: transaction, settings, at: now)
         let upstream = status == 503 ? 500 : status
@@ -126,13 +126,13 @@ extension ProxyCore: TransactionUser {
             }
             return splices.applied(to: response.bytes)
         }
-        noteRegistrar(response, status, of: transaction, at: now)
+        recordRegistrar(response, status, of: transaction, at: now)
         counters.add(.responsesForwarded)
         transactions.respond(upstream, bytes, in: transaction, at: now)
     }
 
     func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
-        noteSilence(of: transaction, at: now)
+        recordSilence(of: transaction, at: now)
         if tryNext(transaction, at: now) { return }
         reporter.timedOut(transaction, at: now)
         if transaction.isCall, !transaction.hasProgress, !transaction.isCancelled {
@@ -143,7 +143,7 @@ extension ProxyCore: TransactionUser {
 
     func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
         let isTooLarge = isTooLarge(transaction)
-        if !isTooLarge { transaction.targetState?.note(.unreachable, at: now.milliseconds) }
+        if !isTooLarge { transaction.targetState?.record(.unreachable, at: now.milliseconds) }
         if tryNext(transaction, at: now) { return }
         reporter.unreachable(transaction, at: now)
         if isTooLarge { return respond(in: transaction, 513, "Message Too Large", at: now) }
@@ -159,7 +159,7 @@ extension ProxyCore: TransactionUser {
     /// (§21.5.4).
     private func giveUp(_ transaction: ProxyTransaction, at now: Moment) {
         transactions.giveUp(transaction)
-        if let request = transaction.pendingRequest { noteNoTarget(for: request, of: transaction, at: now) }
+        if let request = transaction.pendingRequest { recordNoTarget(for: request, of: transaction, at: now) }
         respond(in: transaction, 503, "Service Unavailable", at: now)
     }
 

@@ -32,7 +32,7 @@ package final class TargetProber: Sendable {
             }
             return state.probes.due(at: now.milliseconds)
         }
-        for targetState in due.silent { targetState.note(.probeFailed, at: now.milliseconds) }
+        for targetState in due.silent { targetState.record(.probeFailed, at: now.milliseconds) }
         for probe in due.send {
             let socket = settings.topology.sockets[probe.target.socket]
             if probe.isRepeat, socket.transport.isReliable { continue }
@@ -52,13 +52,13 @@ package final class TargetProber: Sendable {
         else { return false }
         // RFC 3261 §8.1.3.2: a provisional response is not counted.
         guard status >= 200, let targetState = state.withLock({ $0.probes.responded(number) }) else { return true }
-        targetState.note(status == 408 || status == 503 ? .probeRefused : .probeSucceeded, at: now.milliseconds)
+        targetState.record(status == 408 || status == 503 ? .probeRefused : .probeSucceeded, at: now.milliseconds)
         return true
     }
 
     /// Records that a probe could not be delivered.
     func undelivered(_ number: UInt64, at now: Moment) {
-        state.withLock { $0.probes.undelivered(number) }?.note(.probeRefused, at: now.milliseconds)
+        state.withLock { $0.probes.undelivered(number) }?.record(.probeRefused, at: now.milliseconds)
     }
 }
 

@@ -37,25 +37,25 @@ extension ProxyCore {
     /// Records a response in the state of its target.
     ///
     /// Retry-After holds back all requests (RFC 3261 §21.5.4). So the last target that is up is not held back.
-    func note(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
+    func record(_ response: SIPMessage, _ status: Int, of transaction: ProxyTransaction, at now: Moment) {
         guard let targetState = transaction.targetState else { return }
         if status != 503 {
-            targetState.note(.responded, at: now.milliseconds)
+            targetState.record(.responded, at: now.milliseconds)
         } else {
             let seconds = transaction.targets.isEmpty ? nil : RetryAfter.seconds(of: response)
-            targetState.note(.refused(retryAfter: seconds), at: now.milliseconds)
+            targetState.record(.refused(retryAfter: seconds), at: now.milliseconds)
         }
     }
 
     /// Records that a target left a call without any response.
     ///
     /// Other requests do not count: many targets ignore an OPTIONS or MESSAGE.
-    func noteSilence(of transaction: ProxyTransaction, at now: Moment) {
+    func recordSilence(of transaction: ProxyTransaction, at now: Moment) {
         guard transaction.isInvite, !transaction.hasProgress, !transaction.isCancelled else { return }
         // Without another target the full timeout must pass, since all calls are rejected once this one is down.
         let isAlone = transaction.targets.isEmpty && transaction.attempt == 0
         let waited = isAlone ? settings.timers.transactionTimeout : settings.targetPatience
-        transaction.targetState?.noteSilence(of: UInt64(waited.milliseconds), at: now.milliseconds)
+        transaction.targetState?.recordSilence(of: UInt64(waited.milliseconds), at: now.milliseconds)
     }
 
     /// Sends the request to the next target that is up; false if there is none, or none may be tried.
@@ -82,7 +82,7 @@ extension ProxyCore {
     func refuseWithoutTarget(_ transaction: ProxyTransaction, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         counters.add(.targetsUnavailable)
-        noteNoTarget(for: request, of: transaction, at: now)
+        recordNoTarget(for: request, of: transaction, at: now)
         let bytes = LocalMessages.response(
             to: request, status: 503, phrase: "Service Unavailable",
             toTag: OwnResponse.tag(for: request, secret: settings.secret), field: .retryAfter(seconds: 10),

@@ -10,8 +10,9 @@ enum CarrierNameText {
     static func isPresent(in message: SIPMessage, of caller: E164Number?, from trunk: TrunkPeer) -> Bool {
         func isName(_ value: Range<Int>) -> Bool {
             let extent = NameAddressExtent.scan(message.bytes, value)
-            let name = CallerWords.name(in: message, extent.displayName)
-            return !name.isEmpty && !CallerWords.isNoName(name) && !isNumber(name, of: caller, message, extent, trunk)
+            let name = AnonymousNames.name(in: message, extent.displayName)
+            return !name.isEmpty && !AnonymousNames.isNoName(name)
+                && !isNumber(name, of: caller, message, extent, trunk)
         }
         return message.headers.contains { field in
             switch field.name {
@@ -51,7 +52,7 @@ enum CarrierNameText {
     /// Without folds, escapes, control characters and direction marks, and cut between two characters.
     static func replaced(in message: SIPMessage, from trunk: TrunkPeer) -> [UInt8] {
         guard trunk.carrierName == .replace, let extent = message.from else { return [] }
-        let name = CallerWords.name(in: message, extent.displayName)
+        let name = AnonymousNames.name(in: message, extent.displayName)
         if name.count <= longest, name.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") }) {
             return Array(name)
         }

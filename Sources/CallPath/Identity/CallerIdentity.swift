@@ -111,7 +111,7 @@ private struct ClaimedCaller {
         let bytes = message.bytes
         guard let uri = NameAddress(bytes, value, extent)?.uri else { return nil }
         self.uri = uri
-        asksForNoName = CallerWords.asksForNoName(CallerWords.name(in: message, extent.displayName))
+        asksForNoName = AnonymousNames.asksForNoName(AnonymousNames.name(in: message, extent.displayName))
         func find(_ name: StaticString) -> ArraySlice<UInt8>? {
             HeaderParameters.find(name, in: bytes, extent.parameters).map { bytes[$0] }
         }

@@ -53,13 +53,13 @@ enum CallerPrivacy {
     private static func isAnonymous(_ message: SIPMessage, _ field: SIPMessage.HeaderField) -> Bool {
         let known = message.first(.from)?.start == field.start ? message.from : nil
         let extent = known ?? NameAddressExtent.scan(message.bytes, field.value)
-        if CallerWords.asksForNoName(CallerWords.name(in: message, extent.displayName)) { return true }
+        if AnonymousNames.asksForNoName(AnonymousNames.name(in: message, extent.displayName)) { return true }
         let uri = extent.uri
         let colon = message.bytes.firstIndex(of: UInt8(ascii: ":"), in: uri)
         let start = colon.map { $0 + 1 } ?? uri.lowerBound
         let at = message.bytes.firstIndex(of: UInt8(ascii: "@"), in: start..<uri.upperBound) ?? uri.upperBound
         let userEnd = message.bytes.firstIndex(of: UInt8(ascii: ";"), in: start..<at) ?? at
-        if CallerWords.isUserOfNobody(PercentEscape.resolved(message[start..<userEnd])) { return true }
+        if AnonymousNames.isUserOfNobody(PercentEscape.resolved(message[start..<userEnd])) { return true }
         let host = min(at + 1, uri.upperBound)..<uri.upperBound
         let hostEnd = message.bytes[host].firstIndex {
             $0 == UInt8(ascii: ";") || $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "?")

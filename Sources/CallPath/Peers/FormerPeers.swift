@@ -67,10 +67,10 @@ package struct FormerPeers: Sendable {
             switch entry.peer {
             case .trunk(let trunk):
                 trunk.sends(flow, anyPort: isStream)
-                    || trunk.certificateNames.isEmpty && trunk.targets.stand(at: flow.source, anyPort: isStream)
+                    || trunk.certificateNames.isEmpty && trunk.targets.hasTarget(at: flow.source, anyPort: isStream)
             case .pbx(let pbx):
                 pbx.sources.contains { $0.contains(flow.source, anyPort: isStream) }
-                    || pbx.targets.stand(at: flow.source, anyPort: isStream)
+                    || pbx.targets.hasTarget(at: flow.source, anyPort: isStream)
             }
         }
     }
@@ -94,7 +94,7 @@ package struct FormerPeers: Sendable {
     func mayBePeer(at address: PeerAddress) -> Bool {
         entries.contains { entry in
             entry.peer.sources.contains { $0.contains(address, anyPort: true) }
-                || entry.peer.targets.stand(at: address, anyPort: true)
+                || entry.peer.targets.hasTarget(at: address, anyPort: true)
         }
     }
 

@@ -64,10 +64,10 @@ package struct GatewayTopology: Sendable {
     }
 
     private func peer(withTargetAt address: PeerAddress, anyPort: Bool, by socket: Int) -> Peer? {
-        for pbx in pbxs where pbx.targets.stand(at: address, anyPort: anyPort) { return .pbx(pbx) }
+        for pbx in pbxs where pbx.targets.hasTarget(at: address, anyPort: anyPort) { return .pbx(pbx) }
         var found: TrunkPeer?
         for trunk in trunks
-        where trunk.certificateNames.isEmpty && trunk.targets.stand(at: address, anyPort: anyPort) {
+        where trunk.certificateNames.isEmpty && trunk.targets.hasTarget(at: address, anyPort: anyPort) {
             if trunk.socket == socket { return .trunk(trunk) }
             if found == nil { found = trunk }
         }
@@ -92,7 +92,7 @@ package struct GatewayTopology: Sendable {
     func peer(at address: PeerAddress, orFormerAt now: Moment? = nil) -> Peer? {
         if let peer = peer(of: Flow(source: address, socket: -1)) { return peer }
         let named = trunks.first { trunk in
-            trunk.targets.stand(at: address, anyPort: false)
+            trunk.targets.hasTarget(at: address, anyPort: false)
                 || trunk.sources.contains { $0.contains(address, anyPort: false) }
         }
         return named.map { .trunk($0) } ?? now.flatMap { former.peer(at: address, at: $0.milliseconds) }
@@ -101,7 +101,7 @@ package struct GatewayTopology: Sendable {
     /// Whether a peer may send from an address, whatever its port and before it shows a certificate.
     package func mayBePeer(at address: PeerAddress) -> Bool {
         func isPresent(_ sources: [PeerSource], _ group: TargetGroup) -> Bool {
-            sources.contains { $0.contains(address, anyPort: true) } || group.stand(at: address, anyPort: true)
+            sources.contains { $0.contains(address, anyPort: true) } || group.hasTarget(at: address, anyPort: true)
         }
         return pbxs.contains { isPresent($0.sources, $0.targets) }
             || trunks.contains { isPresent($0.sources, $0.targets) }

@@ -32,7 +32,7 @@ package final class RegistrarState: Sendable {
     }
 
     /// Records the result of a registration at a monotonic time in milliseconds.
-    func note(_ finding: Finding, at now: UInt64) {
+    func record(_ finding: Finding, at now: UInt64) {
         guard last.load(ordering: .relaxed) != finding.rawValue else { return }
         guard finding != .accepted else { return last.store(finding.rawValue, ordering: .relaxed) }
         let quiet = quietUntil.load(ordering: .relaxed)

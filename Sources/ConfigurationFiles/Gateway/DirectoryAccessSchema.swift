@@ -54,7 +54,7 @@ extension HeraldSchema {
     private func directoryTLS(_ section: ConfigurationSection) -> HeraldConfiguration.DirectoryTLS {
         func readable(_ key: String) -> String? {
             guard let path = section.string(key).map(file.resolved) else { return nil }
-            section.noteUnreadable(key, path)
+            section.checkReadable(key, path)
             return path
         }
         var tls = HeraldConfiguration.DirectoryTLS()

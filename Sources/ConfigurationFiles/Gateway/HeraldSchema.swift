@@ -31,7 +31,7 @@ struct HeraldSchema {
         let logos = logos(directory, admin: admin)
         let log = LogSchema.read(root, isGateway: true)
         guard let listen, let trunks, let pbx else { return nil }
-        noteSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
+        remarkSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(
             id: gateway.id, state: gateway.state, runtime: gateway.runtime, workers: gateway.workers,
             drain: gateway.drain, listen: listen, trunks: trunks, pbx: pbx,
@@ -109,7 +109,7 @@ struct HeraldSchema {
     /// Reports a name of the gateway that is also a target.
     ///
     /// A Route to that target would otherwise count as one to the gateway.
-    private func noteSharedNames(_ listen: [HeraldConfiguration.Listener], _ targets: [HeraldConfiguration.Target]) {
+    private func remarkSharedNames(_ listen: [HeraldConfiguration.Listener], _ targets: [HeraldConfiguration.Target]) {
         for (position, listener) in listen.enumerated() {
             for name in listener.names {
                 let port = name.hasPort ? name.port : listener.address.port
@@ -131,7 +131,7 @@ struct HeraldSchema {
                 if isNeeded { section.missing(key, "/etc/herald/\(key).pem") }
                 return nil
             }
-            section.noteUnreadable(key, path)
+            section.checkReadable(key, path)
             return path
         }
         return HeraldConfiguration.TLSFiles(

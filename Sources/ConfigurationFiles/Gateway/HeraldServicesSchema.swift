@@ -27,7 +27,7 @@ extension HeraldSchema {
                 return nil
             }
             guard let path = section.string("file").map(file.resolved) else { return nil }
-            section.noteUnreadable("file", path)
+            section.checkReadable("file", path)
             return path
         }
     }

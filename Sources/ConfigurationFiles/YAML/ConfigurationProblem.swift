@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SafeText
+
 /// A problem in a configuration file, with its position.
 ///
 /// Printed as `herald.yaml:12:5: trunks[0].regoin: unknown key; did you mean "region"?`, a format that editors can
@@ -26,19 +28,7 @@ package struct ConfigurationProblem: Hashable, Sendable, CustomStringConvertible
 
     package var description: String {
         let place = line > 0 ? "\(file):\(line):\(column)" : file
-        return Self.visible(key.isEmpty ? "\(place): \(message)" : "\(place): \(key): \(message)")
-    }
-
-    /// Escapes control characters, so that a file's text cannot move the cursor of a terminal.
-    private static func visible(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else { return text }
-        return text.unicodeScalars.reduce(into: "") { out, scalar in
-            if scalar.properties.generalCategory == .control {
-                out += "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                out.unicodeScalars.append(scalar)
-            }
-        }
+        return TerminalText.visible(key.isEmpty ? "\(place): \(message)" : "\(place): \(key): \(message)")
     }
 }
 

@@ -29,7 +29,7 @@ final class ConfigurationSection {
     }
 
     /// Calls `listener` with every key requested from now on, in this section and below.
-    func noteKeys(_ listener: @escaping (String) -> Void) { self.listener = listener }
+    func observeKeys(_ listener: @escaping (String) -> Void) { self.listener = listener }
 
     // MARK: Single values
 
@@ -282,7 +282,7 @@ final class ConfigurationSection {
 
 extension ConfigurationSection {
     /// Reports a file that this user cannot read.
-    func noteUnreadable(_ key: String, _ path: String) {
+    func checkReadable(_ key: String, _ path: String) {
         guard access(path, R_OK) != 0 else { return }
         problem(key, "\(path) cannot be read: \(SystemError.ofReading(path))")
     }

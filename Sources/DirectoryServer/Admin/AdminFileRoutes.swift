@@ -4,6 +4,7 @@ import Branding
 import DirectoryStore
 import Foundation
 import HTTPTypes
+import HostFiles
 import Hummingbird
 import NIOCore
 

@@ -4,6 +4,7 @@ import Branding
 import BrandingAPI
 import DirectoryStore
 import Foundation
+import Hashing
 
 /// Reads events of clients.
 ///

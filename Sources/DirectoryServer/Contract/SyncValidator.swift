@@ -3,6 +3,7 @@
 import Crypto
 import DirectoryStore
 import Foundation
+import Hashing
 import Hummingbird
 
 /// The HTTP validators of an account's state (RFC 9110 §8.8).

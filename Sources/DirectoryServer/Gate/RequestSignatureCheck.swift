@@ -5,6 +5,7 @@ import Crypto
 import DirectoryStore
 import Foundation
 import HTTPTypes
+import Hashing
 import Hummingbird
 import NIOCore
 
@@ -29,7 +30,7 @@ extension SigningKey {
         let body = try await JSONBody.collect(&request)
         let message = RequestSignature.message(
             id: id, method: request.method.rawValue, path: request.uri.path, body: body.readableBytesView, time: time)
-        guard let code = Hexadecimal.bytes(signature),
+        guard signature.utf8.count <= 128, let code = Hexadecimal.bytes(signature),
             HMAC<SHA256>.isValidAuthenticationCode(
                 code, authenticating: message, using: SymmetricKey(data: secret))
         else { throw Self.refusal("X-Signature does not fit this request") }

@@ -4,6 +4,7 @@ import Crypto
 import DirectoryStore
 import Foundation
 import HTTPTypes
+import Hashing
 import Hummingbird
 import NIOCore
 

@@ -44,7 +44,7 @@ extension AccountStore {
     /// - Throws: `AccountStoreError`, or a database error.
     package func createKey(name: String, kind: KeyKind = .gateway, now: Int64) throws -> String {
         guard SecretKey.isName(name) else { throw AccountStoreError.badName }
-        let key = Hexadecimal.secret("hd_")
+        let key = NewSecret.text("hd_")
         try database.pool.write { [account] database in
             let status = try String.fetchOne(
                 database, sql: "SELECT status FROM account WHERE id = ?", arguments: [account.row])
@@ -75,7 +75,7 @@ extension AccountStore {
     package func rotateKey(
         _ reference: String, grace: Int64 = AccountStore.grace, now: Int64
     ) throws -> (key: String, oldEnds: Int64) {
-        let key = Hexadecimal.secret("hd_")
+        let key = NewSecret.text("hd_")
         let ends = now + max(grace, 0)
         try database.pool.write { [account] database in
             let old = try Row.fetchOne(

@@ -19,7 +19,7 @@ package struct AdminKeys: Sendable {
     /// - Throws: `AccountStoreError`, or a database error.
     package func create(name: String, now: Int64) throws -> String {
         guard SecretKey.isName(name) else { throw AccountStoreError.badName }
-        let key = Hexadecimal.secret("hda_")
+        let key = NewSecret.text("hda_")
         try database.pool.write { database in
             let taken = try Bool.fetchOne(
                 database, sql: "SELECT 1 FROM admin_key WHERE name = ? AND revoked IS NULL", arguments: [name])

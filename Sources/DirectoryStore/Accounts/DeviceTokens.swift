@@ -99,7 +99,7 @@ package struct DeviceTokens: Sendable {
     private static func issue(
         _ device: String, _ caller: Caller, now: Int64, _ database: Database
     ) throws -> TokenResponse {
-        let (access, refresh) = (Hexadecimal.secret("hdt_"), Hexadecimal.secret("hdr_"))
+        let (access, refresh) = (NewSecret.text("hdt_"), NewSecret.text("hdr_"))
         try database.execute(
             sql: """
                 DELETE FROM device_token WHERE account = ? AND device_id = ? AND (refresh_expires <= ? OR id <=

@@ -21,7 +21,7 @@ package struct SigningSecrets: Sendable {
 
     /// Requires signatures on the requests of a key from now on, and replaces an earlier secret.
     package func create(forKey key: String) throws -> Secret {
-        let made = Secret(id: Hexadecimal.secret("hid_", bytes: 8), secret: Hexadecimal.secret("hds_"))
+        let made = Secret(id: NewSecret.text("hid_", bytes: 8), secret: NewSecret.text("hds_"))
         try database.pool.write { database in
             try database.execute(
                 sql: "INSERT OR REPLACE INTO key_signing (key_hash, api_id, secret) VALUES (?, ?, ?)",

@@ -3,6 +3,7 @@
 import BrandingAPI
 import Foundation
 import GRDB
+import SafeText
 
 /// Writes the active and held numbers of an account as a file for an import, piece by piece from one snapshot.
 ///

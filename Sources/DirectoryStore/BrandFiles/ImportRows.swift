@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import Foundation
+import SafeText
 
 /// Reads the rows of a brand file, CSV or JSON lines, as texts by column.
 ///

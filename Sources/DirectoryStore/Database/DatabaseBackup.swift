@@ -2,6 +2,7 @@
 
 import GRDB
 import Glibc
+import HostFiles
 import HostSystem
 
 extension DirectoryDatabase {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// Identifiers of events: UUIDs of version 7 (RFC 9562 §5.7), which begin with the time.
 ///
 /// Identifiers of one moment are neighbours in the index, so a group of events writes one index page instead of one

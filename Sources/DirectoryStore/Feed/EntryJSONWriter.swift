@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import GRDB
+import Hashing
 
 /// Writes entries of the feed as JSON directly from their rows.
 ///

@@ -3,6 +3,7 @@
 import Crypto
 import Foundation
 import Glibc
+import Hashing
 import HostSystem
 
 /// The operator's folder of logo files (`logos:` in the configuration).

@@ -4,6 +4,7 @@ import BrandingAPI
 import Crypto
 package import Foundation
 import GRDB
+import Hashing
 
 /// Uploaded logos: the names are in the database, the bytes in `logos/` of the state folder, in files named by the hash
 /// of their contents.

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import GRDB
+import SafeText
 
 /// The report of an account for a calendar month, in UTC; computed from the daily counters, never from events.
 package struct MonthReport: Codable, Hashable, Sendable {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import SafeText
+
 /// Aligns rows of text in columns, for terminals and pipes.
 ///
 /// Control characters become visible escapes, because some cells come from the wire.
@@ -36,49 +38,5 @@ package struct TextTable {
             while line.last == " " { line.removeLast() }
             return line + "\n"
         }.joined()
-    }
-}
-
-/// Makes text safe for a terminal.
-package enum TerminalText {
-    /// Returns the text with control characters, line breaks, direction marks and other invisible characters as
-    /// escapes.
-    ///
-    /// The caller chooses the Call-ID. It must not move a cursor or overwrite a line.
-    package static func visible(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { out, scalar in
-            if isInvisible(scalar) {
-                out += "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                out.unicodeScalars.append(scalar)
-            }
-        }
-    }
-
-    /// Returns the columns of a text.
-    ///
-    /// East Asian wide characters and emoji take two.
-    static func width(_ text: String) -> Int {
-        text.reduce(0) { sum, character in
-            guard let scalar = character.unicodeScalars.first else { return sum }
-            return sum + (isWide(scalar) ? 2 : 1)
-        }
-    }
-
-    private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned: true
-        case .format: scalar.value != 0x200C && scalar.value != 0x200D  // joiners, which emoji and several scripts need
-        default: false
-        }
-    }
-
-    private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
-        switch scalar.value {
-        case 0x1100...0x115F, 0x2E80...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F, 0xFF00...0xFF60,
-            0xFFE0...0xFFE6, 0x1F300...0x1FAFF, 0x20000...0x3FFFD:
-            true
-        default: false
-        }
     }
 }

@@ -105,7 +105,7 @@ final class ConnectionShares: Sendable {
     }
 
     /// Logs a restricted or refused connection, at most once a minute.
-    func noteShortage(_ address: SocketAddress?, now: NIODeadline = .now()) {
+    func recordShortage(_ address: SocketAddress?, now: NIODeadline = .now()) {
         let count: Int? = state.withLock { state in
             state.refused += 1
             if let last = state.loggedAt, now < last + .seconds(60) { return nil }
@@ -160,7 +160,7 @@ final class ConnectionShare: ChannelInboundHandler, RemovableChannelHandler {
         let share = shares.enter(client, ObjectIdentifier(channel))
         held = (client, share)
         guard share != .whole else { return }
-        shares.noteShortage(channel.remoteAddress)
+        shares.recordShortage(channel.remoteAddress)
         if share == .none {
             channel.close(promise: nil)
         } else {

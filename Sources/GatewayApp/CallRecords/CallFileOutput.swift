@@ -3,6 +3,7 @@
 import ConfigurationFiles
 import GatewayAdmin
 import GatewayStore
+import SafeText
 
 /// Appends ended calls to `outcomes.cdr_file`, oldest first, as JSON lines or CSV.
 struct CallFileOutput: CallRecordOutput {
@@ -18,7 +19,7 @@ struct CallFileOutput: CallRecordOutput {
     init(_ queue: CallOutputStore, path: String, format: HeraldConfiguration.RecordFormat) {
         self.queue = queue
         self.format = format
-        file = CallRecordFile(path: path, titles: format == .csv ? CSVText.row(LedgerCallRow.recordTitles) : "")
+        file = CallRecordFile(path: path, titles: format == .csv ? CSVLine.shown(LedgerCallRow.recordTitles) : "")
     }
 
     mutating func round(at now: Int64) throws -> CallOutputRound {
@@ -34,7 +35,7 @@ struct CallFileOutput: CallRecordOutput {
     func shutdown() async {}
 
     private func line(_ call: LedgerCallRow) throws -> String {
-        format == .csv ? CSVText.row(call.recordCells) : try Output.line(json: call.recordJSON)
+        format == .csv ? CSVLine.shown(call.recordCells) : try Output.line(json: call.recordJSON)
     }
 
     private mutating func settle() throws {

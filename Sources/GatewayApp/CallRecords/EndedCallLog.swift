@@ -5,6 +5,7 @@ import CallAccounting
 import ConfigurationFiles
 import GatewayAdmin
 import Logging
+import SafeText
 
 /// Logs a line for each ended call, with its Call-ID and its outcome.
 ///

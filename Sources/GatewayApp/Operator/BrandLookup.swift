@@ -4,6 +4,7 @@ import Branding
 import CallAccounting
 package import ConfigurationFiles
 import GatewayAdmin
+import SafeText
 
 /// Attestations of a caller, as the command line spells them.
 package enum Attestation: String, CaseIterable, Sendable {

@@ -2,6 +2,7 @@
 
 import GatewayAdmin
 import GatewayStore
+import SafeText
 import UnixSignals
 
 /// `herald calls`: lists calls of the ledger, follows those that end, or prints the timeline of one call.

@@ -3,6 +3,7 @@
 import BrandingAPI
 import GatewayAdmin
 import GatewayStore
+import SafeText
 
 /// The facts of one call, its timeline and its events for the directory, as text.
 struct CallStory {

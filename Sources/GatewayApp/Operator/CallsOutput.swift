@@ -4,6 +4,7 @@ import Branding
 import BrandingAPI
 import GatewayAdmin
 import GatewayStore
+import SafeText
 
 /// The output formats of `herald calls`.
 package enum CallsOutput: CaseIterable {
@@ -16,8 +17,8 @@ package enum CallsOutput: CaseIterable {
         case .json:
             for call in calls { try Output.write(json: call.json) }
         case .csv:
-            if titles { Output.write(CSVText.row(LedgerCallRow.csvTitles)) }
-            for call in calls { Output.write(CSVText.row(call.csvCells)) }
+            if titles { Output.write(CSVLine.shown(LedgerCallRow.csvTitles)) }
+            for call in calls { Output.write(CSVLine.shown(call.csvCells)) }
         case .table: Output.write(Self.table(calls, titles: titles))
         }
     }

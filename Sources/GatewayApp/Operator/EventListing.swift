@@ -4,6 +4,7 @@ import BrandingAPI
 import Foundation
 import GatewayAdmin
 import GatewayStore
+import SafeText
 
 /// States of an event as commands name them.
 package enum EventState: String, CaseIterable, Sendable {

@@ -4,6 +4,7 @@ import BrandingAPI
 package import ConfigurationFiles
 import GatewayAdmin
 import GatewayStore
+import SafeText
 
 /// `herald logos`: lists the logos that brands name, with the state of their copies.
 package struct LogoListing {

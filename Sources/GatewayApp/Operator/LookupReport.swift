@@ -5,6 +5,7 @@ package import BrandingAPI
 import CallAccounting
 import ConfigurationFiles
 import GatewayAdmin
+import SafeText
 
 /// The result of `herald lookup` as text and as JSON.
 package struct LookupReport {

@@ -3,6 +3,7 @@
 import BrandingAPI
 import CallAccounting
 import GatewayAdmin
+import SafeText
 
 /// `herald sync`: makes the running gateway sync with the directory.
 package struct SyncOrder {

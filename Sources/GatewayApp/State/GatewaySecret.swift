@@ -2,6 +2,7 @@
 
 import Branding
 import Foundation
+import HostFiles
 import HostSystem
 import SIPCore
 
@@ -67,7 +68,7 @@ struct GatewaySecret {
     private func write(to path: String) -> String? {
         do throws(FileReplacementError) {
             // Written as a whole: a power failure must not leave a shorter file.
-            try FileReplacement.write(bytes, to: path, mode: 0o600)
+            try PrivateFile.write(bytes, to: path)
             return nil
         } catch {
             return SystemError.text(error.code)

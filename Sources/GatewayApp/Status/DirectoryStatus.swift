@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import GatewayAdmin
 import GatewaySync
+import SafeText
 
 extension DirectoryLink {
     /// Every gate with its last change and the reason of its state.
@@ -46,7 +47,7 @@ extension DirectoryLink {
     var standing: GatewayStatus.DirectoryStanding {
         let versions = remote.standing
         return GatewayStatus.DirectoryStanding(
-            mode: client.state.config.mode.map(TerminalText.visible), minimumVersion: versions.minimumVersion,
+            mode: client.state.config.mode.map { TerminalText.visible($0) }, minimumVersion: versions.minimumVersion,
             latestVersion: versions.latestVersion, isUpdateDue: versions.isUpdateDue,
             cacheLifetime: lifetime.lifetime?.components.seconds,
             lookups: lookup.map { lookup in

@@ -26,7 +26,7 @@ extension BrandCacheStore {
             guard changes.growth > 0 else { return false }
             try database.execute(
                 sql: "UPDATE sync_state SET generation = generation + 1, full_validator = NULL WHERE id = 1")
-            try BrandChangeLog(database: database).note(changes, generation: try Self.state(in: database).generation)
+            try BrandChangeLog(database: database).record(changes, generation: try Self.state(in: database).generation)
             return true
         }
     }

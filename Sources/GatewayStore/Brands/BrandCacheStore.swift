@@ -46,9 +46,9 @@ package struct BrandCacheStore: BrandCache {
                 let ((written, removed), changes) = try BrandChanges.during(database) {
                     try change.isFull ? merge.replace() : merge.merge()
                 }
-                let state = try Self.note(change, rowsChanged: written + removed > 0, in: database)
+                let state = try Self.record(change, rowsChanged: written + removed > 0, in: database)
                 let log = BrandChangeLog(database: database)
-                if written + removed > 0 { try log.note(changes, generation: state.generation) }
+                if written + removed > 0 { try log.record(changes, generation: state.generation) }
                 applied = AppliedSync(
                     written: written, removed: removed, total: try log.recordCount(), generation: state.generation)
                 return .commit
@@ -105,7 +105,7 @@ package struct BrandCacheStore: BrandCache {
         return state
     }
 
-    private static func note(_ change: SyncChange, rowsChanged: Bool, in database: Database) throws -> SyncState {
+    private static func record(_ change: SyncChange, rowsChanged: Bool, in database: Database) throws -> SyncState {
         var state = try state(in: database)
         if rowsChanged {
             state.generation += 1

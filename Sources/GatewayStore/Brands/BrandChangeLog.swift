@@ -12,7 +12,7 @@ struct BrandChangeLog {
     let database: Database
 
     /// Records the changes of the transaction under its generation, and the number of records.
-    func note(_ changes: BrandChanges, generation: Int64) throws {
+    func record(_ changes: BrandChanges, generation: Int64) throws {
         try database.execute(
             sql: "UPDATE sync_state SET records = records + ? WHERE id = 1", arguments: [changes.growth])
         // With half of the set new, building a new index is faster.

@@ -39,7 +39,7 @@ struct EndedCalls {
 
     /// Begins with calls in any order.
     init(_ ended: [Call]) {
-        for call in ended.sorted(by: { $0.endedAt < $1.endedAt }) { note(call) }
+        for call in ended.sorted(by: { $0.endedAt < $1.endedAt }) { add(call) }
     }
 
     /// Whether a call with that identifier has ended recently.
@@ -55,8 +55,8 @@ struct EndedCalls {
     }
 
     /// Adds a call that ended at a time, in microseconds since 1970.
-    mutating func note(_ name: CallIdentifier, to called: String, endedAt: Int64) {
-        note(Call(name, to: called, endedAt: endedAt))
+    mutating func add(_ name: CallIdentifier, to called: String, endedAt: Int64) {
+        add(Call(name, to: called, endedAt: endedAt))
     }
 
     /// Shifts all times by a step of the wall clock, in microseconds.
@@ -76,7 +76,7 @@ struct EndedCalls {
         (seen, lastLook) = (order.count, now)
     }
 
-    private mutating func note(_ call: Call) {
+    private mutating func add(_ call: Call) {
         // A call that ended twice is known as long as its earlier entry.
         guard !contains(call.name, call.called) else { return }
         order.append(call)

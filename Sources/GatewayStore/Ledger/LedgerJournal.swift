@@ -50,7 +50,7 @@ struct LedgerJournal {
         self.trunks = trunks
         for call in state.calls {
             open[call.name] = call
-            noteRedial(of: call)
+            recordRedial(of: call)
             deadlines.follow(call, limits: limits)
         }
     }
@@ -61,7 +61,7 @@ struct LedgerJournal {
         let update = clockSteps.reduce(update) { $1.retimed($0, at: batch.position) }
         if let call = call(of: update) {
             if update.kind == .invite, begins(update, texts: texts, after: call) { return }
-            note(call.machine.receive(update), of: call)
+            mark(call.machine.receive(update), of: call)
         } else if update.kind == .invite {
             begin(update, texts: texts)
         } else {
@@ -89,7 +89,7 @@ struct LedgerJournal {
         for call in open.values {
             let change = call.machine.clockWasSet(by: step.microseconds, now: step.noticedAt)
             guard !change.isEmpty else { continue }
-            note(change, of: call)
+            mark(change, of: call)
             batch.retimed.append(call)
         }
         ended.clockWasSet(by: step.microseconds)
@@ -98,7 +98,7 @@ struct LedgerJournal {
     /// Closes calls whose deadline has passed at `now`, microseconds since 1970.
     mutating func sweep(now: Int64) {
         while let call = deadlines.popDue(by: now) {
-            note(call.machine.expire(now: now, limits: limits), of: call)
+            mark(call.machine.expire(now: now, limits: limits), of: call)
         }
         guard now - lastForgetting >= 5_000_000 || now < lastForgetting else { return }
         lastForgetting = now
@@ -172,7 +172,7 @@ struct LedgerJournal {
         guard !record.called.isEmpty, record.called != call.machine.record.called else { return false }
         let step = call.machine.abandonedForNextTarget()
         guard !step.isEmpty else { return false }
-        note(step, of: call)
+        mark(step, of: call)
         begin(update, texts: texts)
         return true
     }
@@ -183,8 +183,8 @@ struct LedgerJournal {
         let step = call.machine.dialled(on: record)
         guard !step.isEmpty else { return false }
         // A late retransmission of the earlier INVITE begins no other call.
-        ended.note(call.name, to: before.called, endedAt: before.refusedAt ?? record.inviteAt)
-        note(step, of: call)
+        ended.add(call.name, to: before.called, endedAt: before.refusedAt ?? record.inviteAt)
+        mark(step, of: call)
         batch.dialledOn.append(call)
         return true
     }
@@ -205,7 +205,7 @@ struct LedgerJournal {
         nextCall += 1
         open[record.name] = call
         if let event = minter.passedThrough(record, callID: call.callID) { call.endEvent = add(event) }
-        note(.changed, of: call)
+        mark(.changed, of: call)
     }
 
     /// Joins an INVITE to an earlier attempt: the same pair and decision, no phone rung, seconds ago.
@@ -220,15 +220,15 @@ struct LedgerJournal {
         guard !step.isEmpty else { return false }
         // Later updates of the earlier attempt, such as a repeated response, do not concern this one.
         open[earlier] = nil
-        ended.note(earlier, to: record.called, endedAt: refusedAt)
+        ended.add(earlier, to: record.called, endedAt: refusedAt)
         open[record.name] = call
-        note(step, of: call)
+        mark(step, of: call)
         return true
     }
 
-    private mutating func note(_ step: CallStateMachine.Step, of call: LedgerCall) {
+    private mutating func mark(_ step: CallStateMachine.Step, of call: LedgerCall) {
         guard !step.isEmpty else { return }
-        noteRedial(of: call)
+        recordRedial(of: call)
         deadlines.follow(call, limits: limits)
         if !call.isInBatch {
             call.isInBatch = true
@@ -251,12 +251,12 @@ struct LedgerJournal {
                 batch.unknownCallers.append(caller)
             }
             open[call.name] = nil
-            if let endedAt = record.endedAt { ended.note(call.name, to: record.called, endedAt: endedAt) }
+            if let endedAt = record.endedAt { ended.add(call.name, to: record.called, endedAt: endedAt) }
         }
     }
 
     /// Keeps a call in the table of failed calls while it waits for the carrier's next attempt.
-    private mutating func noteRedial(of call: LedgerCall) {
+    private mutating func recordRedial(of call: LedgerCall) {
         let awaits = call.machine.isOpenToRedial
         guard awaits || call.isKeptForRedial, let pair = RedialPair(call.machine.record) else { return }
         call.isKeptForRedial = awaits

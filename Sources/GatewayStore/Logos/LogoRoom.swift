@@ -32,7 +32,7 @@ extension LogoStore {
         }
     }
 
-    package func noteUse(of names: [String], now: Int64) async throws {
+    package func recordUse(of names: [String], now: Int64) async throws {
         guard !names.isEmpty else { return }
         try await database.write { database in
             for name in names {

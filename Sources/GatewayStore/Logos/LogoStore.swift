@@ -114,7 +114,7 @@ package struct LogoStore: LogoCache {
         }
     }
 
-    package func note(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {
+    package func record(_ result: LogoResult, of url: String, now: Int64, dueAt: Int64) async throws {
         try await remove { database in
             switch result {
             case .unchanged:

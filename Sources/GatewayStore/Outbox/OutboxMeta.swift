@@ -2,6 +2,7 @@
 
 import CallAccounting
 import Foundation
+import Hashing
 
 /// Writes `meta` as JSON for the ledger and the directory; the counterpart of `OutcomeEvent.Meta`'s `Codable`.
 ///
@@ -86,8 +87,7 @@ struct OutboxMeta {
             bytes.append(UInt8(ascii: "\\"))
             bytes.append(byte)
         case 0..<0x20:
-            let hex = String(byte, radix: 16)
-            bytes.append(contentsOf: "\\u00\(byte < 0x10 ? "0" : "")\(hex)".utf8)
+            bytes.append(contentsOf: "\\u00\(Hexadecimal.text([byte]))".utf8)
         default:
             bytes.append(byte)
         }

@@ -118,7 +118,7 @@ extension OutcomeRecorder {
 
     /// Counts a failure and keeps its text; true for another text than before.
     @discardableResult
-    func note(failure error: any Error) -> Bool {
+    func record(failure error: any Error) -> Bool {
         let problem = "\(database.ledgerFile.damage(shownBy: error) ?? error)"
         return shared.withLock { totals in
             totals.failures += 1

@@ -115,7 +115,7 @@ package final class OutcomeRecorder: Sendable {
         do {
             try takeUp(isStart: true)
         } catch {
-            note(failure: error)
+            record(failure: error)
             alarm()
         }
     }
@@ -184,9 +184,9 @@ package final class OutcomeRecorder: Sendable {
                 result.events = journal.batch.events.count
                 let added = try store(&journal, now: (time ?? now()) / 1_000_000)
                 result.events += Int(added)
-                if let tell = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(tell) }
-                if let tell = endedCalls.withLock({ $0 }) {
-                    tell(journal.batch.calls.map(\.machine.record).filter { $0.endedAt != nil })
+                if let report = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(report) }
+                if let report = endedCalls.withLock({ $0 }) {
+                    report(journal.batch.calls.map(\.machine.record).filter { $0.endedAt != nil })
                 }
                 journal.stored(addedEvents: added)
                 ring.release(through: journal.batch.position)

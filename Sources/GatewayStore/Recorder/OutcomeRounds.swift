@@ -65,7 +65,7 @@ struct OutcomeRounds {
         // The walk over a ledger without deletable rows is made once an hour.
         if Self.isDue(lastShrink, after: .seconds(isStuck ? 3_600 : 60), at: time) {
             lastShrink = time
-            report { note(isStuck: try recorder.shrink { goesOn() }.isStuck) }
+            report { record(isStuck: try recorder.shrink { goesOn() }.isStuck) }
         }
     }
 
@@ -88,7 +88,7 @@ struct OutcomeRounds {
     }
 
     /// Logs once that the ledger is above its size, with the reason.
-    private mutating func note(isStuck isSo: Bool) {
+    private mutating func record(isStuck isSo: Bool) {
         if isSo, !isStuck {
             recorder.log.warning(
                 """
@@ -150,7 +150,7 @@ struct OutcomeRounds {
             try step()
             return true
         } catch {
-            let isNews = recorder.note(failure: error)
+            let isNews = recorder.record(failure: error)
             let time = steady()
             if isNews || Self.isDue(alarm.time, after: Self.alarms, at: time) {
                 alarm.time = time

@@ -2,6 +2,7 @@
 
 import BrandingAPI
 import Foundation
+import HostFiles
 import Logging
 
 /// Holds the tokens of a client that signs in instead of sending its API key with each request.
@@ -30,7 +31,7 @@ actor BearerSession {
 
     private let device: String
     private let account: String
-    private let file: PrivateFile
+    private let file: String
     private let logger: Logger
     private let onSignedOut: @Sendable () async -> Void
     private var state: State
@@ -40,10 +41,12 @@ actor BearerSession {
     init(_ settings: BearerSettings, account: String, logger: Logger) {
         device = settings.device.id
         self.account = account
-        file = PrivateFile(path: settings.tokenFile)
+        file = settings.tokenFile
         onSignedOut = settings.onSignedOut
         self.logger = logger
-        let stored = file.read().flatMap { try? JSONDecoder().decode(Tokens.self, from: $0) }
+        let stored = FileManager.default.contents(atPath: file).flatMap {
+            try? JSONDecoder().decode(Tokens.self, from: $0)
+        }
         if let stored, stored.device == device, stored.account == account, Self.isToken(stored.access) {
             state = .signedIn(stored)
         } else {
@@ -92,7 +95,7 @@ actor BearerSession {
         message.guidance =
             "signed out; see that the API key is good and the device registered, then restart herald to sign in again"
         state = .signedOut(message)
-        file.remove()
+        unlink(file)
         logger.error("signed out of the directory, branding stops", metadata: ["reason": "\(message)"])
         await onSignedOut()
     }
@@ -140,10 +143,10 @@ actor BearerSession {
         if case .signedIn(let old) = state { tokens.refresh = tokens.refresh ?? old.refresh }
         state = .signedIn(tokens)
         do {
-            try file.write(try JSONEncoder().encode(tokens))
+            try PrivateFile.write([UInt8](try JSONEncoder().encode(tokens)), to: file)
         } catch {
             logger.warning(
-                "the tokens cannot be kept and hold until the next start", metadata: ["path": "\(file.path)"])
+                "the tokens cannot be kept and hold until the next start", metadata: ["path": "\(file)"])
         }
     }
 

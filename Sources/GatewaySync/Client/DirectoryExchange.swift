@@ -138,7 +138,7 @@ struct DirectoryExchange {
         }
         let isGood = (200..<300).contains(response.status.code)
         let asked = response.headers.first(name: "Retry-After").flatMap { RetryAfter.duration($0, now: time.now()) }
-        rateLimiter.note(response.headers, asked: isGood ? nil : asked, now: time.steady(), wall: time.now())
+        rateLimiter.record(response.headers, asked: isGood ? nil : asked, now: time.steady(), wall: time.now())
         guard isGood || (request.isConditional && response.status == .notModified) else {
             let body = try? await response.body.collect(upTo: settings.responseLimit)
             guard !Task.isCancelled else { throw network("stopped before the response was complete") }

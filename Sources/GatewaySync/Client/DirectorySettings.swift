@@ -2,6 +2,7 @@
 
 import Crypto
 import Foundation
+import Hashing
 
 /// Address, credentials, timeouts and limits of the directory client.
 package struct DirectorySettings: Sendable {
@@ -47,8 +48,7 @@ package struct DirectorySettings: Sendable {
 
     /// Identifies directory and key together without showing the key, in hexadecimal.
     var account: String {
-        SHA256.hash(data: Data("\(address.authority) \(key.value)".utf8)).prefix(16)
-            .map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        Hexadecimal.text(SHA256.hash(data: Data("\(address.authority) \(key.value)".utf8)).prefix(16))
     }
 
     /// True if the directory must prove one of the configured keys.

@@ -28,9 +28,9 @@ package final class DirectoryState: Sendable {
         state.withLock { $0.listeners.append(listener) }
     }
 
-    func note(_ config: DirectoryConfig?) {
+    func record(_ config: DirectoryConfig?) {
         guard let config else { return }
-        tell { state in
+        change { state in
             state.config.mode = config.mode ?? state.config.mode
             state.config.brandingEnabled = config.brandingEnabled ?? state.config.brandingEnabled
             state.config.voipDialerEnabled = config.voipDialerEnabled ?? state.config.voipDialerEnabled
@@ -44,11 +44,11 @@ package final class DirectoryState: Sendable {
         }
     }
 
-    func note(_ remote: RemoteConfiguration?) { tell { $0.remote = remote } }
+    func record(_ remote: RemoteConfiguration?) { change { $0.remote = remote } }
 
-    private func tell(_ change: (inout State) -> Void) {
+    private func change(_ edit: (inout State) -> Void) {
         let listeners = state.withLock { state in
-            change(&state)
+            edit(&state)
             return state.listeners
         }
         for listener in listeners { listener() }

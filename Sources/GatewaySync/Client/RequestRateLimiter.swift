@@ -34,7 +34,7 @@ final class RequestRateLimiter: Sendable {
 
     /// Returns the pause before the next request; zero for none.
     ///
-    /// - Parameter now: seconds of the steady clock, here and in `admit` and `note`.
+    /// - Parameter now: seconds of the steady clock, here and in `admit` and `record`.
     func pause(now: Int64) -> Duration {
         state.withLock { state in
             state.roll(now)
@@ -60,7 +60,7 @@ final class RequestRateLimiter: Sendable {
     /// - Parameters:
     ///   - asked: its `Retry-After`, if it was a refusal.
     ///   - wall: seconds since 1970. The directory may give the end of its window in this clock.
-    func note(_ headers: HTTPHeaders, asked: Duration?, now: Int64, wall: Int64) {
+    func record(_ headers: HTTPHeaders, asked: Duration?, now: Int64, wall: Int64) {
         func number(_ name: String) -> Int64? { headers.first(name: name).flatMap { Int64($0) } }
         state.withLock { state in
             if let asked { state.notBefore = max(state.notBefore, now + asked.components.seconds) }

@@ -25,12 +25,12 @@ struct ConfigRemarks {
     /// - Parameters:
     ///   - obeysVoipDialer: the operator's choice in `directory.voip_dialer_enabled`.
     ///   - now: seconds since 1970.
-    mutating func note(_ config: DirectoryConfig, obeysVoipDialer: Bool, now: Int64) {
-        if let isEnabled = config.voipDialerEnabled { note(voipDialer: isEnabled, obeysVoipDialer, now) }
-        if let status = config.accountStatus { note(status: AccountStatus.normal(status)) }
+    mutating func record(_ config: DirectoryConfig, obeysVoipDialer: Bool, now: Int64) {
+        if let isEnabled = config.voipDialerEnabled { record(voipDialer: isEnabled, obeysVoipDialer, now) }
+        if let status = config.accountStatus { record(status: AccountStatus.normal(status)) }
     }
 
-    private mutating func note(voipDialer isEnabled: Bool, _ obeys: Bool, _ now: Int64) {
+    private mutating func record(voipDialer isEnabled: Bool, _ obeys: Bool, _ now: Int64) {
         guard isEnabled != voipDialer.isEnabled else { return }
         // The value is kept for the next comparison only after it is logged: after the hour the current value is
         // logged.
@@ -53,7 +53,7 @@ struct ConfigRemarks {
         }
     }
 
-    private mutating func note(status: String) {
+    private mutating func record(status: String) {
         guard !status.isEmpty, AccountStatus(status) == .unknown, statuses.count < Self.mostStatuses,
             statuses.insert(status).inserted
         else { return }

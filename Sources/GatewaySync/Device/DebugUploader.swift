@@ -3,6 +3,7 @@
 import BrandingAPI
 package import CallAccounting
 package import Foundation
+import HostFiles
 package import Logging
 import ServiceLifecycle
 import Synchronization
@@ -38,7 +39,7 @@ package final class DebugUploader: Service, Sendable {
     private let device: DeviceIdentity
     private let current: CurrentBranding
     private let content: Content
-    private let file: PrivateFile
+    private let file: String
     private let time: ServiceClock
     private let logger: Logger
     private let due = AsyncEvent()
@@ -51,7 +52,7 @@ package final class DebugUploader: Service, Sendable {
         self.device = device
         self.current = current
         self.content = content
-        file = PrivateFile(path: stateFolder + "/debug-upload.json")
+        file = stateFolder + "/debug-upload.json"
         self.time = time
         self.logger = logger
         client.state.onChange { [due] in due.ring() }
@@ -72,15 +73,17 @@ package final class DebugUploader: Service, Sendable {
     @discardableResult
     func check() async -> Bool {
         guard let gates = client.state.config.debugUI else { return true }
-        if gates.requestUpload == false { file.remove() }
+        if gates.requestUpload == false { unlink(file) }
         guard isOpen(gates) else { return true }
-        let stored = file.read().flatMap { try? JSONDecoder().decode(Latch.self, from: $0) }
+        let stored = FileManager.default.contents(atPath: file).flatMap {
+            try? JSONDecoder().decode(Latch.self, from: $0)
+        }
         guard stored?.isDone != true else { return true }
         let nonce = stored?.nonce ?? UUID().uuidString.lowercased()
         do {
             try keep(Latch(nonce: nonce, isDone: false))
         } catch {
-            logger.warning("no debug upload: its latch cannot be stored", metadata: ["path": "\(file.path)"])
+            logger.warning("no debug upload: its latch cannot be stored", metadata: ["path": "\(file)"])
             return true
         }
         do throws(DirectoryError) {
@@ -105,7 +108,9 @@ package final class DebugUploader: Service, Sendable {
         return Timestamp.seconds(from: end).map { $0 > time.now() } ?? false
     }
 
-    private func keep(_ latch: Latch) throws { try file.write(try JSONEncoder().encode(latch)) }
+    private func keep(_ latch: Latch) throws {
+        try PrivateFile.write([UInt8](try JSONEncoder().encode(latch)), to: file)
+    }
 
     private func upload(_ nonce: String, _ gates: DirectoryConfig.DebugUI) async throws(DirectoryError) -> String {
         let redaction = DebugRedaction(secrets: client.settings.secrets, index: current.load().index)

@@ -94,7 +94,7 @@ package final class RemoteConfigurationService: Service, Sendable {
     }
 
     private func take(_ remote: RemoteConfiguration) {
-        client.state.note(remote)
+        client.state.record(remote)
         var next = Standing()
         if Self.speaks(of: device.platform, remote) {
             next.minimumVersion = remote.minimumVersion.map { ServerText.clean($0) }

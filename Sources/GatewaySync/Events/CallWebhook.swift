@@ -3,6 +3,7 @@
 import AsyncHTTPClient
 import Crypto
 package import Foundation
+import Hashing
 import NIOCore
 import NIOHTTP1
 
@@ -56,9 +57,7 @@ package final class CallWebhook: Sendable {
         var authentication = HMAC<SHA256>(key: secret)
         authentication.update(data: Data("\(now).".utf8))
         authentication.update(data: body)
-        return authentication.finalize().map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        return Hexadecimal.text(authentication.finalize())
     }
 }
 

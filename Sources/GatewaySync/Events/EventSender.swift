@@ -120,7 +120,7 @@ package final class EventSender: Service, Sendable {
         do {
             events = try await outbox.dueEvents(limit: limit, now: time.now())
         } catch {
-            note(failure: "the outbox cannot be read: \(error)")
+            record(failure: "the outbox cannot be read: \(error)")
             return pause()
         }
         guard !events.isEmpty else { return schedule.idle }
@@ -190,7 +190,7 @@ package final class EventSender: Service, Sendable {
 
     /// Takes over the directory's `config` and its gates.
     func obey(_ config: DirectoryConfig, askedAfter closings: Int) async {
-        client.state.note(config)
+        client.state.record(config)
         await publisher.apply(config, askedAfter: closings)
     }
 
@@ -220,7 +220,7 @@ package final class EventSender: Service, Sendable {
     }
 
     func postpone(_ pending: PendingEvent, _ error: DirectoryError) async {
-        note(failure: error.description, asked: error.retryAfter ?? .zero)
+        record(failure: error.description, asked: error.retryAfter ?? .zero)
         let own = schedule.backoff.delay(afterFailures: pending.attempts + 1)
         let wait = max(time.spread(own, by: 0.1), error.retryAfter ?? .zero)
         let until = time.now() + wait.wholeSeconds
@@ -242,7 +242,7 @@ package final class EventSender: Service, Sendable {
             try await Task { try await write() }.value
             return true
         } catch {
-            note(failure: "an event that was \(what) could not be stored: \(error)")
+            record(failure: "an event that was \(what) could not be stored: \(error)")
             return false
         }
     }
@@ -260,7 +260,7 @@ package final class EventSender: Service, Sendable {
     }
 
     /// Counts a failure and logs it unless it equals the last logged one.
-    private func note(failure text: String, asked: Duration = .zero) {
+    private func record(failure text: String, asked: Duration = .zero) {
         let isNews = state.withLock { state in
             state.batchFailed = true
             state.asked = max(state.asked, asked)

@@ -19,7 +19,7 @@ struct HostCircuitBreaker {
     mutating func spoke(_ host: String) { silences[host] = nil }
 
     /// Records a failed fetch from the host.
-    mutating func note(_ problem: LogoProblem, of host: String) {
+    mutating func record(_ problem: LogoProblem, of host: String) {
         switch problem {
         case .timeout, .network, .unresolvable:
             silences[host] = ((silences[host]?.count ?? 0) + 1, problem)

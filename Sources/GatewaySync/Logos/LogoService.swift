@@ -3,6 +3,7 @@
 import Branding
 package import CallAccounting
 import Crypto
+import Hashing
 package import Logging
 import ServiceLifecycle
 import Synchronization
@@ -90,7 +91,7 @@ package final class LogoService: Service, Sendable {
         }
         await noting {
             try await takeOver()
-            try await cache.noteUse(of: traffic.takeUsed(), now: time.now())
+            try await cache.recordUse(of: traffic.takeUsed(), now: time.now())
             try await fetchDue()
             try await cache.tidy(now: time.now())
             try await publishIfChanged()
@@ -147,14 +148,14 @@ package final class LogoService: Service, Sendable {
                 result = .fetched(hash: hash, etag: etag, lastModified: lastModified)
             }
             traffic.countFetch(result == .unchanged ? "unchanged" : "fetched")
-            try await note(result, logo, wait: time.spread(settings.refresh, by: 0.2))
+            try await record(result, logo, wait: time.spread(settings.refresh, by: 0.2))
             if logo.reason != nil { say(.info, "a logo can be fetched again", logo, nil) }
         } catch {
             guard !Task.isCancelled else { return }
             traffic.countFetch(error.reason)
             if case .disk(let text) = error { throw LogoStoreFailure(description: text) }
             let wait = settings.backoff.delay(afterFailures: logo.failures + 1)
-            try await note(
+            try await record(
                 .failed(reason: error.reason, detail: error.description), logo, wait: time.spread(wait, by: 0.2))
             if logo.reason != error.reason { say(.notice, "a logo cannot be fetched", logo, error) }
         }
@@ -169,14 +170,14 @@ package final class LogoService: Service, Sendable {
             state.withLock { $0.silent.spoke(host) }
             return response
         } catch {
-            state.withLock { $0.silent.note(error, of: host) }
+            state.withLock { $0.silent.record(error, of: host) }
             throw error
         }
     }
 
     /// Makes and stores the files of a picture, unless another URL has the same picture.
     private func keep(_ bytes: [UInt8], _ picture: LogoPicture) async throws(LogoProblem) -> String {
-        let hash = SHA256.hash(data: bytes).map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        let hash = Hexadecimal.text(SHA256.hash(data: bytes))
         do {
             if try await cache.has(hash: hash) { return hash }
             let files = try await files(bytes, picture, stem: String(hash.prefix(32)))
@@ -204,10 +205,10 @@ package final class LogoService: Service, Sendable {
         return files
     }
 
-    private func note(_ result: LogoResult, _ logo: DueLogo, wait: Duration) async throws(LogoProblem) {
+    private func record(_ result: LogoResult, _ logo: DueLogo, wait: Duration) async throws(LogoProblem) {
         let now = time.now()
         do {
-            try await cache.note(result, of: logo.url, now: now, dueAt: now + wait.wholeSeconds)
+            try await cache.record(result, of: logo.url, now: now, dueAt: now + wait.wholeSeconds)
         } catch {
             throw .disk("\(error)")
         }

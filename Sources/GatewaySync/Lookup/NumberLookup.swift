@@ -116,7 +116,7 @@ package final class NumberLookup: Service, Sendable {
             let closings = await publisher.closings
             let response = try await client.lookup(number, deviceID: device.id)
             if let config = response?.config { await publisher.apply(config, askedAfter: closings) }
-            guard let record = response.flatMap({ Self.record($0, of: number) }) else { return noteUnknown(number) }
+            guard let record = response.flatMap({ Self.record($0, of: number) }) else { return recordUnknown(number) }
             let isNew = try await store(record)
             state.withLock { state in
                 state.counts.found += 1
@@ -144,7 +144,7 @@ package final class NumberLookup: Service, Sendable {
         return try? item.record()
     }
 
-    private func noteUnknown(_ number: E164Number) {
+    private func recordUnknown(_ number: E164Number) {
         let now = time.steady()
         state.withLock { state in
             state.counts.unknown += 1
@@ -214,7 +214,7 @@ extension DirectoryClient {
         }
         guard !body.isEmpty else { return nil }
         let response = try decode(LookupResponse.self, body)
-        state.note(response.config)
+        state.record(response.config)
         return response
     }
 }

@@ -88,7 +88,7 @@ package actor BrandingPublisher {
     ///
     /// It also opens the gate of a refused key.
     func apply(sync config: DirectoryConfig) async {
-        remarks.note(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
+        remarks.record(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
         await change { config.gates(after: $0) }
     }
 
@@ -102,7 +102,7 @@ package actor BrandingPublisher {
     /// - Parameter closings: `closings` at the time of the request.
     func apply(_ config: DirectoryConfig, askedAfter closings: Int) async {
         let isLate = closings != self.closings
-        remarks.note(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
+        remarks.record(config, obeysVoipDialer: gates.obeysVoipDialer, now: time.now())
         await change { gates in
             var next = config.gates(after: gates)
             next.authorised = gates.authorised

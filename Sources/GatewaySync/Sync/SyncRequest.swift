@@ -43,7 +43,7 @@ extension DirectoryClient {
             var records = SyncIntake(into: intake, maxBody: maxBody)
             for try await part in response.body { try await records.take(part) }
             let sync = try await records.finish()
-            state.note(sync.config)
+            state.record(sync.config)
             return .delivered(
                 sync, tally: records.tally,
                 validator: SyncValidator(

@@ -205,7 +205,7 @@ package final class SyncService: Service, Sendable {
                 state.distrustsValidator = state.distrustsValidator || distrusts
             }
             guard !Task.isCancelled else { return error }
-            await note(error)
+            await record(error)
             return error
         }
     }
@@ -229,7 +229,7 @@ package final class SyncService: Service, Sendable {
         case .unchanged:
             await publisher.apply(sync: DirectoryConfig())
             try await cache.confirm(isFull: isFull, gates: await publisher.gates, now: now)
-            noteUnchanged(isFull: isFull, now: now)
+            recordUnchanged(isFull: isFull, now: now)
             try await publish(stored.generation)
         case .delivered(let response, let tally, let validator):
             try await apply(response, tally, validator, from: intake, isFull: isFull, now: now)
@@ -253,7 +253,7 @@ package final class SyncService: Service, Sendable {
             isFull: isFull, cursor: keepsCursor ? nil : response.syncedAt, validator: validator,
             gates: await publisher.gates, now: now)
         let applied = try await cache.apply(change, from: intake)
-        note(applied, change, tally)
+        record(applied, change, tally)
         try await publish(applied.generation)
         await cache.settle(applied)
         try await acknowledge(response.syncedAt, intake)
@@ -304,7 +304,7 @@ extension SyncService {
     }
 
     /// Records a sync without changes.
-    private func noteUnchanged(isFull: Bool, now: Int64) {
+    private func recordUnchanged(isFull: Bool, now: Int64) {
         let before = state.withLock { state in
             defer { state.succeed(isFull: isFull, now: now, steady: time.steady()) }
             return state.status
@@ -316,7 +316,7 @@ extension SyncService {
             metadata: ["full": "\(isFull)", "unchanged": "true"])
     }
 
-    private func note(_ applied: AppliedSync, _ change: SyncChange, _ tally: SyncTally) {
+    private func record(_ applied: AppliedSync, _ change: SyncChange, _ tally: SyncTally) {
         let before = state.withLock { state in
             let before = state.status
             state.succeed(isFull: change.isFull, now: change.now, steady: time.steady())
@@ -329,7 +329,7 @@ extension SyncService {
             return before
         }
         synced.ring()
-        if change.isFull, tally.usable > 0 { noteLogos(tally) }
+        if change.isFull, tally.usable > 0 { logLogos(tally) }
         if tally.rejected != before.rejected, !tally.rejected.isEmpty {
             let reasons = tally.rejected.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
             logger.warning(
@@ -345,7 +345,7 @@ extension SyncService {
     }
 
     /// Logs once that the whole set has no logo, and again after a set that had one.
-    private func noteLogos(_ tally: SyncTally) {
+    private func logLogos(_ tally: SyncTally) {
         let lacks = tally.withLogo == 0
         let isNews = state.withLock { state in
             defer { state.lacksLogos = lacks }
@@ -359,7 +359,7 @@ extension SyncService {
             """, metadata: ["records": "\(tally.usable)"])
     }
 
-    private func note(_ error: any Error) async {
+    private func record(_ error: any Error) async {
         let isUnauthorised = if case .unauthorised = error as? DirectoryError { true } else { false }
         if isUnauthorised { await publisher.closeUnauthorised() }
         let text = (error as? DirectoryError)?.description ?? "the sync could not be stored: \(error)"

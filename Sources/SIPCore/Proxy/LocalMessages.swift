@@ -88,7 +88,7 @@ package enum LocalMessages {
         out.append(" SIP/2.0")
         if let top = via.topVia {
             out.append("\r\nVia: ")
-            out.append(top.value.extent, of: via)
+            appendSentVia(top.value, of: via, to: &out)
         }
         for field in invite.headers where field.name == .route {
             appendField("\r\nRoute: ", field, of: invite, to: &out)
@@ -108,6 +108,26 @@ package enum LocalMessages {
         }
         out.append("\r\nContent-Length: 0\r\n\r\n")
         return out
+    }
+
+    /// The topmost Via as the gateway sent it: a response brings what its sender added (RFC 3261 §17.1.1.3, RFC 3581 §4).
+    private static func appendSentVia(_ via: ViaValue, of message: SIPMessage, to out: inout [UInt8]) {
+        var added: [Range<Int>] = []
+        if let received = via.received {
+            let start = message.bytes[..<received.lowerBound].lastIndex(of: UInt8(ascii: ";"))
+            added.append((start ?? received.lowerBound)..<received.upperBound)
+        }
+        if let rport = via.rport, !rport.isEmpty,
+            let equals = message.bytes[..<rport.lowerBound].lastIndex(of: UInt8(ascii: "="))
+        {
+            added.append(equals..<rport.upperBound)
+        }
+        var position = via.extent.lowerBound
+        for range in added.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            out.append(position..<range.lowerBound, of: message)
+            position = range.upperBound
+        }
+        out.append(position..<via.extent.upperBound, of: message)
     }
 
     /// The Via fields of a request, the topmost with received and rport filled in.
@@ -133,10 +153,10 @@ package enum LocalMessages {
     ) {
         out.append("\r\nVia: ")
         var position = field.lowerBound
-        let note = ReceivedParameters(of: source, in: bytes, via: top)
-        note.forEachPart { part in
+        let received = ReceivedParameters(of: source, in: bytes, via: top)
+        received.forEachPart { part in
             out.append(position..<part.range.lowerBound, of: bytes)
-            note.append(part, of: bytes, to: &out)
+            received.append(part, of: bytes, to: &out)
             position = part.range.upperBound
         }
         out.append(position..<field.upperBound, of: bytes)

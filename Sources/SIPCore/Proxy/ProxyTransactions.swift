@@ -147,7 +147,8 @@ package final class ProxyTransactions<User: TransactionUser> {
     /// §9.1).
     package func cancel(_ transaction: ProxyTransaction, with request: SIPMessage?, at now: Moment) {
         self.now = now
-        if transaction.receivedCancel == nil { transaction.receivedCancel = request }
+        // After a final response no CANCEL leaves that could carry its reasons.
+        if transaction.isPending, transaction.receivedCancel == nil { transaction.receivedCancel = request }
         perform(transaction.client.receive(.cancel), .client, transaction, nil)
         weigh(transaction)
     }

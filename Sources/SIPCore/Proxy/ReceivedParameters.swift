@@ -22,7 +22,8 @@ struct ReceivedParameters {
         let differs = claimed.map { !$0.hasSameHost(as: source) } ?? true
         let hasOtherForms = source.isIPv6 || bytes[via.host.lowerBound] == UInt8(ascii: "[")
         written = differs || hasOtherForms ? nil : via.host
-        if let rport = via.rport, rport.isEmpty {
+        // A port that the sender wrote itself is replaced, as an address is: responses go to the source (RFC 3581 §4).
+        if let rport = via.rport {
             port = Part(range: rport, lead: Self.equals(rport, in: bytes), isPort: true)
         }
         if let received = via.received {

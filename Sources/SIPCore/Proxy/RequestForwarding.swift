@@ -3,12 +3,12 @@
 /// The edits every forwarded request gets: Via, received and rport, Max-Forwards, Record-Route (RFC 3261 §16.6).
 package enum RequestForwarding {
     /// Writes the sender's address into the topmost Via: received and rport (RFC 3261 §18.2.1, RFC 3581 §4).
-    package static func noteSource(
+    package static func markSource(
         _ source: PeerAddress, in message: SIPMessage, via: ViaValue, into splices: inout Splices
     ) {
         let bytes = message.bytes
-        let note = ReceivedParameters(of: source, in: bytes.span, via: via)
-        note.forEachPart { part in splices.replace(part.range) { note.append(part, of: bytes.span, to: &$0) } }
+        let received = ReceivedParameters(of: source, in: bytes.span, via: via)
+        received.forEachPart { part in splices.replace(part.range) { received.append(part, of: bytes.span, to: &$0) } }
     }
 
     /// Adds the proxy's own Via in front of a field, which must be the topmost Via or above it (RFC 3261 §16.6 step 8).

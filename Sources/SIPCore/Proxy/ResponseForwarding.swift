@@ -24,10 +24,10 @@ package enum ResponseForwarding {
         let transport = via.transport(in: message) ?? .udp
         var port = via.port ?? transport.defaultPort
         if !transport.isReliable, let rport = via.rport, let number = DecimalNumber.read(message.bytes, rport),
-            let told = UInt16(exactly: number),
-            told > 0
+            let rportNumber = UInt16(exactly: number),
+            rportNumber > 0
         {
-            port = told
+            port = rportNumber
         }
         let host = via.received.map { message[$0] } ?? message[via.host]
         return PeerAddress(host: host, port: port)

@@ -30,11 +30,12 @@ package struct RouteSet: Sendable {
         var target = message.requestURI
         var found: RouteCookie?
         var left = values[...]
-        if let uri = requestTarget, uri.parameter("lr") != nil, Self.isOwn(uri, sockets), let last = left.last,
-            let lastTarget = SIPURI(message.bytes, last.uri)
+        // The gateway's entries have no user: with one it is a number that the request is for.
+        if let uri = requestTarget, uri.user.isEmpty, uri.parameter("lr") != nil, Self.isOwn(uri, sockets),
+            let last = left.last, let lastTarget = SIPURI(message.bytes, last.uri)
         {
             found = cookie(in: uri)
-            target = last.uri
+            target = Self.withoutHeaders(last.uri, in: message.bytes)
             requestTarget = lastTarget
             left.removeLast()
         }
@@ -50,7 +51,7 @@ package struct RouteSet: Sendable {
         self.nextHop = isRouted ? nextHop : requestTarget
         var newTarget = target
         if let first = left.first, let uri = nextHop, uri.parameter("lr") == nil {
-            newTarget = first.uri
+            newTarget = Self.withoutHeaders(first.uri, in: message.bytes)
             left.removeFirst()
             splices.insert(at: values[values.endIndex - 1].field.end) { out in
                 out.append("Route: <")
@@ -62,6 +63,13 @@ package struct RouteSet: Sendable {
             splices.replace(message.requestURI) { $0.append(newTarget, of: message) }
         }
         RouteValue.keep(left.indices, of: values, into: &splices)
+    }
+
+    /// The URI without its header fields, which a Request-URI must not have (RFC 3261 §19.1.1).
+    private static func withoutHeaders(_ uri: Range<Int>, in bytes: [UInt8]) -> Range<Int> {
+        let host = bytes[uri].lastIndex(of: UInt8(ascii: "@")) ?? uri.lowerBound
+        let end = bytes[host..<uri.upperBound].firstIndex(of: UInt8(ascii: "?")) ?? uri.upperBound
+        return uri.lowerBound..<end
     }
 
     private static func isOwn(_ uri: SIPURI, _ sockets: [LocalSocket]) -> Bool {

@@ -80,7 +80,7 @@ package protocol SIPElement: AnyObject {
     /// 1 is full by the gateway's measure; the kernel may hold some more.
     var filling: Double { get set }
     /// Counts a datagram that the kernel cut or could not send.
-    func note(_ trouble: TransportTrouble)
+    func record(_ trouble: TransportTrouble)
     /// Handles a message that could not be delivered.
     func sendFailed(_ token: DeliveryToken, at now: Moment)
     /// Handles a datagram that an ICMP message returned (RFC 3261 §18.4); the bytes are the returned part of it.

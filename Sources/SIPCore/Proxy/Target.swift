@@ -97,7 +97,7 @@ package struct TargetGroup: Sendable {
     }
 
     /// True when one of its targets has the address.
-    package func stand(at address: PeerAddress, anyPort: Bool) -> Bool {
+    package func hasTarget(at address: PeerAddress, anyPort: Bool) -> Bool {
         targets.contains { anyPort ? $0.address.with(port: address.port) == address : $0.address == address }
     }
 

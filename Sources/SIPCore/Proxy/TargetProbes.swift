@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import Hashing
+
 /// Schedules the OPTIONS that probe targets (RFC 3261 §11), and matches their responses.
 ///
 /// Pure; time is an argument. Each target is probed once an interval, spread over time. Over UDP a probe without response is
@@ -138,8 +140,8 @@ package enum ProbeRequest {
     package static func number(ofBranch text: ArraySlice<UInt8>, secret: Secret) -> UInt64? {
         let length = prefix.utf8CodeUnitCount
         guard text.count == length + 32, text.prefix(length).equalsIgnoringCase(prefix),
-            let number = UInt64(String(decoding: text.dropFirst(length).prefix(16), as: UTF8.self), radix: 16),
-            let seal = UInt64(String(decoding: text.suffix(16), as: UTF8.self), radix: 16),
+            let number = Hexadecimal.read(text.dropFirst(length).prefix(16)),
+            let seal = Hexadecimal.read(text.suffix(16)),
             seal == Self.seal(number, secret)
         else { return nil }
         return number

@@ -66,12 +66,12 @@ package final class TargetState: Sendable {
     /// Records that it left a call without any response for so many milliseconds.
     ///
     /// Ignored if it responded to another call or a probe meanwhile: then this one call keeps it silent.
-    package func noteSilence(of waited: UInt64, at now: UInt64) {
-        if lastReceivedAt.map({ $0 + waited < now }) ?? true { note(.silent, at: now) }
+    package func recordSilence(of waited: UInt64, at now: UInt64) {
+        if lastReceivedAt.map({ $0 + waited < now }) ?? true { record(.silent, at: now) }
     }
 
     /// Records an event of the target.
-    package func note(_ event: TargetHealth.Event, at now: UInt64) {
+    package func record(_ event: TargetHealth.Event, at now: UInt64) {
         if event == .responded { lastResponse.store(now, ordering: .relaxed) }
         if event == .probeSucceeded { lastProbeResponse.store(now, ordering: .relaxed) }
         if isSpotless.load(ordering: .relaxed), event == .responded { return }

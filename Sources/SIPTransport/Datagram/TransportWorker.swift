@@ -187,7 +187,7 @@ package final class TransportWorker: Sendable {
                 let datagram = batch.received(index)
                 let bytes = UnsafeBufferPointer(start: UnsafePointer(datagram.data), count: Int(datagram.length))
                 if datagram.truncated != 0 {
-                    element.note(.truncated)
+                    element.record(.truncated)
                 } else {
                     element.receive(bytes.span, by: Flow(source: PeerAddress(datagram), socket: position), at: now)
                 }
@@ -229,7 +229,7 @@ package final class TransportWorker: Sendable {
                 end += 1
             }
             start += DatagramBatch.send(batch.sending[start..<end], on: socket.descriptor) { datagram, errno in
-                element.note(.unsent(errno: errno))
+                element.record(.unsent(errno: errno))
                 if datagram.token != .none, errno != EAGAIN { element.sendFailed(datagram.token, at: now) }
             }
         }

@@ -194,7 +194,7 @@ final class StreamConnection: ChannelInboundHandler {
     func channelInactive(context: ChannelHandlerContext) {
         // Messages received before the end count. There is no second try.
         if !isRefused { offer() }
-        if !isSecured, !isClosing { tellTrouble(NIOSSLError.uncleanShutdown) }
+        if !isSecured, !isClosing { reportTrouble(NIOSSLError.uncleanShutdown) }
         hub.closed(self)
         channel = nil
         failEarly()
@@ -206,7 +206,7 @@ final class StreamConnection: ChannelInboundHandler {
         // In TLS 1.3, a far end rejects the gateway's certificate after its side of the handshake has ended.
         var isAlert = false
         if case BoringSSLError.sslError = error { isAlert = true }
-        if !isSecured || isAlert { tellTrouble(error) }
+        if !isSecured || isAlert { reportTrouble(error) }
         isClosing = true
         context.close(promise: nil)
     }
@@ -216,7 +216,7 @@ final class StreamConnection: ChannelInboundHandler {
         return certificate?.proves(provenName) ?? false
     }
 
-    private func tellTrouble(_ error: any Error) { hub.trouble(StreamTrouble(self, error, hub.limits), of: self) }
+    private func reportTrouble(_ error: any Error) { hub.trouble(StreamTrouble(self, error, hub.limits), of: self) }
 
     /// Extracts the complete messages.
     private func gather(_ channel: any Channel) {

@@ -77,24 +77,24 @@ struct ReportedTroubles {
     /// Beyond it failures are reported again.
     private static let most = 256
 
-    private var told: [Way: String] = [:]
+    private var reported: [Way: String] = [:]
     private var lastTime: NIODeadline?
 
     /// True if the failure must be reported now.
     mutating func isNews(_ trouble: StreamTrouble, _ now: NIODeadline = .now()) -> Bool {
         let way = Way(remote: trouble.remote, isMade: trouble.isMade)
-        guard told[way] != trouble.reason else { return false }
+        guard reported[way] != trouble.reason else { return false }
         // Left for the next failure: an unstable far end must not fill the log.
         if let lastTime, now - lastTime < .seconds(1) { return false }
         lastTime = now
-        if told.count >= Self.most { told.removeAll() }
-        told[way] = trouble.reason
+        if reported.count >= Self.most { reported.removeAll() }
+        reported[way] = trouble.reason
         return true
     }
 
     /// Records a successful connection.
     mutating func over(_ remote: PeerAddress, isMade: Bool) {
-        guard !told.isEmpty else { return }
-        told[Way(remote: isMade ? remote : remote.with(port: 0), isMade: isMade)] = nil
+        guard !reported.isEmpty else { return }
+        reported[Way(remote: isMade ? remote : remote.with(port: 0), isMade: isMade)] = nil
     }
 }

@@ -97,7 +97,7 @@ struct EventMinterTests {
     }
 
     @Test(arguments: PassThroughReason.allCases)
-    func `an unbranded call tells the directory nothing but that its gates were closed`(reason: PassThroughReason) {
+    func `an unbranded call reports to the directory nothing but closed gates`(reason: PassThroughReason) {
         var call = call
         call.reason = reason
         let record = record([call.invite(), call.provisional(180, at: 1), call.answered(at: 2), call.bye(at: 3)])

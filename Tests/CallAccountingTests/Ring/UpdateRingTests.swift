@@ -2,7 +2,7 @@
 
 import Branding
 import Foundation
-import HeraldTesting
+import TestFixtures
 import Testing
 
 @testable import CallAccounting
@@ -29,7 +29,7 @@ final class RingFolder {
     }
 }
 
-@Suite("Signal ring")
+@Suite("Update ring")
 struct UpdateRingTests {
     private let folder = RingFolder()
     private let call = ScriptedUpdates()
@@ -275,7 +275,7 @@ struct UpdateRingTests {
 
     @Test(
         arguments: [
-            (0, 0x1234, "does not begin as a signal ring"), (8, 9, "is of version 9"), (16, 15, "has a damaged header"),
+            (0, 0x1234, "does not begin as a update ring"), (8, 9, "is of version 9"), (16, 15, "has a damaged header"),
             (24, 7, "has a damaged header"), (128, 99, "has a damaged header"),
         ] as [(UInt64, UInt64, String)])
     func `a file that is no ring of this version is set aside and said`(
@@ -302,7 +302,7 @@ struct UpdateRingTests {
         let ring = try UpdateRing(path: folder.path, capacity: 16)
         #expect(
             ring.opening
-                == .replaced(setAside: folder.path + ".aside", problem: "is 10 bytes long, which no signal ring is"))
+                == .replaced(setAside: folder.path + ".aside", problem: "is 10 bytes long, which no update ring is"))
     }
 
     @Test func `another size takes effect once the ring is empty`() throws {

@@ -13,7 +13,7 @@ struct AdmissionTests {
         #expect(granted == 5 + 1000 - 1)
     }
 
-    @Test func `what is refused hears in how many seconds to come back`() {
+    @Test func `a refused request gets the seconds to wait`() {
         let limit = RateLimit(perSecond: 0.25, burst: 1)
         #expect(limit.take(at: 1000) == nil)
         #expect(limit.take(at: 1000) == 4)

@@ -7,11 +7,11 @@ import Testing
 
 @Suite("ACKs of shed calls are known by their To tags")
 struct RefusalTagsTests {
-    @Test func `a tag is taken once, a tag nobody noted never`() {
+    @Test func `a recorded tag is taken once, another never`() {
         var tags = RefusalTags()
         #expect(tags.isEmpty)
         let before = tags.takes(7)
-        tags.note(7, of: Branch(token: 1))
+        tags.record(7, of: Branch(token: 1))
         // What an empty place holds is no tag; the transaction of a later attempt may respond with the same tag.
         let taken = [0, 8, 7, 7].map { (tag: UInt64) in tags.takes(tag) }
         #expect(!before)

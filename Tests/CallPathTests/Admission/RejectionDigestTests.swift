@@ -132,7 +132,7 @@ struct RejectionDigestTests {
         )
     }
 
-    @Test func `the status page has the words of the log, and times in seconds`() throws {
+    @Test func `the status page has the texts of the log, and times in seconds`() throws {
         let shown = GatewayStatus.Rejected(unknown(count: 3))
         let json = try JSONEncoder().encode(shown)
         let fields = try #require(try JSONSerialization.jsonObject(with: json) as? [String: Any])

@@ -62,7 +62,7 @@ struct HeaderValuesTests {
         (";verstat=Passed", true), (";VerStat", true), ("vverstat", true), ("ververstat", true), ("verstat", true),
         ("versta", false), ("verst at", false), ("", false), ("v", false), ("erstat", false),
     ])
-    func `a word that isPresent anywhere is found, in either case`(field: String, isThere: Bool) {
+    func `a token anywhere is found, in either case`(field: String, isThere: Bool) {
         let bytes = Array("v\(field)erstat".utf8)
         #expect(bytes.mentions("verstat", in: 1..<(1 + field.utf8.count)) == isThere)
     }

@@ -111,7 +111,7 @@ struct MutatedMessageTests {
             let branch = Branch(of: message, via: via.value, sender: 1, secret: secret)
             let marks = HopMarks(branch: branch, of: message, secret: secret)
             RequestForwarding.addVia(socket, marks, before: via.field, into: &splices)
-            RequestForwarding.noteSource(source, in: message, via: via.value, into: &splices)
+            RequestForwarding.markSource(source, in: message, via: via.value, into: &splices)
             _ = ResponseForwarding.destination(of: via.value, in: message)
             _ = via.value.branch.flatMap { Branch(message[$0]) }
             var back = Splices()

@@ -93,7 +93,7 @@ struct SIPMessageIndexTests {
         ("X-Fro: a", .other, "a"), ("Call_ID: a", .other, "a"), ("Subject:", .other, ""), ("s:  a b\t ", .other, "a b"),
         ("Subject: a\r\n\tb\r\n  c", .other, "a\r\n\tb\r\n  c"), ("Subject:\r\n a", .other, "a"), ("To:\r\n ", .to, ""),
     ])
-    func `a field is known by its name, its value is cut out as it stands`(
+    func `a field is known by its name, its value is cut out as it is`(
         line: String, name: HeaderName, value: String
     ) throws {
         // §7.3.1: names without case, white space before the colon, folds; §7.3.3: compact forms.

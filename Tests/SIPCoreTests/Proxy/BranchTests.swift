@@ -73,7 +73,7 @@ struct BranchTests {
             ]),
     ]
 
-    @Test func `whatever tells transactions apart tells branches apart`() throws {
+    @Test func `transactions that differ have branches that differ`() throws {
         let all = try [Self.branch(), Self.branch(sender: 2)] + Self.others.map { try Self.branch($0.changes) }
         #expect(Set(all).count == all.count)
     }

@@ -75,12 +75,12 @@ struct LoneTargetTests {
         #expect(health.changedAt == 2_000)
     }
 
-    @Test func `a targetState knows when it last heard of its target`() {
+    @Test func `a target state has the time of the last message of its target`() {
         let targetState = TargetState(name: "office", rules: TargetHealthRules())
         #expect(targetState.lastReceivedAt == nil)
-        targetState.note(.probeSucceeded, at: 7)
+        targetState.record(.probeSucceeded, at: 7)
         #expect(targetState.lastReceivedAt == 7)
-        targetState.note(.responded, at: 9)
+        targetState.record(.responded, at: 9)
         #expect(targetState.lastReceivedAt == 9)
     }
 
@@ -88,8 +88,8 @@ struct LoneTargetTests {
         var rules = TargetHealthRules()
         (rules.probes, rules.trustsSilence) = (false, false)
         let targetState = TargetState(name: "office", rules: rules)
-        targetState.note(.probeSucceeded, at: 1)
-        for round in 1...3 as ClosedRange<UInt64> { targetState.note(.probeFailed, at: round * 10_000) }
+        targetState.record(.probeSucceeded, at: 1)
+        for round in 1...3 as ClosedRange<UInt64> { targetState.record(.probeFailed, at: round * 10_000) }
         #expect(targetState.state.state == .down && !targetState.isFit(at: 90_000))
     }
 }

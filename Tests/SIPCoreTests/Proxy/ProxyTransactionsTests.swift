@@ -4,7 +4,7 @@ import SIPCore
 import SeededRandom
 import Testing
 
-/// An owner that forwards every response unchanged, and sends 408 for a silent target.
+/// An owner that forwards every response unchanged, and sends 408 for a silent target and 500 for an unreachable one.
 final class PassingUser: TransactionUser {
     let table: ProxyTransactions<PassingUser>
     var delivered: [Int] = []
@@ -23,16 +23,19 @@ final class PassingUser: TransactionUser {
 
     func targetTimedOut(_ transaction: ProxyTransaction, at now: Moment) {
         timeouts += 1
+        respond(408, to: transaction, at: now)
+    }
+
+    private func respond(_ status: Int, to transaction: ProxyTransaction, at now: Moment) {
         guard let request = transaction.pendingRequest else { return }
         let bytes = LocalMessages.response(
-            to: request, status: 408, phrase: "Request Timeout", toTag: 1, source: transaction.flow.source)
-        table.respond(408, bytes, in: transaction, at: now)
+            to: request, status: status, phrase: "No Response", toTag: 1, source: transaction.flow.source)
+        table.respond(status, bytes, in: transaction, at: now)
     }
-}
 
-extension PassingUser {
     func targetUnreachable(_ transaction: ProxyTransaction, at now: Moment) {
         unreachable += 1
+        respond(500, to: transaction, at: now)
     }
 }
 
@@ -47,7 +50,12 @@ struct ProxyRun {
     var now = Moment(milliseconds: 1_000_000, wallMicroseconds: 0)
 
     /// Opens and forwards a request, and forgets what that sent unless asked to keep it.
-    init(_ method: String = "INVITE", more: [(name: String, line: String?)] = [], keepsStart: Bool = false) throws {
+    ///
+    /// - Parameter isReliable: true for streams on both sides.
+    init(
+        _ method: String = "INVITE", more: [(name: String, line: String?)] = [], keepsStart: Bool = false,
+        isReliable: Bool = false
+    ) throws {
         table = ProxyTransactions(timers: .standard, capacity: 2, now: now)
         user = PassingUser(table)
         let changes: [(name: String, line: String?)] = [
@@ -58,9 +66,11 @@ struct ProxyRun {
         let branch = Branch(of: request, via: via.value, sender: 1, secret: Secret(key0: 1, key1: 2))
         transaction = ProxyTransaction(
             branch: branch, request: request, flow: Flow(source: Self.source, socket: 0),
-            payload: RouteCookie.Payload(mark: 0), call: (0, 0), originalFrom: [])
+            transport: isReliable ? .tcp : .udp, payload: RouteCookie.Payload(mark: 0), call: (0, 0),
+            originalFrom: [])
         table.open(transaction, at: now)
-        table.forward(transaction, as: request.bytes, to: NextHop(address: Self.target, socket: 1), at: now)
+        let target = NextHop(address: Self.target, socket: 1, isReliable: isReliable)
+        table.forward(transaction, as: request.bytes, to: target, at: now)
         if !keepsStart { table.outgoing = [] }
     }
 
@@ -211,7 +221,7 @@ struct ProxyTransactionsTests {
         #expect(try run.respond(487) == ["down ACK", "up 487"])
     }
 
-    @Test func `a silent target is tried for 32 seconds, then the owner is told`() throws {
+    @Test func `a silent target is tried for 32 seconds, then the owner gets a timeout`() throws {
         var run = try ProxyRun()
         // §17.1.1.2: timer A at 0.5, 1.5, 3.5, 7.5, 15.5 and 31.5 s, timer B at 32 s.
         #expect(run.wait(milliseconds: 31_999) == Array(repeating: "down INVITE", count: 6))

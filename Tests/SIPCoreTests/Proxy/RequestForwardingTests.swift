@@ -20,8 +20,8 @@ struct RequestForwardingTests {
         ("SIP/2.0/UDP [198.51.100.7];rport", "SIP/2.0/UDP [198.51.100.7];rport=40000;received=198.51.100.7"),
         ("SIP/2.0/UDP 10.0.0.1;rport;branch=a", "SIP/2.0/UDP 10.0.0.1;rport=40000;branch=a;received=198.51.100.7"),
         ("SIP/2.0/UDP 10.0.0.1;rport=;a", "SIP/2.0/UDP 10.0.0.1;rport=40000;a;received=198.51.100.7"),
-        ("SIP/2.0/UDP 10.0.0.1;rport=5060", "SIP/2.0/UDP 10.0.0.1;rport=5060;received=198.51.100.7"),
-        // A received that the sender wrote itself says nothing.
+        // An rport or a received that the sender wrote itself says nothing.
+        ("SIP/2.0/UDP 10.0.0.1;rport=5060", "SIP/2.0/UDP 10.0.0.1;rport=40000;received=198.51.100.7"),
         ("SIP/2.0/UDP 10.0.0.1;received=10.9.9.9;rport", "SIP/2.0/UDP 10.0.0.1;received=198.51.100.7;rport=40000"),
         ("SIP/2.0/UDP 10.0.0.1;received", "SIP/2.0/UDP 10.0.0.1;received=198.51.100.7"),
         ("SIP/2.0/UDP 10.0.0.1;received=;a", "SIP/2.0/UDP 10.0.0.1;received=198.51.100.7;a"),
@@ -31,11 +31,11 @@ struct RequestForwardingTests {
             "SIP/2.0/UDP a;rport=40000;received=198.51.100.7 , SIP/2.0/UDP b;rport"
         ),
     ])
-    func `the source is noted in the topmost Via`(via: String, noted: String) throws {
+    func `the source is added to the topmost Via`(via: String, noted: String) throws {
         let lines = WireMessage.invite([("Via", "Via: \(via)")])
         let message = try WireMessage.message(lines)
         var splices = Splices()
-        RequestForwarding.noteSource(
+        RequestForwarding.markSource(
             Self.source, in: message, via: try #require(message.topVia).value, into: &splices)
         let expected = WireMessage.invite([("Via", "Via: \(noted)")])
         #expect(splices.applied(to: message.bytes) == WireMessage.bytes(expected))
@@ -46,10 +46,10 @@ struct RequestForwardingTests {
         ("SIP/2.0/UDP [2001:DB8:0::7]:5060;rport", "SIP/2.0/UDP [2001:DB8:0::7]:5060;rport=40000;received=2001:db8::7"),
         ("SIP/2.0/UDP [2001:db8::8]", "SIP/2.0/UDP [2001:db8::8];received=2001:db8::7"),
     ])
-    func `an IPv6 source is noted without brackets`(via: String, noted: String) throws {
+    func `an IPv6 source is added without brackets`(via: String, noted: String) throws {
         let message = try WireMessage.message(WireMessage.invite([("Via", "Via: \(via)")]))
         var splices = Splices()
-        RequestForwarding.noteSource(
+        RequestForwarding.markSource(
             Self.source6, in: message, via: try #require(message.topVia).value, into: &splices)
         #expect(message.text(with: splices).contains("\r\nVia: \(noted)\r\n"))
     }
@@ -73,7 +73,7 @@ struct RequestForwardingTests {
         #expect(message.text(with: splices).contains("\r\nMax-Forwards: 70\r\nVia: "))
     }
 
-    @Test func `Via and Record-Route stand above those that are there`() throws {
+    @Test func `Via and Record-Route are above the present ones`() throws {
         // §16.6 steps 4 and 8; some senders write Record-Route before Via.
         let lines = WireMessage.invite([("INVITE", nil)])
         let message = try WireMessage.message(

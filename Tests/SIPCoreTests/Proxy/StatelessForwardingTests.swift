@@ -18,7 +18,7 @@ struct StatelessForwardingTests {
         let marks = HopMarks(branch: try branch(message), of: message, secret: secret)
         var splices = Splices()
         RequestForwarding.addVia(socket, marks, before: message.headers[0], into: &splices)
-        RequestForwarding.noteSource(
+        RequestForwarding.markSource(
             PeerAddress(ipv4: 0xc633_6407, port: 5060), in: message, via: try #require(message.topVia).value,
             into: &splices)
         RequestForwarding.countHop(message, into: &splices)

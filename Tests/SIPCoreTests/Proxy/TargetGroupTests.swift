@@ -21,7 +21,7 @@ struct TargetGroupTests {
         return names
     }
 
-    private func fell(_ target: Target) { for _ in 0..<3 { target.targetState.note(.probeFailed, at: 0) } }
+    private func fell(_ target: Target) { for _ in 0..<3 { target.targetState.record(.probeFailed, at: 0) } }
 
     /// Keys as a hash of Call-IDs would give them.
     private let keys: [UInt64] = {
@@ -44,7 +44,7 @@ struct TargetGroupTests {
         #expect(abs(Double(first) / Double(keys.count) - share) < 0.02)
     }
 
-    @Test func `the same call meets the same target, and each target comes once`() {
+    @Test func `the same call gets the same target, and each target comes once`() {
         let group = TargetGroup(name: "g", targets: ["a", "b", "c"].map { target($0) })
         for key in keys.prefix(200) {
             #expect(order(group, key) == order(group, key))
@@ -74,7 +74,7 @@ struct TargetGroupTests {
         #expect(order(group, 7).count == 16)
     }
 
-    @Test func `the sixteen that are tried are the best, RFC 2782, wherever they stand in the list`() {
+    @Test func `the sixteen that are tried are the best, RFC 2782, wherever they are in the list`() {
         let spare = (0..<16).map { target("t\($0)", priority: 1) }
         for place in [0, 7, 16] {
             var targets = spare

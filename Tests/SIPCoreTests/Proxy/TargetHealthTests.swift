@@ -117,7 +117,7 @@ struct TargetHealthTests {
         #expect(health.probesToRise == 2)
     }
 
-    @Test func `each change is told once`() {
+    @Test func `each change is reported once`() {
         var (health, now) = after([.probeFailed, .probeFailed])
         now += 1000
         #expect(health.receive(.probeFailed, at: now) == .down)
@@ -146,21 +146,21 @@ struct TargetHealthTests {
     @Test func `after a reload a target goes by the new rules, and waits for no probe that nobody sends`() {
         let board = TargetRegistry()
         let targetState = board.targetState("office", rules: TargetHealthRules())
-        for _ in 0..<2 { targetState.note(.silent, at: 1000) }
+        for _ in 0..<2 { targetState.record(.silent, at: 1000) }
         #expect(!targetState.isUp(at: .max - 1))
         var rules = TargetHealthRules()
         (rules.probes, rules.retrial) = (false, 500)
         _ = board.targetState("office", rules: rules)
         #expect(!targetState.isUp(at: 1499) && targetState.isUp(at: 1500))
-        targetState.note(.responded, at: 1500)
+        targetState.record(.responded, at: 1500)
         #expect(targetState.state.state == .up)
     }
 
-    @Test func `a targetState tells everybody the same and its owner each change`() {
+    @Test func `a target state is the same for all readers, and its owner gets each change`() {
         let board = TargetRegistry()
         let targetState = board.targetState("office 192.0.2.20:5060", rules: TargetHealthRules())
         #expect(targetState === board.targetState("office 192.0.2.20:5060", rules: TargetHealthRules()))
-        for _ in 0..<3 { targetState.note(.probeFailed, at: 5) }
+        for _ in 0..<3 { targetState.record(.probeFailed, at: 5) }
         #expect(!targetState.isUp(at: .max - 1))
         #expect(targetState.state.state == .down)
         board.keep([])

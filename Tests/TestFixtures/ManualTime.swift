@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package import GatewaySync
 import Synchronization
 
 /// A clock that moves only when a test advances it.
@@ -35,8 +34,8 @@ package final class ManualTime: Sendable {
         }
     }
 
-    /// The first second, unless a test asks for another.
-    package static let start: Int64 = 1_700_000_000
+    /// The first second, unless a test sets another: 2026-01-01T00:00:00Z.
+    package static let start: Int64 = 1_767_225_600
 
     private let state = Mutex(State())
     private let start: Int64
@@ -48,13 +47,13 @@ package final class ManualTime: Sendable {
         self.passesByItself = passesByItself
     }
 
-    /// The clock for the code under test, without random spread.
-    package var clock: ServiceClock {
-        ServiceClock(now: { self.now }, sleep: { try await self.sleep($0) }, chance: { 0.5 })
-    }
-
     /// Seconds since 1970.
-    package var now: Int64 { start + state.withLock { $0.elapsed.components.seconds } }
+    ///
+    /// A test that sets them moves the clock, also backwards.
+    package var now: Int64 {
+        get { start + state.withLock { $0.elapsed.components.seconds } }
+        set { advance(by: .seconds(newValue - now)) }
+    }
 
     /// Every sleep that was asked for, in order.
     package var asked: [Duration] { state.withLock { $0.asked } }
@@ -86,7 +85,8 @@ package final class ManualTime: Sendable {
         }
     }
 
-    private func sleep(_ duration: Duration) async throws {
+    /// Sleeps until a test has advanced the clock by `duration`.
+    package func sleep(_ duration: Duration) async throws {
         if passesByItself {
             state.withLock {
                 $0.asked.append(duration)

@@ -16,9 +16,13 @@ package final class TemporaryFolder: Sendable {
 
     /// Writes a file in the folder and returns its path.
     @discardableResult
-    package func write(_ text: String, to name: String) throws -> String {
+    package func write(_ text: String, to name: String) throws -> String { try write(Array(text.utf8), to: name) }
+
+    /// Writes a file in the folder and returns its path.
+    @discardableResult
+    package func write(_ bytes: [UInt8], to name: String) throws -> String {
         let file = path + "/" + name
-        try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
         return file
     }
 }

@@ -10,7 +10,7 @@ extension ProxyCore {
     func refuse(_ arrival: Arrival, _ refusal: Refusal) {
         counters.add(.requestsRefused)
         if arrival.message.method == .ack {
-            return shared.noteRejection(
+            return shared.recordRejection(
                 of: arrival.message, by: arrival.flow, 0, for: .brokenRule, phrase: refusal.phrase, settings,
                 at: arrival.now)
         }
@@ -20,31 +20,31 @@ extension ProxyCore {
     /// Sends the response to a rejected request without keeping any state, and leaves a record.
     func reject(_ arrival: Arrival, _ refusal: Refusal, for cause: Rejection.Cause) {
         respond(to: arrival, refusal)
-        shared.noteRejection(
+        shared.recordRejection(
             of: arrival.message, by: arrival.flow, refusal.status, for: cause, phrase: refusal.phrase, settings,
             at: arrival.now)
     }
 
     /// Leaves a record of a request for which no target is up.
-    func noteNoTarget(for request: SIPMessage, of transaction: ProxyTransaction, at now: Moment) {
-        shared.noteRejection(of: request, by: transaction.flow, 503, for: .noTarget, settings, at: now)
+    func recordNoTarget(for request: SIPMessage, of transaction: ProxyTransaction, at now: Moment) {
+        shared.recordRejection(of: request, by: transaction.flow, 503, for: .noTarget, settings, at: now)
     }
 }
 
 extension GatewayShared {
     /// Leaves a record of a message that was rejected with `status`, or dropped where that is 0.
-    func noteRejection(
+    func recordRejection(
         of message: SIPMessage, by flow: Flow, _ status: Int, for cause: Rejection.Cause, phrase: StaticString = "",
         _ settings: GatewaySettings, at now: Moment
     ) {
         let sender = Rejection.Sender(of: flow, settings.topology, at: now)
-        noteRejection(
+        recordRejection(
             of: message, by: flow, status, for: sender == .unknown ? settings.topology.cause(of: flow) : cause,
             phrase: phrase, from: sender, settings, at: now)
     }
 
     /// The same where the sender is known.
-    func noteRejection(
+    func recordRejection(
         of message: SIPMessage, by flow: Flow, _ status: Int, for cause: Rejection.Cause, phrase: StaticString = "",
         from sender: Rejection.Sender, _ settings: GatewaySettings, at now: Moment
     ) {
@@ -56,7 +56,7 @@ extension GatewayShared {
             if cause == .brokenRule { detail = Self.detail(of: message, uri, status) }
         case .response: if let sequence = message.sequence { method = ShortText(message[sequence.method]) }
         }
-        rejections.note(
+        rejections.record(
             Rejection(
                 source: flow.source, transport: settings.topology.transport(of: flow), sender: sender, method: method,
                 responseStatus: UInt16(message.status ?? 0), status: UInt16(status), cause: cause, phrase: phrase,
@@ -64,8 +64,8 @@ extension GatewayShared {
     }
 
     /// Leaves a record of a shed INVITE.
-    func noteShed(by flow: Flow, _ settings: GatewaySettings, at now: Moment) {
-        rejections.note(
+    func recordShed(by flow: Flow, _ settings: GatewaySettings, at now: Moment) {
+        rejections.record(
             Rejection(
                 source: flow.source, transport: settings.topology.transport(of: flow),
                 sender: Rejection.Sender(of: flow, settings.topology, at: now), method: ShortText("INVITE"),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import Branding
 import Foundation
+import HostFiles
 import Testing
 
 @Suite("Atomic file replacement")

@@ -7,11 +7,11 @@ import Foundation
 import SIPCore
 import Testing
 
-@Suite("Strangers and open doors")
-struct StrangerTests {
+@Suite("Unknown peers")
+struct UnknownPeerTests {
     private let stranger = GatewayUnderTest.stranger
 
-    @Test func `a stranger's request is refused 403 at the port its Via names, and counted`() throws {
+    @Test func `an unknown peer's request is refused 403 at the port its Via names, and counted`() throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let out = gateway.receive(request("INVITE"), from: stranger)
         #expect(out.to(stranger).first?.hasPrefix("SIP/2.0 403 Forbidden") == true)
@@ -31,7 +31,7 @@ struct StrangerTests {
     }
 
     @Test(arguments: ["Grandstream GXP", "my friendly-scanner", "Asterisk PBX 22", ""])
-    func `other User-Agents are strangers like any`(agent: String) throws {
+    func `other User-Agents are unknown peers like any`(agent: String) throws {
         let gateway = try GatewayUnderTest(numbers: [])
         let out = gateway.receive(request("OPTIONS", extra: "User-Agent: \(agent)\n"), from: stranger)
         #expect(out.count == 1)

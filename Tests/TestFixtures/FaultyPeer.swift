@@ -4,22 +4,22 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// An HTTP server on a loopback port that responds as badly as a test demands, byte by byte.
+/// An HTTP server on a loopback port that responds as well or as badly as a test demands, byte by byte.
 ///
 /// One thread accepts, one thread per connection reads a request, responds and closes.
-final class FaultyPeer: Sendable {
-    struct Request: Sendable {
-        var method = ""
+package final class FaultyPeer: Sendable {
+    package struct Request: Sendable {
+        package var method = ""
         /// Path and query as they came.
-        var target = ""
+        package var target = ""
         /// Names in lower case.
-        var headers: [String: String] = [:]
-        var body = ""
+        package var headers: [String: String] = [:]
+        package var body = ""
 
-        var path: String { String(target.prefix { $0 != "?" }) }
+        package var path: String { String(target.prefix { $0 != "?" }) }
     }
 
-    enum Response: Sendable {
+    package enum Response: Sendable {
         /// A well-formed response.
         case status(Int, headers: [String: String] = [:], body: String = "")
         /// These bytes, then the end of the connection.
@@ -34,26 +34,26 @@ final class FaultyPeer: Sendable {
         case endless(String)
 
         /// A refusal with the contract's error body, as the directory itself sends it.
-        static func refusal(_ status: Int) -> Response {
+        package static func refusal(_ status: Int) -> Response {
             .status(
                 status, headers: ["Content-Type": "application/json"],
                 body: #"{"success":false,"error":"refused","code":null}"#)
         }
 
-        static func json(_ body: String) -> Response {
+        package static func json(_ body: String) -> Response {
             .status(200, headers: ["Content-Type": "application/json"], body: body)
         }
     }
 
-    let port: UInt16
+    package let port: UInt16
     private let listener: Int32
     private let received = Mutex<[Request]>([])
     private let response: @Sendable (Request, Int) -> Response
 
     /// - Parameter response: gets each request with its position, counted from zero.
-    init(_ response: @escaping @Sendable (Request, Int) -> Response) throws {
+    package init(_ response: @escaping @Sendable (Request, Int) -> Response) throws {
         self.response = response
-        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -69,8 +69,11 @@ final class FaultyPeer: Sendable {
         Thread.detachNewThread { [self] in accept() }
     }
 
-    var url: String { "http://127.0.0.1:\(port)" }
-    var requests: [Request] { received.withLock { $0 } }
+    package var url: String { "http://127.0.0.1:\(port)" }
+    package var requests: [Request] { received.withLock { $0 } }
+
+    /// Ends the server; later connections are refused.
+    package func close() { shutdown(listener, Int32(SHUT_RDWR)) }
 
     private func accept() {
         while true {
@@ -78,11 +81,11 @@ final class FaultyPeer: Sendable {
             guard connection >= 0 else { break }
             Thread.detachNewThread { [self] in serve(connection) }
         }
-        close(listener)
+        Glibc.close(listener)
     }
 
     private func serve(_ connection: Int32) {
-        defer { close(connection) }
+        defer { Glibc.close(connection) }
         guard let request = read(connection) else { return }
         let position = received.withLock { requests in
             requests.append(request)

@@ -2,9 +2,9 @@
 
 import ChildPrograms
 import Foundation
-import HeraldTesting
 import SIPCore
 import SIPTransport
+import TestFixtures
 import Testing
 
 /// Certificates made for a test, in a folder that goes with it.
@@ -39,7 +39,7 @@ final class TestCertificates {
 }
 
 /// A gateway's streams on one TLS address of loopback.
-struct TLSHouse {
+struct TLSEndpoint {
     static let loopback = PeerAddress(ipv4: 0x7F00_0001, port: 0)
     static let text = "INFO sip:a@b SIP/2.0\r\nContent-Length: 0\r\n\r\n"
 
@@ -58,8 +58,8 @@ struct TLSHouse {
         address = try #require(try await streams.start()[0])
     }
 
-    /// Sends one message to another house that is to prove a name.
-    func send(to other: TLSHouse, named name: String) { send(to: other.address, named: name) }
+    /// Sends one message to another endpoint that is to prove a name.
+    func send(to other: TLSEndpoint, named name: String) { send(to: other.address, named: name) }
 
     /// Sends one message to an address that is to prove a name.
     func send(to address: PeerAddress, named name: String) {

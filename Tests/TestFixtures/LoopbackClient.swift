@@ -1,50 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import BrandingAPI
 import Foundation
 import Glibc
 
 /// One response of the server.
-struct ReceivedResponse {
-    var status: Int
+package struct ReceivedResponse: Equatable, Sendable {
+    package var status: Int
     /// Names in lower case.
-    var headers: [String: String]
-    var body: [UInt8]
+    package var headers: [String: String]
+    /// Start line and header lines as they came.
+    package var head: String
+    package var body: [UInt8]
 
-    var text: String { String(decoding: body, as: UTF8.self) }
-
-    func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
-        try JSONDecoder().decode(type, from: Data(body))
-    }
-
-    /// The fields of a JSON object; empty when the body is something else.
-    var object: [String: JSONValue] {
-        guard case .object(let fields) = try? decoded(JSONValue.self) else { return [:] }
-        return fields
-    }
-
-    /// True for the contract's error envelope with a text and this code.
-    func isEnvelope(_ code: String) -> Bool {
-        guard case .string(let message) = object["error"] else { return false }
-        return object["success"] == .bool(false) && object["code"] == .string(code) && !message.isEmpty
-            && headers["content-type"]?.hasPrefix("application/json") == true
-    }
+    package var text: String { String(decoding: body, as: UTF8.self) }
 }
 
 /// A request written to the letter: no library mends a path or a length on the way.
-struct RawRequest: Sendable {
-    var method = "GET"
-    var path: String
-    var headers: [(name: String, value: String)] = []
-    var body: [UInt8] = []
+package struct RawRequest: Sendable {
+    package var method = "GET"
+    package var path: String
+    package var headers: [(name: String, value: String)] = []
+    package var body: [UInt8] = []
     /// Sends the body in chunks, so that its size is not announced.
-    var isChunked = false
+    package var isChunked = false
     /// The size to announce; nil for the size it has, negative for none.
-    var announced: Int?
+    package var announced: Int?
+    /// Leaves the header open: a last line begins and never ends.
+    package var isUnfinished = false
+
+    package init(
+        method: String = "GET", path: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
+        isChunked: Bool = false, announced: Int? = nil, isUnfinished: Bool = false
+    ) {
+        self.method = method
+        self.path = path
+        self.headers = headers
+        self.body = body
+        self.isChunked = isChunked
+        self.announced = announced
+        self.isUnfinished = isUnfinished
+    }
 
     fileprivate var bytes: [UInt8] {
         var head = "\(method) \(path) HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n"
         for (name, value) in headers { head += "\(name): \(value)\r\n" }
+        if isUnfinished { return Array((head + "X-Slow: ").utf8) }
         if isChunked {
             head += "Transfer-Encoding: chunked\r\n\r\n\(String(body.count, radix: 16))\r\n"
             return Array(head.utf8) + body + Array("\r\n0\r\n\r\n".utf8)
@@ -57,13 +57,18 @@ struct RawRequest: Sendable {
 }
 
 /// Asks a server on 127.0.0.1 over a connection of its own.
-enum LoopbackClient {
-    struct NoResponse: Error {
-        let received: String
+package enum LoopbackClient {
+    package struct NoResponse: Error {
+        package let received: String
+    }
+
+    /// Asks for a page.
+    package static func get(_ path: String, port: Int) async throws -> ReceivedResponse {
+        try await ask(RawRequest(path: path), port: port)
     }
 
     /// Asks on a thread of its own: a blocked one of the pool would be missing to the server.
-    static func ask(_ request: RawRequest, port: Int) async throws -> ReceivedResponse {
+    package static func ask(_ request: RawRequest, port: Int) async throws -> ReceivedResponse {
         try await withCheckedThrowingContinuation { done in
             Thread.detachNewThread { done.resume(with: Result { try exchange(request, port: port) }) }
         }
@@ -117,7 +122,8 @@ enum LoopbackClient {
         guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else {
             throw NoResponse(received: String(decoding: bytes.prefix(200), as: UTF8.self))
         }
-        let lines = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self)
+        let lines = head.components(separatedBy: "\r\n")
         let status = lines.first?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
         var headers: [String: String] = [:]
         for line in lines.dropFirst() {
@@ -129,11 +135,12 @@ enum LoopbackClient {
         if headers["transfer-encoding"] == "chunked" {
             let isComplete = body.suffix(5) == Array("0\r\n\r\n".utf8)
             return (
-                ReceivedResponse(status: status, headers: headers, body: isComplete ? joined(body) : body), isComplete
+                ReceivedResponse(status: status, headers: headers, head: head, body: isComplete ? joined(body) : body),
+                isComplete
             )
         }
         let isComplete = headers["content-length"].flatMap { Int($0) }.map { body.count >= $0 } ?? false
-        return (ReceivedResponse(status: status, headers: headers, body: body), isComplete)
+        return (ReceivedResponse(status: status, headers: headers, head: head, body: body), isComplete)
     }
 
     /// The data of all chunks.
@@ -151,18 +158,18 @@ enum LoopbackClient {
 }
 
 /// A connection that asks nothing.
-final class IdleConnection {
+package final class IdleConnection {
     private let descriptor: Int32
 
     /// Connects.
-    init(port: Int) throws {
+    package init(port: Int) throws {
         descriptor = try LoopbackClient.connected(to: port)
     }
 
     /// Connects and waits for the response to a first request, by which the server has surely accepted the connection.
     ///
     /// It waits on a thread of its own: a blocked one of the pool would be missing to the server.
-    static func served(port: Int) async throws -> IdleConnection {
+    package static func served(port: Int) async throws -> IdleConnection {
         let connection = try IdleConnection(port: port)
         let descriptor = connection.descriptor
         await withCheckedContinuation { done in
@@ -189,26 +196,26 @@ final class IdleConnection {
     deinit { close(descriptor) }
 
     /// True once the server has ended it.
-    var isClosed: Bool {
+    package var isClosed: Bool {
         var byte: UInt8 = 0
         return recv(descriptor, &byte, 1, Int32(MSG_DONTWAIT)) == 0
     }
 }
 
 /// A client that reads its response on demand; used by one task.
-final class SlowReader {
+package final class SlowReader {
     private let descriptor: Int32
     /// The last bytes it took.
     private var tail: [UInt8] = []
     /// Bytes it took.
-    private(set) var taken = 0
+    package private(set) var taken = 0
     /// True once the server has ended the connection and all that came before was taken.
-    private(set) var isOver = false
+    package private(set) var isOver = false
 
     /// Asks.
     ///
     /// - Parameter window: bytes that the system keeps for it; nil for as many as it likes.
-    init(_ request: RawRequest, port: Int, window: Int32? = nil) throws {
+    package init(_ request: RawRequest, port: Int, window: Int32? = nil) throws {
         descriptor = try LoopbackClient.connected(to: port, window: window)
         LoopbackClient.write(request, to: descriptor)
     }
@@ -216,10 +223,10 @@ final class SlowReader {
     deinit { close(descriptor) }
 
     /// True after the last chunk of the response.
-    var isWhole: Bool { tail == Array("\r\n0\r\n\r\n".utf8) }
+    package var isWhole: Bool { tail == Array("\r\n0\r\n\r\n".utf8) }
 
     /// Takes what is there, up to so many bytes, without waiting for any.
-    func take(upTo most: Int) {
+    package func take(upTo most: Int) {
         var buffer = [UInt8](repeating: 0, count: most)
         let count = recv(descriptor, &buffer, most, Int32(MSG_DONTWAIT))
         if count < 0, errno == EAGAIN || errno == EINTR { return }

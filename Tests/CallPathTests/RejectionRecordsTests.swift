@@ -7,7 +7,7 @@ import SIPCore
 import Testing
 
 @Suite("What the call path leaves of rejected messages")
-struct RejectionNotesTests {
+struct RejectionRecordsTests {
     private let trunk = GatewayUnderTest.trunk
     private let stranger = GatewayUnderTest.stranger
 
@@ -48,7 +48,7 @@ struct RejectionNotesTests {
         #expect(gateway.shared.rejections.take().rejections.isEmpty)
     }
 
-    @Test func `a known scanner is told from other unknown senders`() throws {
+    @Test func `a known scanner differs from other unknown senders`() throws {
         let record = try record(request("REGISTER", extra: "User-Agent: friendly-scanner\n"), from: stranger)
         #expect(record.sender == .scanner && record.status == 0)
     }

@@ -3,8 +3,8 @@
 import Branding
 import SIPCore
 
-/// Words that PBXs and carriers write instead of a caller's number or name.
-enum CallerWords {
+/// Names and users that PBXs and carriers write instead of a caller's number or name.
+enum AnonymousNames {
     /// Whether the user of From names nobody: a word, zeros alone, or a word spelled on a keypad.
     ///
     /// RFC 3323 §4.1.1.3 (`anonymous`), 3GPP TS 24.229 (`unavailable`), and further words seen on trunks.

@@ -14,17 +14,21 @@ package final class FileReplacement {
 
     /// Creates the draft of the file at `path`.
     ///
-    /// - Parameter mode: permission bits, set when the draft is created.
-    package init(of path: String, mode: UInt32 = 0o640) throws(FileReplacementError) {
+    /// - Parameters:
+    ///   - mode: permission bits, set when the draft is created.
+    ///   - replacesDraft: false if a file with the draft's name must stay, because the folder is the operator's.
+    package init(of path: String, mode: UInt32 = 0o640, replacesDraft: Bool = true) throws(FileReplacementError) {
         self.path = path
         draft = path + ".new"
         // A draft left by a crash may have wider permissions.
-        unlink(draft)
+        if replacesDraft { unlink(draft) }
         descriptor = open(draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw FileReplacementError(path: draft, code: errno) }
     }
 
     deinit {
+        // Without a descriptor the draft is another file.
+        guard descriptor >= 0 else { return }
         close(descriptor)
         if !isCommitted { unlink(draft) }
     }
@@ -42,6 +46,22 @@ package final class FileReplacement {
             return 0
         }
         if code != 0 { throw FileReplacementError(path: path, code: code) }
+    }
+
+    /// Gives the draft the owner and group of the present file, and its group's permission to read.
+    ///
+    /// Others lose the permission to read. A missing file changes nothing.
+    package func keepOwner() throws(FileReplacementError) {
+        var (old, new) = (stat(), stat())
+        guard lstat(path, &old) == 0, old.st_mode & S_IFMT == S_IFREG, fstat(descriptor, &new) == 0 else { return }
+        if (old.st_uid, old.st_gid) != (new.st_uid, new.st_gid) {
+            guard fchown(descriptor, old.st_uid, old.st_gid) == 0 else {
+                throw FileReplacementError(path: path, code: errno)
+            }
+        }
+        guard fchmod(descriptor, 0o600 | old.st_mode & 0o040) == 0 else {
+            throw FileReplacementError(path: path, code: errno)
+        }
     }
 
     /// Renames the draft over the file and syncs the folder.
@@ -77,7 +97,11 @@ package struct FileReplacementError: Error, Hashable, CustomStringConvertible {
     /// The errno of the failed system call.
     package let code: CInt
 
+    /// The text of the errno.
+    package var reason: String { String(cString: strerror(code)) }
+
     package var description: String {
-        "cannot write \(path): \(String(cString: strerror(code))); check space, owner and mode of the folder"
+        "cannot write \(path): \(reason); "
+            + (code == EEXIST ? "remove or rename this file" : "check space, owner and mode of the folder")
     }
 }
