@@ -38,6 +38,14 @@ PROGRAMS = (
     ("docs/operating.md", "install", "an install step"),
 )
 
+# Commands that are checked, but not run by Deploy/test-peers documents: (beginning, reason).
+NOT_EXECUTED = (
+    ("herald run", "it runs until it is ended; the site has one"),
+    ("herald-directory run", "it runs until it is ended; the site has one"),
+    ("herald drain", "the site would take no more calls"),
+    ("herald trace", "it waits for calls"),
+)
+
 # Blocks that are neither commands nor configuration: (page, beginning of its first line, reason).
 OUTPUT = (
     ("README.md", "From: \"WIRELESS CALLER\"", "an INVITE; Deploy/demo compares one"),
