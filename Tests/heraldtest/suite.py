@@ -41,6 +41,7 @@ STEPS = (
     Step("unit", 1500, ("swift", "test", "--skip-build", "--disable-xctest", "--xunit-output", "{work}/unit.xml"),
          counts=True),
     Step("crashers", 900, ("Deploy/fuzz", "--replay"), counts=True),
+    Step("documents", 300, ("Tests/Documents/run",), counts=True),
     Step("openapi", 900, ("Deploy/check-openapi",)),
     Step("scenarios", 1800, ("Tests/Scenarios/run",), counts=True),
 )

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of pages that no test runs, each with its reason, and the recipes that a step of Deploy/test-peers runs."""
+import fnmatch
+
+# Pages of history: figures of one day, and alternatives that were rejected.
+HISTORY = ("docs/performance/log.md", "docs/decisions/*")
+
+# Pages whose titled blocks Deploy/test-peers starts a peer with: page, steps. The step recipes checks that it used each.
+RECIPES = {
+    "docs/recipes/asterisk.md": "recipes",
+    "docs/recipes/freepbx.md": "recipes",
+    "docs/recipes/kamailio.md": "recipes",
+    "docs/trunks.md": "recipes",
+    "docs/network.md": "network recipes",
+}
+
+# Pages of products that Debian 12 does not have. They must say "Not run".
+NOT_RUN = {
+    "docs/recipes/freeswitch.md": "no FreeSWITCH in Debian 12; the XML is read",
+    "docs/recipes/opensips.md": "no OpenSIPS in Debian 12",
+    "docs/recipes/3cx.md": "a closed product",
+}
+
+# Programs of command lines that no test runs from the page: (page, program, reason).
+PROGRAMS = (
+    ("*", "swift", "Deploy/test and Deploy/release build with it"),
+    ("*", "journalctl", "shows the log of systemd"),
+    ("*", "sngrep", "a program of the terminal, which shows files and packets"),
+    ("*", "tshark", "shows a file of packets"),
+    ("README.md", "git", "the clone is where the test runs"),
+    ("README.md", "cd", "the clone is where the test runs"),
+    ("README.md", "apt-get", "Deploy/lib.sh installs the same packages"),
+    ("README.md", "useradd", "an install step"),
+    ("README.md", "install", "an install step"),
+    ("README.md", "cp", "an install step"),
+    ("README.md", "sed", "an install step"),
+    ("README.md", "systemctl", "an install step"),
+    ("docs/operating.md", "install", "an install step"),
+)
+
+# Commands that are checked, but not run by Deploy/test-peers documents: (beginning, reason).
+NOT_EXECUTED = (
+    ("herald run", "it runs until it is ended; the site has one"),
+    ("herald-directory run", "it runs until it is ended; the site has one"),
+    ("herald drain", "the site would take no more calls"),
+    ("herald trace", "it waits for calls"),
+)
+
+# Blocks that are neither commands nor configuration: (page, beginning of its first line, reason).
+OUTPUT = (
+    ("README.md", "From: \"WIRELESS CALLER\"", "an INVITE; Deploy/demo compares one"),
+    ("docs/monitoring.md", "INVITE from 198.51.100.9:5060 rejected", "log lines"),
+    ("docs/monitoring.md", "call ended call_id=", "a log line"),
+    ("docs/operating.md", "at most 32768 transactions", "a log line"),
+    ("docs/performance/method.md", "carrier (SIPp)", "a drawing"),
+)
+
+
+def of_program(page, program):
+    """The reason why a program's line on a page is not run, or None."""
+    fits = (why for pattern, name, why in PROGRAMS if fnmatch.fnmatch(program, name) and fnmatch.fnmatch(page, pattern))
+    return next(fits, None)
+
+
+def of_output(block):
+    """The reason why a block is not run, or None."""
+    first = block.lines[0] if block.lines else ""
+    return next((why for page, begin, why in OUTPUT if page == block.page and first.startswith(begin)), None)
+
+
+def is_history(page):
+    return any(fnmatch.fnmatch(page, pattern) for pattern in HISTORY)
