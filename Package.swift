@@ -21,6 +21,7 @@ let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let atomics = Target.Dependency.product(name: "Atomics", package: "swift-atomics")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -56,6 +57,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -80,7 +82,7 @@ let package = Package(
             name: "herald-directory",
             dependencies: [
                 "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "HostSystem",
-                "LogText", "CSQLite", log, lifecycle, signals, arguments,
+                "LogText", "MetricsPage", "CSQLite", log, metrics, lifecycle, signals, arguments,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
@@ -92,8 +94,8 @@ let package = Package(
             name: "GatewayApp",
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath", "ConfigurationFiles",
-                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem", "LogText", "CLinux", "CSQLite",
-                log, lifecycle, signals,
+                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem", "LogText", "MetricsPage",
+                "CLinux", "CSQLite", log, metrics, lifecycle, signals,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -101,8 +103,8 @@ let package = Package(
         .target(
             name: "SIPTransport",
             dependencies: [
-                "SIPCore", "HostSystem", "TLSFailures", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509,
-                asn1,
+                "SIPCore", "HostSystem", "MetricsPage", "TLSFailures", "CLinux", "CResolver", nio, nioPosix, nioTLS,
+                nioSSL, x509, asn1,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -112,22 +114,25 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "BrandingAPI", "Branding", "HostSystem", "TLSFailures", "CLinux", httpClient, nio,
-                nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system, lifecycle,
+                "CallAccounting", "BrandingAPI", "Branding", "HostSystem", "MetricsPage", "TLSFailures", "CLinux",
+                httpClient, nio, nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess,
+                system, lifecycle,
                 log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
             dependencies: [
-                "CallAccounting", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
+                "CallAccounting", "Branding", "HostSystem", "LogText", "MetricsPage", hummingbird, hummingbirdCore,
+                httpTypes, nio,
                 lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "BrandingAPI", "Branding", "HostSystem", "CZlib", hummingbird, hummingbirdCore,
+                "DirectoryStore", "BrandingAPI", "Branding", "HostSystem", "MetricsPage", "CZlib", hummingbird,
+                hummingbirdCore,
                 httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
             ],
             exclude: ["README.md"], resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
@@ -142,7 +147,8 @@ let package = Package(
             name: "CallPath", dependencies: ["CallAccounting", "SIPCore", "Branding", "Hashing", atomics],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
-            name: "DirectoryStore", dependencies: ["BrandingAPI", "Branding", "HostSystem", grdb, crypto],
+            name: "DirectoryStore",
+            dependencies: ["BrandingAPI", "Branding", "HostSystem", "MetricsPage", grdb, crypto],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "ConfigurationFiles", dependencies: ["Branding", "HostSystem", yams], exclude: ["README.md"],
@@ -150,7 +156,8 @@ let package = Package(
 
         // Models: outcomes of calls and the roles of the edges, without a SIP type; the bodies of the contract.
         .target(
-            name: "CallAccounting", dependencies: ["Branding", "Hashing", atomics], exclude: ["README.md"],
+            name: "CallAccounting", dependencies: ["Branding", "Hashing", "MetricsPage", atomics],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .target(name: "BrandingAPI", dependencies: ["Branding"], exclude: ["README.md"], swiftSettings: strict),
 
@@ -164,6 +171,7 @@ let package = Package(
         .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "MetricsPage", dependencies: [metrics], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
 
@@ -200,12 +208,14 @@ let package = Package(
             dependencies: [
                 "GatewayApp", "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem",
-                "ChildPrograms", "GatewaySyncTesting", grdb, lifecycle, signals, log,
+                "MetricsPage", "ChildPrograms", "GatewaySyncTesting", grdb, lifecycle, signals, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",
-            dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "HeraldTesting", nio, nioEmbedded],
+            dependencies: [
+                "SIPTransport", "SIPCore", "MetricsPage", "ChildPrograms", "HeraldTesting", nio, nioEmbedded,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
@@ -218,20 +228,24 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
-                "Branding", "GatewayStoreTesting", "GatewaySyncTesting", "HeraldTesting", httpClient, nio, nioPosix,
+                "Branding", "MetricsPage", "GatewayStoreTesting", "GatewaySyncTesting", "HeraldTesting", httpClient,
+                nio, nioPosix,
                 nioHTTP, nioSSL, x509,
                 asn1, crypto, subprocess, system, grdb, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayAdminTests",
-            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", nio, lifecycle, log],
+            dependencies: [
+                "GatewayAdmin", "CallAccounting", "Branding", "LogText", "MetricsPage", nio, lifecycle, log,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryServerTests",
             dependencies: [
                 "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "HostSystem",
-                "ChildPrograms", "DirectoryFixtures", "SeededRandom", grdb, crypto, nio, nioEmbedded, nioHTTPTypes,
+                "MetricsPage", "ChildPrograms", "DirectoryFixtures", "SeededRandom", grdb, crypto, nio, nioEmbedded,
+                nioHTTPTypes,
                 httpTypes, lifecycle, log,
             ],
             swiftSettings: strict),
@@ -254,6 +268,7 @@ let package = Package(
         .testTarget(
             name: "BrandingTests", dependencies: ["Branding", "CPhoneNumber", "SeededRandom"], swiftSettings: strict),
         .testTarget(name: "HostSystemTests", dependencies: ["HostSystem"], swiftSettings: strict),
+        .testTarget(name: "MetricsPageTests", dependencies: ["MetricsPage", metrics], swiftSettings: strict),
         .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
         .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),
         .testTarget(name: "RepositoryTests", dependencies: ["ChildPrograms"], swiftSettings: strict),

@@ -7,6 +7,7 @@ import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
 import HeraldTesting
+import MetricsPage
 import Testing
 
 @Suite("Logo service", .timeLimit(.minutes(8)))

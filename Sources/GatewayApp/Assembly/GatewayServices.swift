@@ -26,6 +26,7 @@ struct GatewayServices {
     private let link: DirectoryLink?
     private let rejections: RejectionService
     private let configurationReload: ConfigurationReload
+    private let endedCalls = EndedCallCounts()
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -49,7 +50,11 @@ struct GatewayServices {
             start.configuration, state, gate: gate, troubles: resources.troubles, logger: start.logger,
             whileSyncing: callPath.workers.setRealTime)
         if let lookup = link?.lookup { state.recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
-        if let lines = EndedCallLog(start.configuration.log) { state.recorder.onEndedCalls { lines.append($0) } }
+        let (lines, counts) = (EndedCallLog(start.configuration.log), endedCalls)
+        state.recorder.onEndedCalls { calls in
+            counts.add(calls)
+            lines?.append(calls)
+        }
     }
 
     /// Builds all services; called once.
@@ -104,11 +109,11 @@ struct GatewayServices {
         GatewayStatusReport(
             id: configuration.id, listening: resources.transport.bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: callPath.shared.counters,
-            shards: callPath.workers.shards, health: callPath.foundation.health,
+            workers: callPath.workers, health: callPath.foundation.health,
             streams: resources.transport.streams?.counters, identities: resources.transport.identities,
             branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
             troubles: resources.troubles, link: link, logos: state.logos,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled,
-            rejections: rejections, lastReload: configurationReload.last)
+            rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls)
     }
 }

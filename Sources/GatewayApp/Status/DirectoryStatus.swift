@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import GatewayAdmin
 import GatewaySync
+import MetricsPage
 
 extension DirectoryLink {
     /// Every gate with its last change and the reason of its state.
