@@ -21,6 +21,7 @@ let log = Target.Dependency.product(name: "Logging", package: "swift-log")
 let arguments = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let atomics = Target.Dependency.product(name: "Atomics", package: "swift-atomics")
 let crypto = Target.Dependency.product(name: "Crypto", package: "swift-crypto")
+let metrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let nioHTTP = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
@@ -58,6 +59,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-atomics", from: "1.3.0"),
         .package(url: "https://github.com/apple/swift-crypto", from: "4.5.2"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
@@ -82,8 +84,9 @@ let package = Package(
         .executableTarget(
             name: "herald-directory",
             dependencies: [
-                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "HostFiles",
-                "HostSystem", "LogText", "SafeText", "CSQLite", log, lifecycle, signals, arguments,
+                "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding",
+                "HostFiles", "HostSystem", "LogText", "SafeText", "CSQLite", "MetricsPage", log,
+                lifecycle, signals, arguments, metrics,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
@@ -95,9 +98,9 @@ let package = Package(
             name: "GatewayApp",
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath", "ConfigurationFiles",
-                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostFiles", "HostSystem", "LogText",
-                "SafeText",
-                "CLinux", "CSQLite", log, lifecycle, signals,
+                "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostFiles", "HostSystem",
+                "LogText", "SafeText", "CLinux", "CSQLite", "MetricsPage", log, lifecycle, signals,
+                metrics,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -105,8 +108,8 @@ let package = Package(
         .target(
             name: "SIPTransport",
             dependencies: [
-                "SIPCore", "HostSystem", "TLSFailures", "CLinux", "CResolver", nio, nioPosix, nioTLS, nioSSL, x509,
-                asn1,
+                "SIPCore", "HostSystem", "MetricsPage", "TLSFailures", "CLinux", "CResolver", nio, nioPosix, nioTLS,
+                nioSSL, x509, asn1,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -118,16 +121,18 @@ let package = Package(
         .target(
             name: "GatewaySync",
             dependencies: [
-                "CallAccounting", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText",
-                "TLSFailures", "CLinux", httpClient, nio, nioPosix, nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1,
-                crypto, subprocess, system, lifecycle,
+                "CallAccounting", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem",
+                "SafeText", "TLSFailures", "CLinux", "MetricsPage", httpClient, nio, nioPosix,
+                nioHTTP, nioCompression, nioTLS, nioSSL, x509, asn1, crypto, subprocess, system,
+                lifecycle,
                 log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
             name: "GatewayAdmin",
             dependencies: [
-                "CallAccounting", "Branding", "HostSystem", "LogText", "SafeText", hummingbird, hummingbirdCore,
+                "CallAccounting", "Branding", "HostSystem", "LogText", "SafeText", "MetricsPage",
+                hummingbird, hummingbirdCore,
                 httpTypes, nio,
                 lifecycle, log,
             ],
@@ -135,8 +140,9 @@ let package = Package(
         .target(
             name: "DirectoryServer",
             dependencies: [
-                "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "CZlib", hummingbird,
-                hummingbirdCore, httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
+                "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem",
+                "CZlib", "MetricsPage", hummingbird, hummingbirdCore, httpTypes, nio, nioHTTP,
+                nioHTTPTypes, crypto, lifecycle, log,
             ],
             exclude: ["README.md"], resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
@@ -152,7 +158,8 @@ let package = Package(
         .target(
             name: "DirectoryStore",
             dependencies: [
-                "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText", grdb, crypto,
+                "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem", "SafeText",
+                "MetricsPage", grdb, crypto,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -162,7 +169,8 @@ let package = Package(
 
         // Models: outcomes of calls and the roles of the edges, without a SIP type; the bodies of the contract.
         .target(
-            name: "CallAccounting", dependencies: ["Branding", "Hashing", atomics], exclude: ["README.md"],
+            name: "CallAccounting", dependencies: ["Branding", "Hashing", "MetricsPage", atomics],
+            exclude: ["README.md"],
             swiftSettings: strict),
         .target(name: "BrandingAPI", dependencies: ["Branding"], exclude: ["README.md"], swiftSettings: strict),
 
@@ -187,6 +195,7 @@ let package = Package(
                 .embedInCode("Layout/problem.mustache"), .embedInCode("Layout/style.css"),
                 .embedInCode("Layout/live.js"),
             ], swiftSettings: strict),
+        .target(name: "MetricsPage", dependencies: [metrics], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "SafeText", exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Timers", exclude: ["README.md"], swiftSettings: strict),
@@ -226,12 +235,16 @@ let package = Package(
             dependencies: [
                 "GatewayApp", "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath",
                 "ConfigurationFiles", "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem",
-                "ChildPrograms", "GatewaySyncTesting", "TestFixtures", grdb, lifecycle, signals, log,
+                "ChildPrograms", "GatewaySyncTesting", "TestFixtures", "MetricsPage", grdb, lifecycle,
+                signals, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SIPTransportTests",
-            dependencies: ["SIPTransport", "SIPCore", "ChildPrograms", "TestFixtures", nio, nioEmbedded],
+            dependencies: [
+                "SIPTransport", "SIPCore", "ChildPrograms", "TestFixtures", "MetricsPage", nio,
+                nioEmbedded,
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "GatewayStoreTests",
@@ -244,8 +257,8 @@ let package = Package(
             name: "GatewaySyncTests",
             dependencies: [
                 "GatewaySync", "GatewayStore", "DirectoryServer", "DirectoryStore", "CallAccounting", "BrandingAPI",
-                "Branding", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting", "TestFixtures",
-                httpClient, nio, nioPosix,
+                "Branding", "DirectoryFixtures", "GatewayStoreTesting", "GatewaySyncTesting",
+                "TestFixtures", "MetricsPage", httpClient, nio, nioPosix,
                 nioHTTP, nioSSL, x509,
                 asn1, crypto, subprocess, system, grdb, lifecycle, log,
             ],
@@ -253,16 +266,16 @@ let package = Package(
         .testTarget(
             name: "GatewayAdminTests",
             dependencies: [
-                "GatewayAdmin", "CallAccounting", "Branding", "LogText", "SafeText", "TestFixtures", nio, lifecycle,
-                log,
+                "GatewayAdmin", "CallAccounting", "Branding", "LogText", "SafeText", "TestFixtures",
+                "MetricsPage", nio, lifecycle, log,
             ],
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryServerTests",
             dependencies: [
-                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding", "Hashing",
-                "HostSystem",
-                "ChildPrograms", "DirectoryFixtures", "SeededRandom", "TestFixtures", grdb, crypto, nio, nioEmbedded,
+                "DirectoryServer", "herald-directory", "DirectoryStore", "BrandingAPI", "Branding",
+                "Hashing", "HostSystem", "ChildPrograms", "DirectoryFixtures", "SeededRandom",
+                "TestFixtures", "MetricsPage", grdb, crypto, nio, nioEmbedded,
                 nioHTTPTypes,
                 httpTypes, lifecycle, log,
             ],
@@ -293,6 +306,7 @@ let package = Package(
         .testTarget(
             name: "WebPagesTests", dependencies: ["WebPages", hummingbird, hummingbirdTesting, httpTypes, nio, log],
             swiftSettings: strict),
+        .testTarget(name: "MetricsPageTests", dependencies: ["MetricsPage", metrics], swiftSettings: strict),
         .testTarget(name: "HashingTests", dependencies: ["Hashing"], swiftSettings: strict),
         .testTarget(name: "SafeTextTests", dependencies: ["SafeText"], swiftSettings: strict),
         .testTarget(name: "TimersTests", dependencies: ["Timers", "SeededRandom"], swiftSettings: strict),

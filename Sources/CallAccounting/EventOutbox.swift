@@ -19,10 +19,13 @@ package protocol EventOutbox: Sendable {
 package struct PendingEvent: Hashable, Sendable {
     package var event: OutcomeEvent
     package var attempts: Int
+    /// When it was stored, in seconds since 1970; nil if unknown.
+    package var storedAt: Int64?
 
-    package init(event: OutcomeEvent, attempts: Int) {
+    package init(event: OutcomeEvent, attempts: Int, storedAt: Int64? = nil) {
         self.event = event
         self.attempts = attempts
+        self.storedAt = storedAt
     }
 }
 

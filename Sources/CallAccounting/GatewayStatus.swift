@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+package import MetricsPage
+
 /// The source of the health, metrics and status pages; the running gateway plays this role.
 ///
 /// Used a few times a minute, never on the call path; safe from any thread. Each value is a copy of one instant.
@@ -8,54 +10,10 @@ package protocol GatewayStatusSource: Sendable {
     func counters() async -> [CounterSample]
     /// Values that go up and down.
     func gauges() async -> [GaugeSample]
+    /// Distributions since the start.
+    func histograms() async -> [HistogramSample]
     /// The state of the gateway.
     func status() async -> GatewayStatus
-}
-
-/// One series that only grows, named as Prometheus wants it: `herald_calls_total`.
-///
-/// Samples of one name share one help text. Labels never carry a telephone number or another value that a caller chose.
-/// Each value makes a new series, and a withheld number must not appear here.
-package struct CounterSample: Hashable, Sendable {
-    package var name: String
-    /// One sentence for people, without a full stop.
-    package var help: String
-    package var labels: [MetricLabel]
-    package var value: UInt64
-
-    package init(name: String, help: String, labels: [MetricLabel] = [], value: UInt64) {
-        self.name = name
-        self.help = help
-        self.labels = labels
-        self.value = value
-    }
-}
-
-/// One series that goes up and down, named with its unit: `herald_sync_age_seconds`.
-package struct GaugeSample: Hashable, Sendable {
-    package var name: String
-    /// One sentence for people, without a full stop.
-    package var help: String
-    package var labels: [MetricLabel]
-    package var value: Double
-
-    package init(name: String, help: String, labels: [MetricLabel] = [], value: Double) {
-        self.name = name
-        self.help = help
-        self.labels = labels
-        self.value = value
-    }
-}
-
-/// One label of a series.
-package struct MetricLabel: Hashable, Sendable {
-    package var name: String
-    package var value: String
-
-    package init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-    }
 }
 
 /// The state of the gateway, for `/readyz` and `/status`; times in seconds since 1970.

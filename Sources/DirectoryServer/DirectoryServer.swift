@@ -29,6 +29,8 @@ package final class DirectoryServer: Service {
         package var rateLimits = RateLimits.none
         /// Days after which events, imprints and debug uploads are removed.
         package var keepDays = 400
+        /// The version on the status page and in the metrics.
+        package var version = "0"
         /// The address of the operator's API.
         package var admin = Admin.beside
         package var connections = ClientConnections()
@@ -53,6 +55,10 @@ package final class DirectoryServer: Service {
     private let bound = BoundPort()
     private let adminBound = BoundPort()
     private let logos: ServedLogos
+    private let counters = ServerCounters()
+    private let watch: StoreWatch
+    private let adminGate: AdminGate
+    private let operation: OperationRoutes
 
     package init(database: DirectoryDatabase, options: Options = Options(), logger: Logger) {
         self.database = database
@@ -61,6 +67,15 @@ package final class DirectoryServer: Service {
         logos = ServedLogos(
             database, folder: options.logos, publicURL: options.publicURL, host: options.host, now: options.now,
             logger: logger)
+        watch = StoreWatch(database, logger: logger)
+        adminGate = AdminGate(
+            keys: AdminKeys(database), wrong: WrongKeys(), now: options.now, pause: options.pause, counters: counters,
+            logger: logger)
+        operation = OperationRoutes(
+            report: OperationReport(
+                database: database, version: options.version, startedAt: options.now(), counters: counters,
+                watch: watch, figures: CurrentFigures(database, now: options.now)),
+            gate: OperationGate(admin: adminGate))
     }
 
     /// Waits until the server listens and returns its port; 0 if the server ended before.
@@ -83,16 +98,19 @@ package final class DirectoryServer: Service {
         // Logos are compared before the first request, so that no client gets a cursor past a change that it does not
         // receive.
         await logos.round()
+        await watch.look()
         var quiet = logger
         quiet.logLevel = max(logger.logLevel, .notice)
         let contract = HTTPService(
             application: Application(
-                router: router(), server: options.connections.server(now: options.now, logger: logger),
+                router: router(),
+                server: options.connections.server(now: options.now, counters: counters, logger: logger),
                 configuration: options.connections.configuration(
                     host: options.host, port: options.port, logger: quiet),
                 onServerRunning: { [self] channel in await listening(on: channel.localAddress?.port) }, logger: quiet),
             host: options.host, port: options.port, key: "listen")
-        let services: [any Service] = [contract, housekeeping, logos] + (admin(logger: quiet).map { [$0] } ?? [])
+        let services: [any Service] =
+            [contract, housekeeping, logos, watch] + (admin(logger: quiet).map { [$0] } ?? [])
         // The shutdown is graceful, because a failed listener is no error of the other services.
         let group = ServiceGroup(
             configuration: .init(
@@ -118,17 +136,26 @@ package final class DirectoryServer: Service {
             return nil
         }
         let router = Router(context: KeyedContext.self)
+        router.add(middleware: MetricsMiddleware())
         router.add(middleware: ErrorEnvelopes(errors: ErrorResponses(logger: logger)))
         router.add(middleware: deadline)
-        AdminRoutes(database: database, options: options, logos: logos, logger: logger).add(to: router)
+        operation.addReadiness(to: router)
+        addAdmin(to: router)
         let application = Application(
-            router: router, server: options.connections.server(now: options.now, logger: logger),
+            router: router,
+            server: options.connections.server(now: options.now, counters: counters, logger: logger),
             configuration: options.connections.configuration(host: host, port: port, logger: quiet),
             onServerRunning: { [self] channel in
                 adminBound.announce(channel.localAddress?.port)
                 logger.info("listening", metadata: ["admin": "\(host):\(channel.localAddress?.port ?? port)"])
             }, logger: quiet)
         return HTTPService(application: application, host: host, port: port, key: "admin.listen")
+    }
+
+    /// Adds the operator's routes.
+    private func addAdmin(to router: Router<KeyedContext>) {
+        operation.add(to: router)
+        AdminRoutes(database: database, options: options, logos: logos, gate: adminGate).add(to: router)
     }
 
     private func listening(on port: Int?) async {
@@ -144,8 +171,10 @@ package final class DirectoryServer: Service {
     private func router() -> Router<KeyedContext> {
         let router = Router(context: KeyedContext.self)
         let errors = ErrorResponses(logger: logger)
+        router.add(middleware: MetricsMiddleware())
         router.add(middleware: ErrorEnvelopes(errors: errors))
         router.add(middleware: deadline)
+        operation.addReadiness(to: router)
         let open = router.group()
         open.route("healthz", isOpenToHead: true) { [database] _, _ in
             try await database.check()
@@ -159,14 +188,14 @@ package final class DirectoryServer: Service {
         open.route("logos/:file", isOpenToHead: true) { request, context in
             try await logo.logo(request, named: try context.parameters.require("file"))
         }
-        if options.admin == .beside {
-            AdminRoutes(database: database, options: options, logos: logos, logger: logger).add(to: router)
-        }
+        if options.admin == .beside { addAdmin(to: router) }
         // Clients have one base URL and try both mounts (securenode-ios-sdk, "API Endpoints").
-        let gate = KeyGate(database: database, errors: errors, limits: options.rateLimits, now: options.now)
+        let gate = KeyGate(
+            database: database, errors: errors, limits: options.rateLimits, counters: counters,
+            now: options.now)
         let contract = ContractRoutes(
             database: database, logos: { [logos] in logos.urls }, clients: options.clients, now: options.now,
-            lost: BestEffortWrites(logger: logger, now: options.now))
+            lost: BestEffortWrites(counters: counters, logger: logger, now: options.now), counters: counters)
         for mount in ["", "api"] {
             let group = router.group(RouterPath(mount))
             contract.addRefresh(to: group, countingWrongAt: gate)

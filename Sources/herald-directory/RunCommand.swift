@@ -3,12 +3,14 @@
 import ArgumentParser
 import CSQLite
 import ConfigurationFiles
+import CoreMetrics
 import DirectoryServer
 import DirectoryStore
 import Foundation
 import HostSystem
 import LogText
 import Logging
+import MetricsPage
 import ServiceLifecycle
 import UnixSignals
 
@@ -39,6 +41,7 @@ struct RunCommand: AsyncParsableCommand {
 
     func run() async throws {
         umask(0o027)
+        MetricsSystem.bootstrap(LibraryMetrics.shared)
         herald_sqlite_without_statistics()
         let configuration = try options.configuration() ?? DirectoryConfiguration()
         let level = Logger.Level(rawValue: configuration.log.level.rawValue) ?? .info
@@ -69,6 +72,7 @@ struct RunCommand: AsyncParsableCommand {
         _ configuration: DirectoryConfiguration, _ logger: Logger
     ) throws -> DirectoryServer.Options {
         var server = DirectoryServer.Options()
+        server.version = HeraldDirectory.configuration.version
         let address = try endpoint() ?? configuration.listen
         (server.host, server.port) = (address.host, Int(address.port))
         if let problem = logos.flatMap(DirectoryConfiguration.problem(ofLogos:)) {

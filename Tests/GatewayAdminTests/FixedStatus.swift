@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallAccounting
+import MetricsPage
 import Synchronization
 
 /// A gateway whose state the test sets.
@@ -25,6 +26,8 @@ final class FixedStatus: GatewayStatusSource {
     func gauges() async -> [GaugeSample] {
         [GaugeSample(name: "herald_brand_numbers", help: "Numbers that have a brand", value: 3)]
     }
+
+    func histograms() async -> [HistogramSample] { [] }
 
     func status() async -> GatewayStatus { state.withLock { $0 } }
 }

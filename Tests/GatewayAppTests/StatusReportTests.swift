@@ -4,6 +4,7 @@ import CallAccounting
 import CallPath
 import Foundation
 import GatewayStore
+import MetricsPage
 import SIPTransport
 import Testing
 
@@ -68,7 +69,39 @@ struct StatusReportTests {
             #expect(value("herald_ledger_refuses") == 0)
             #expect(value("herald_events_waiting") == 0)
             #expect(value("herald_sync_age_seconds") == nil, "no directory")
+            let target = gauges.first { $0.name == "herald_target_up" }
+            #expect(
+                target?.labels == [
+                    MetricLabel("kind", "pbx"), MetricLabel("peer", "office"),
+                    MetricLabel("address", "127.85.0.2:5060"),
+                    MetricLabel("transport", "udp"),
+                ])
             #expect(gauges.count { $0.name == "herald_target_up" } == 2)
+        }
+    }
+
+    @Test func `the version and the last reload are gauges, and the start counts as a reload`() async throws {
+        try await report(fixture.folder.sections) { report, _, _ in
+            func value(_ name: String) async -> Double? { await report.gauges().first { $0.name == name }?.value }
+            let build = await report.gauges().first { $0.name == "herald_build_info" }
+            #expect(build?.labels == [MetricLabel("version", HeraldVersion.current)] && build?.value == 1)
+            #expect(await value("herald_config_last_reload_successful") == 1)
+            #expect(await value("herald_config_last_reload_timestamp_seconds") == Double(report.startedAt))
+            report.lastReload.record(.refused(problem: "a typing error"))
+            #expect(await value("herald_config_last_reload_successful") == 0)
+            report.lastReload.record(.applied(waiting: []))
+            #expect(await value("herald_config_last_reload_successful") == 1)
+        }
+    }
+
+    @Test func `every duration has a distribution, those of the directory only with one`() async throws {
+        try await report(fixture.folder.sections) { report, _, _ in
+            let names = await Set(report.histograms().map(\.name))
+            #expect(names == ["herald_added_delay_seconds", "herald_ring_seconds"])
+        }
+        try await report(directory) { report, _, _ in
+            let names = await Set(report.histograms().map(\.name))
+            #expect(names.isSuperset(of: ["herald_sync_duration_seconds", "herald_event_delivery_seconds"]))
         }
     }
 

@@ -6,6 +6,7 @@ import Foundation
 import GatewayStore
 import GatewaySync
 import GatewaySyncTesting
+import MetricsPage
 import TestFixtures
 import Testing
 

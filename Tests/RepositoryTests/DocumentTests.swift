@@ -38,7 +38,8 @@ struct DocumentTests {
         let page = try Repository.text("docs/monitoring.md")
         var metrics: Set<String> = []
         for path in Repository.paths(under: "Sources", endingWith: [".swift"]) {
-            metrics.formUnion(try Repository.text(path).matches(of: /"(herald_[a-z_]+)"/).map { String($0.1) })
+            metrics.formUnion(
+                try Repository.text(path).matches(of: /"((?:herald|process)_[a-z_]+)"/).map { String($0.1) })
         }
         #expect(metrics.count > 40)
         for metric in metrics.sorted() { #expect(page.contains("| `\(metric)` |"), "\(metric)") }
@@ -48,7 +49,8 @@ struct DocumentTests {
         let page = try Repository.text("docs/monitoring.md")
         var count = 0
         for path in Repository.paths(under: "Sources", endingWith: [".swift"]) {
-            let metrics = try Repository.text(path).matches(of: /"(herald_[a-z_]+)",\s*(?:help:\s*)?"([^"]+)"/)
+            let metrics = try Repository.text(path).matches(
+                of: /"((?:herald|process)_[a-z_]+)",\s*(?:help:\s*)?"([^"]+)"/)
             for metric in metrics { #expect(page.contains("| `\(metric.1)` | \(metric.2)"), "\(path)") }
             count += metrics.count
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import MetricsPage
 import SIPCore
 import SIPTransport
 import Synchronization
@@ -24,6 +25,27 @@ struct TransportWorkerTests {
         let isDone = try await called.wait { $0.received.withLock { $0.count } >= count }
         #expect(isDone)
         return (called.received.withLock { $0 }, echoed, called)
+    }
+
+    @Test func `the delay of an INVITE that leaves again is measured, and of nothing else`() async throws {
+        let server = try UDPSocket(address: UDPSocketTests.loopback)
+        let client = try UDPSocket(address: UDPSocketTests.loopback)
+        let (echoed, called) = (Observed(), Observed())
+        let workers = [TransportWorker(sockets: [server]), TransportWorker(sockets: [client])]
+        defer { for worker in workers { worker.stop() } }
+        workers[0].start {
+            EchoElement(echoed) { $0.starts(with: "INVITE b".utf8) ? [Array("SIP/2.0 503".utf8)] : [$0, [1]] }
+        }
+        let datagrams = ["INVITE a", "INVITE b", "INFO sip:a", "OPTIONS a", "INV"].map { Array($0.utf8) }
+        workers[1].start {
+            CallerElement(
+                sending: datagrams.map { OutgoingMessage(bytes: $0, destination: server.address, socket: 0) }, called)
+        }
+        let isDone = try await called.wait { called in called.received.withLock { $0.count } == 9 }
+        #expect(isDone)
+        #expect(workers[0].delays.distribution.count == 1)
+        #expect(workers[0].delays.distribution.sum > 0)
+        #expect(workers[1].delays.distribution.count == 0, "it forwards nothing")
     }
 
     @Test(arguments: families)

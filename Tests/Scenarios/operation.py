@@ -8,7 +8,7 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import clock, commands, state, syncing, torture, wrong_peers
+from . import clock, commands, monitoring, state, syncing, torture, wrong_peers
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -32,8 +32,7 @@ def usual(testbed):
 
 def target_up(testbed, port):
     """Whether calls go to a port of the PBX's."""
-    return testbed.metric(
-        f'herald_target_up{{target="pbx office {HOST}:{port}",group="pbx office",address="{HOST}:{port}"}}')
+    return testbed.metric(f'herald_target_up{{kind="pbx",peer="office",address="{HOST}:{port}",transport="udp"}}')
 
 
 def silent_target(testbed, folder, run):
@@ -239,4 +238,5 @@ OPERATION = (
     *wrong_peers.WRONG_PEERS,
     *syncing.SYNCING,
     *state.STATES,
+    *monitoring.MONITORING,
 )

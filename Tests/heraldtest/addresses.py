@@ -16,3 +16,4 @@ class Ports:
         self.pbx = first + 80
         self.directory = first + 90
         self.admin = first + 95
+        self.logos = first + 96

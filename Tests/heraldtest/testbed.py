@@ -67,10 +67,11 @@ class Testbed:
             self.folder, self.outlives_us)
         self.directory.must_respond(f"{HOST}:{self.ports.directory}")
 
-    def write_config(self, gateway="", listen="", trunk="", pbx=None, more=""):
+    def write_config(self, gateway="", listen="", trunk="", pbx=None, directory="", more=""):
         """The gateway's configuration for one PBX, a trunk that is trusted and one that is not, on loopback.
 
-        `gateway`, `listen`, `trunk` and `more` are lines to be added to the section, to the first trunk and at the end;
+        `gateway`, `listen`, `trunk`, `directory` and `more` are lines to be added to the section, to the first trunk and at
+        the end;
         `pbx` takes the place of the PBX's address.
         """
         ports = self.ports
@@ -103,7 +104,7 @@ branding:
 directory:
   url: http://{HOST}:{ports.directory}
   api_key_file: {self.key_file}
-outcomes:
+{directory}outcomes:
   # One number calls again and again here: a call after a failed one is no other attempt of it.
   retry_window: 0s
 admin:

@@ -14,6 +14,7 @@ struct AdminGate: RouterMiddleware {
     let now: @Sendable () -> Int64
     /// Waits; tests replace it.
     let pause: @Sendable (Duration) async throws -> Void
+    let counters: ServerCounters
     let logger: Logger
 
     func handle(
@@ -35,6 +36,7 @@ struct AdminGate: RouterMiddleware {
 
     private func refusal(of key: String?, _ address: String) async throws -> Refusal {
         let refusal = Refusal(.unauthorized, "A valid X-Admin-Key is required", code: "unauthorized")
+        counters.addRefusedKey(at: .admin)
         guard key != nil else { return refusal }
         let (count, delay) = wrong.add(address, now: now())
         if count.nonzeroBitCount == 1 {

@@ -3,21 +3,18 @@
 import DirectoryStore
 import HTTPTypes
 import Hummingbird
-import Logging
 
 /// The operator's HTTP API below `/admin/v1`, behind `AdminGate`: the commands, for other programs.
 struct AdminRoutes: Sendable {
     let database: DirectoryDatabase
     let options: DirectoryServer.Options
     let logos: ServedLogos
-    let logger: Logger
+    let gate: AdminGate
 
     private typealias Handler = @Sendable (AdminRequest) async throws -> Response
 
     /// Adds all routes; other methods of a path get 405.
     func add(to router: Router<KeyedContext>) {
-        let gate = AdminGate(
-            keys: AdminKeys(database), wrong: WrongKeys(), now: options.now, pause: options.pause, logger: logger)
         let group = router.group("admin/v1").add(middleware: gate)
         for (path, handlers) in accounts + brands + files + reports {
             for (method, handler) in handlers {

@@ -32,9 +32,12 @@ package struct ClientConnections: Sendable {
     /// A server for one listening address with these limits.
     ///
     /// - Parameter now: seconds since 1970.
-    func server(now: @escaping @Sendable () -> Int64, logger: Logger) -> HTTPServerBuilder {
+    func server(
+        now: @escaping @Sendable () -> Int64, counters: ServerCounters, logger: Logger
+    ) -> HTTPServerBuilder {
         let places = ConnectionPlaces(
-            most: most, perClient: perClient, exemptsLoopback: exemptsLoopback, now: now, logger: logger)
+            most: most, perClient: perClient, exemptsLoopback: exemptsLoopback, now: now, counters: counters,
+            logger: logger)
         let (first, stalled) = (TimeAmount(firstRequest), TimeAmount(stalled))
         return .http1(
             configuration: .init(

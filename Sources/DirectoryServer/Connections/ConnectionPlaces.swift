@@ -36,6 +36,7 @@ final class ConnectionPlaces: Sendable {
     private let perClient: Int
     private let exemptsLoopback: Bool
     private let now: @Sendable () -> Int64
+    private let counters: ServerCounters
     private let logger: Logger
     private let state = Mutex(State())
 
@@ -44,8 +45,10 @@ final class ConnectionPlaces: Sendable {
     ///   - exemptsLoopback: true if a reverse proxy on this machine serves many clients.
     ///   - now: seconds since 1970.
     init(
-        most: Int, perClient: Int, exemptsLoopback: Bool, now: @escaping @Sendable () -> Int64, logger: Logger
+        most: Int, perClient: Int, exemptsLoopback: Bool, now: @escaping @Sendable () -> Int64,
+        counters: ServerCounters = ServerCounters(), logger: Logger
     ) {
+        self.counters = counters
         self.most = most
         self.perClient = perClient
         self.exemptsLoopback = exemptsLoopback
@@ -66,6 +69,7 @@ final class ConnectionPlaces: Sendable {
             if place != .none { state.clients[client, default: 0] += 1 }
             return (place, nil)
         }
+        if place == .none { counters.addRefusedConnection() } else { counters.addConnections(1) }
         if let refused {
             logger.warning(
                 "connections refused: their address reached connections_per_client",
@@ -78,6 +82,7 @@ final class ConnectionPlaces: Sendable {
 
     /// Releases the place of a closed connection.
     func giveBack(_ place: Place, of peer: SocketAddress?) {
+        if place != .none { counters.addConnections(-1) }
         let client = ClientAddress(peer: peer)
         state.withLock { state in
             switch place {

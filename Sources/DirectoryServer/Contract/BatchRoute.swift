@@ -9,6 +9,7 @@ import Hummingbird
 struct BatchRoute: Sendable {
     let database: DirectoryDatabase
     let now: @Sendable () -> Int64
+    let counters: ServerCounters
 
     /// An event, or its refusal.
     private typealias Judged = Result<ReportedEvent, Refusal>
@@ -24,6 +25,7 @@ struct BatchRoute: Sendable {
         let judged = operations.map(Self.judge)
         var stored = try await EventLedger(database, account: context.account).record(
             judged.compactMap { try? $0.get() }, now: now())[...]
+        for response in stored { counters.addEvent(response.outcome, isCounted: response.counted) }
         let results = judged.map { judged in
             switch judged {
             case .success: stored.popFirst().map { BatchResponse.Result(success: $0) }

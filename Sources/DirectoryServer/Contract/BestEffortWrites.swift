@@ -20,9 +20,11 @@ final class BestEffortWrites: Sendable {
     private let logger: Logger
     private let now: @Sendable () -> Int64
     private let state = Mutex(State())
+    private let counters: ServerCounters
 
     /// - Parameter now: seconds since 1970.
-    init(logger: Logger, now: @escaping @Sendable () -> Int64) {
+    init(counters: ServerCounters = ServerCounters(), logger: Logger, now: @escaping @Sendable () -> Int64) {
+        self.counters = counters
         self.logger = logger
         self.now = now
     }
@@ -35,6 +37,7 @@ final class BestEffortWrites: Sendable {
         do {
             return try await write()
         } catch {
+            counters.addLostWrite()
             if let lost = countLoss() {
                 logger.error(
                     "write failed; the response was sent without it",

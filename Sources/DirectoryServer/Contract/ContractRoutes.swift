@@ -12,19 +12,20 @@ struct ContractRoutes: Sendable {
     let clients: ClientSettings
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
+    let counters: ServerCounters
 
     /// Adds the routes behind the key.
     func add(to group: RouterGroup<AccountContext>) {
-        let sync = SyncRoutes(database: database, logos: logos, now: now, lost: lost)
+        let sync = SyncRoutes(database: database, logos: logos, now: now, lost: lost, counters: counters)
         group.route(APIPath.sync, get: sync.sync, post: sync.acknowledge)
         group.route(APIPath.lookup, get: sync.lookup)
-        let reports = ReportRoutes(database: database, now: now, lost: lost)
+        let reports = ReportRoutes(database: database, now: now, lost: lost, counters: counters)
         group.route(APIPath.event, post: reports.event)
         group.route(APIPath.register, post: reports.register)
         group.route(APIPath.update, post: reports.update)
         group.route(APIPath.presence, post: reports.presence)
         group.route(APIPath.deviceLog, post: reports.log)
-        group.route(APIPath.batch, post: BatchRoute(database: database, now: now).batch)
+        group.route(APIPath.batch, post: BatchRoute(database: database, now: now, counters: counters).batch)
         group.route(APIPath.imprint, post: ImprintRoute(database: database, now: now).imprint)
         group.route(APIPath.configuration, get: ConfigurationRoute(settings: clients).configuration)
         group.route(APIPath.token, post: TokenRoutes(database: database, now: now).token)

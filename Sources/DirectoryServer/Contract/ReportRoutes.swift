@@ -10,6 +10,7 @@ struct ReportRoutes: Sendable {
     let database: DirectoryDatabase
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
+    let counters: ServerCounters
 
     private struct Done: Encodable {
         var success = true
@@ -25,6 +26,7 @@ struct ReportRoutes: Sendable {
     func event(_ request: Request, _ context: AccountContext) async throws -> Response {
         let event = ReportedEvent(try await JSONBody.object(of: request, levels: .max))
         let response = try await EventLedger(database, account: context.account).record(event, now: now())
+        counters.addEvent(response.outcome, isCounted: response.counted)
         return try JSONBody.response(response, status: response.partial == true ? .accepted : .ok)
     }
 

@@ -14,6 +14,7 @@ struct SyncRoutes: Sendable {
     let logos: @Sendable () -> LogoURLs
     let now: @Sendable () -> Int64
     let lost: BestEffortWrites
+    let counters: ServerCounters
 
     /// Streams all active entries, or with `since` the changes after it.
     ///
@@ -42,9 +43,11 @@ struct SyncRoutes: Sendable {
         headers[.lastModified] = state.visibleTime(now: now).map(HTTPDate.text)
         let deliveries = SyncDeliveries(database, account: context.account)
         guard let found = start, !state.isHeld(by: request, query, now: now) else {
+            counters.add(.unchanged)
             await lost.attempt("the count of an unchanged response") { try await deliveries.recordUnchanged(now: now) }
             return Response(status: .notModified, headers: headers)
         }
+        counters.add(query.since == nil ? .full : .delta)
         let feed = FeedResponse(pages: try await FeedPages(found, parameters, logos: logos, database))
         headers[.contentType] = JSONBody.mediaType
         let isPacked = AcceptEncoding.takesGzip(request)

@@ -51,6 +51,7 @@ struct KeyGate: RouterMiddleware {
     let errors: ErrorResponses
     let limits: RateLimits
     let now: @Sendable () -> Int64
+    let counters: ServerCounters
     private let keys = RequestWindows<Data>()
     private let clients = RequestWindows<CountedClient>(capacity: 50_000)
     private let wrongKeys = RequestWindows<ClientAddress>()
@@ -64,8 +65,10 @@ struct KeyGate: RouterMiddleware {
     }
 
     init(
-        database: DirectoryDatabase, errors: ErrorResponses, limits: RateLimits, now: @escaping @Sendable () -> Int64
+        database: DirectoryDatabase, errors: ErrorResponses, limits: RateLimits, counters: ServerCounters,
+        now: @escaping @Sendable () -> Int64
     ) {
+        self.counters = counters
         self.database = database
         self.errors = errors
         self.limits = limits
@@ -153,9 +156,9 @@ struct KeyGate: RouterMiddleware {
         do {
             return try await find()
         } catch {
-            guard let refusal = Refusal(of: error), refusal.status == .unauthorized, limits.wrongKeys > 0 else {
-                throw error
-            }
+            guard let refusal = Refusal(of: error), refusal.status == .unauthorized else { throw error }
+            counters.addRefusedKey(at: .contract)
+            guard limits.wrongKeys > 0 else { throw error }
             let window = wrongKeys.count(
                 ClientAddress(peer: context.peer, request), limit: limits.wrongKeys, now: now())
             if let window, !window.isWithin {

@@ -29,6 +29,7 @@ extension DirectoryDatabase {
         guard fsync(file) == 0 else {
             throw DatabaseBackupError(path: path, reason: SystemError.text(errno))
         }
+        LastBackup(folder: folder).record()
     }
 }
 

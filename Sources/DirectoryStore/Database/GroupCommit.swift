@@ -2,6 +2,7 @@
 
 import Dispatch
 import GRDB
+import MetricsPage
 import Synchronization
 
 /// Commits small writes of many requests in one transaction; each write returns after it is on disk.
@@ -23,6 +24,8 @@ final class GroupCommit: Sendable {
 
     private let pool: DatabasePool
     private let state = Mutex(State())
+    /// Times of transactions that commit.
+    let times = DurationHistogram(.request)
 
     init(_ pool: DatabasePool) { self.pool = pool }
 
@@ -41,6 +44,9 @@ final class GroupCommit: Sendable {
             }
         }
     }
+
+    /// Writes that wait for a transaction.
+    var waiting: Int { state.withLock { $0.waiting.count } }
 
     /// True for the first write of a group; nil when the queue is full.
     private func add(_ write: any PendingWrite) -> Bool? {
@@ -63,6 +69,7 @@ final class GroupCommit: Sendable {
         var group = group[...]
         while !group.isEmpty {
             var (current, hasBegun) = (group.startIndex, false)
+            let began = ContinuousClock.now
             do {
                 try database.inTransaction(.immediate) {
                     hasBegun = true
@@ -72,6 +79,7 @@ final class GroupCommit: Sendable {
                     }
                     return .commit
                 }
+                times.record(ContinuousClock.now - began)
                 return group.forEach { $0.end(nil) }
             } catch  where hasBegun && current < group.endIndex {
                 group.remove(at: current).end(error)

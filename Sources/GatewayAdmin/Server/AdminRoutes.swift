@@ -3,6 +3,7 @@
 import CallAccounting
 import Foundation
 import Hummingbird
+import MetricsPage
 
 /// Maps the paths of the admin port to responses.
 struct AdminRoutes: Sendable {
@@ -11,6 +12,7 @@ struct AdminRoutes: Sendable {
 
     func router() -> Router<AdminContext> {
         let router = Router(context: AdminContext.self)
+        router.add(middleware: MetricsMiddleware())
         router.add(middleware: HealthFirst(shares: shares))
         router.get("/healthz") { _, _ in Self.text(.ok, "ok\n") }
         router.get("/readyz") { _, _ in await readiness() }
@@ -26,8 +28,10 @@ struct AdminRoutes: Sendable {
     }
 
     private func metrics() async -> Response {
-        let metrics = await MetricsText(counters: source.counters(), gauges: source.gauges())
-        return Self.text(.ok, metrics.text, type: MetricsText.contentType)
+        let own = await MetricSamples(
+            counters: source.counters(), gauges: source.gauges(), histograms: source.histograms())
+        let page = MetricsText(own + ProcessFigures().samples + LibraryMetrics.shared.samples)
+        return Self.text(.ok, page.text, type: MetricsText.contentType)
     }
 
     private func status() async throws -> Response {

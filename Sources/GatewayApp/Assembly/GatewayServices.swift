@@ -25,6 +25,8 @@ struct GatewayServices {
     /// Nil where the configuration names no directory.
     private let link: DirectoryLink?
     private let rejections: RejectionService
+    private let configurationReload: ConfigurationReload
+    private let endedCalls = EndedCallCounts()
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -39,11 +41,20 @@ struct GatewayServices {
         self.state = state
         self.callPath = callPath
         rejections = RejectionService(callPath.shared.rejections, logger: Logger(label: "herald.peers"))
+        let streams = resources.transport.streams
+        configurationReload = ConfigurationReload(
+            path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
+            settings: callPath.settings, streams: streams, resolver: callPath.resolver, recorder: state.recorder,
+            last: LastReload(), logger: start.logger)
         link = try DirectoryLink(
             start.configuration, state, gate: gate, troubles: resources.troubles, logger: start.logger,
             whileSyncing: callPath.workers.setRealTime)
         if let lookup = link?.lookup { state.recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
-        if let lines = EndedCallLog(start.configuration.log) { state.recorder.onEndedCalls { lines.append($0) } }
+        let (lines, counts) = (EndedCallLog(start.configuration.log), endedCalls)
+        state.recorder.onEndedCalls { calls in
+            counts.add(calls)
+            lines?.append(calls)
+        }
     }
 
     /// Builds all services; called once.
@@ -75,15 +86,7 @@ struct GatewayServices {
         return services.compactMap { $0 }
     }
 
-    private var reload: any Service {
-        ReloadService(
-            hangups: start.hangups,
-            reload: ConfigurationReload(
-                path: start.path,
-                fixed: RestartOnlySettings(configuration, hasStreams: resources.transport.streams != nil),
-                settings: callPath.settings, streams: resources.transport.streams, resolver: callPath.resolver,
-                recorder: state.recorder, logger: start.logger))
-    }
+    private var reload: any Service { ReloadService(hangups: start.hangups, reload: configurationReload) }
 
     private var resolving: any Service { ResolverService(resolver: callPath.resolver) }
 
@@ -106,11 +109,11 @@ struct GatewayServices {
         GatewayStatusReport(
             id: configuration.id, listening: resources.transport.bound.map(\.description),
             startedAt: Int64(Date().timeIntervalSince1970), counters: callPath.shared.counters,
-            shards: callPath.workers.shards, health: callPath.foundation.health,
+            workers: callPath.workers, health: callPath.foundation.health,
             streams: resources.transport.streams?.counters, identities: resources.transport.identities,
             branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
             troubles: resources.troubles, link: link, logos: state.logos,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled,
-            rejections: rejections)
+            rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls)
     }
 }

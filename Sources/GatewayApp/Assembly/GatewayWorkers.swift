@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import CallPath
+import MetricsPage
 import SIPCore
 import SIPTransport
 
@@ -41,6 +42,11 @@ struct GatewayWorkers: Sendable {
 
     /// The smallest receive buffer of their UDP sockets, in bytes; nil without one.
     var receiveBuffer: Int? { workers.compactMap(\.receiveBuffer).min() }
+
+    /// The delay that the threads add to calls, in seconds.
+    var delays: Distribution {
+        workers.reduce(DurationHistogram(.delay).distribution) { $0 + $1.delays.distribution }
+    }
 
     /// Ends the threads after their present round.
     func stop() async {

@@ -8,6 +8,7 @@ import GatewayAdmin
 import GatewayStore
 import GatewaySync
 import Logging
+import MetricsPage
 import ServiceLifecycle
 
 /// The parts that fetch, keep and serve the gateway's own copies of logos.

@@ -3,8 +3,10 @@
 import CLinux
 import CSQLite
 import ConfigurationFiles
+import CoreMetrics
 import Foundation
 import Logging
+import MetricsPage
 import UnixSignals
 
 /// `herald run`: one gateway in one process.
@@ -17,6 +19,7 @@ package enum GatewayProcess {
         herald_sqlite_without_statistics()
         // Ledger, records and logs name callers. Only this user and its group may read them, whatever the folder's mode.
         umask(0o027)
+        MetricsSystem.bootstrap(LibraryMetrics.shared)
         // SIGHUP is trapped before the slow steps; until then it would end the process.
         let hangups = await UnixSignalsSequence(trapping: .sighup)
         let configuration = try CommandFailure.reported { try HeraldConfiguration.load(path: path) }

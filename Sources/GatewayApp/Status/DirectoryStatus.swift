@@ -5,6 +5,7 @@ import BrandingAPI
 import CallAccounting
 import GatewayAdmin
 import GatewaySync
+import MetricsPage
 import SafeText
 
 extension DirectoryLink {

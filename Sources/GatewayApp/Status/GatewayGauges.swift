@@ -5,6 +5,7 @@ import CallAccounting
 import CallPath
 import Foundation
 import GatewaySync
+import MetricsPage
 import SIPCore
 import SIPTransport
 
@@ -22,13 +23,13 @@ extension GatewayStatusReport {
                 value: snapshot.gates.closed == nil ? 1 : 0),
             GaugeSample(
                 name: "herald_transactions", help: "SIP transactions in memory",
-                value: Double(shards.transactions)),
+                value: Double(workers.shards.transactions)),
             GaugeSample(
                 name: "herald_transactions_limit", help: "Number of SIP transactions above which new calls get 503",
-                value: Double(shards.shared.settings.load().mostTransactions)),
+                value: Double(workers.shards.shared.settings.load().mostTransactions)),
             GaugeSample(
                 name: "herald_calls_in_progress", help: "Calls that have begun and not ended",
-                value: Double(shards.shared.calls.count)),
+                value: Double(workers.shards.shared.calls.count)),
             GaugeSample(
                 name: "herald_state_problems", help: "Problems of the gateway's folders and files",
                 value: Double(troubles.texts.count)),
@@ -38,13 +39,11 @@ extension GatewayStatusReport {
     /// Targets, TCP and TLS connections, and certificates.
     func peerGauges() -> [GaugeSample] {
         let now = Moment.monotonicMilliseconds()
+        let transports = workers.shards.shared.settings.load().topology.targetTransports
         let targets = health.all.map { target in
             GaugeSample(
                 name: "herald_target_up", help: "1 when calls go to the target",
-                labels: [
-                    MetricLabel("target", target.name), MetricLabel("group", target.group),
-                    MetricLabel("address", target.address),
-                ], value: target.isUp(at: now) ? 1 : 0)
+                labels: target.metricLabels(transport: transports[target.name]), value: target.isUp(at: now) ? 1 : 0)
         }
         let connections = streams.map { streams in
             GaugeSample(
@@ -63,6 +62,27 @@ extension GatewayStatusReport {
                 name: "herald_sync_age_seconds", help: "Seconds since the last successful sync", value: Double(age))
         }
         return (age.map { [$0] } ?? []) + link.gauges(snapshot.gates)
+    }
+}
+
+extension TargetState {
+    /// `kind` (`pbx` or `trunk`), `peer` with the configured name, `address` and `transport`.
+    fileprivate func metricLabels(transport: SIPTransportKind?) -> [MetricLabel] {
+        let words = group.split(separator: " ", maxSplits: 1).map(String.init)
+        return [
+            MetricLabel("kind", words.first ?? ""), MetricLabel("peer", words.count > 1 ? words[1] : group),
+            MetricLabel("address", address), MetricLabel("transport", transport.map { "\($0)" } ?? ""),
+        ]
+    }
+}
+
+extension GatewayTopology {
+    /// The transport of each target, by its name.
+    fileprivate var targetTransports: [String: SIPTransportKind] {
+        let targets = trunks.map(\.targets) + pbxs.map(\.targets)
+        return targets.flatMap(\.targets).reduce(into: [:]) { found, target in
+            found[target.targetState.name] = sockets[target.socket].transport
+        }
     }
 }
 

@@ -5,6 +5,7 @@ import CallAccounting
 import CallPath
 import GatewayStore
 import GatewaySync
+import MetricsPage
 import SIPCore
 import SIPTransport
 
@@ -15,7 +16,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     /// Seconds since 1970.
     let startedAt: Int64
     let counters: GatewayCounters
-    let shards: GatewayShards
+    let workers: GatewayWorkers
     let health: TargetRegistry
     /// Nil where no address uses TCP or TLS.
     let streams: StreamCounters?
@@ -30,17 +31,23 @@ struct GatewayStatusReport: GatewayStatusSource {
     /// True where no sync is awaited: brands come from a file, or branding is off.
     let isSettledWithoutSync: Bool
     let rejections: RejectionService
+    let lastReload: LastReload
+    let endedCalls: EndedCallCounts
+    private var shards: GatewayShards { workers.shards }
 
     func counters() async -> [CounterSample] {
-        callCounters() + signalingCounters() + streamCounters() + outcomeCounters() + (link?.counters ?? [])
+        callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
+            + (link?.counters ?? [])
             + (logos?.traffic.samples ?? [])
     }
 
     func gauges() async -> [GaugeSample] {
         let snapshot = branding.load()
-        return callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
+        return operationGauges() + callPathGauges(snapshot) + outcomeGauges() + peerGauges() + directoryGauges(snapshot)
             + (await logos?.gauges() ?? [])
     }
+
+    func histograms() async -> [HistogramSample] { durations() }
 
     func status() async -> GatewayStatus {
         let snapshot = branding.load()

@@ -3,6 +3,7 @@
 import CallAccounting
 import GatewayStore
 import GatewaySync
+import MetricsPage
 
 // Metrics of recorded calls and of events for the directory.
 

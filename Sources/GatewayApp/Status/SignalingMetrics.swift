@@ -3,6 +3,7 @@
 import Branding
 import CallAccounting
 import CallPath
+import MetricsPage
 import SIPCore
 import SIPTransport
 

@@ -144,7 +144,7 @@ package final class EventOutboxStore: EventOutbox {
 
     private static func select(_ condition: String) -> String {
         """
-        SELECT id, key, number, surface, displayed_at, meta, attempts
+        SELECT id, key, number, surface, displayed_at, meta, attempts, created_at
         FROM event WHERE state = 0 AND \(condition) ORDER BY due_at, id LIMIT ?2
         """
     }
@@ -168,6 +168,9 @@ package final class EventOutboxStore: EventOutbox {
         let event = OutcomeEvent(
             key: key.text, callID: key.callID, number: row.text(2) ?? "", outcome: key.outcome,
             surface: row.text(3) ?? "", displayedAt: row.text(4) ?? "", meta: meta)
-        return (row.integer(0) ?? 0, PendingEvent(event: event, attempts: Int(row.integer(6) ?? 0)))
+        return (
+            row.integer(0) ?? 0,
+            PendingEvent(event: event, attempts: Int(row.integer(6) ?? 0), storedAt: row.integer(7))
+        )
     }
 }

@@ -4,6 +4,7 @@ import Branding
 import BrandingAPI
 package import CallAccounting
 package import Logging
+package import MetricsPage
 import ServiceLifecycle
 import Synchronization
 
@@ -22,6 +23,8 @@ package final class EventSender: Service, Sendable {
     let logger: Logger
     private let due = AsyncEvent()
     private let stop = AsyncEvent()
+    /// Time from the storing of an event to the directory's acceptance.
+    private let deliveries = DurationHistogram(.delivery)
     private let state = Mutex(State())
 
     private struct State {
@@ -52,6 +55,9 @@ package final class EventSender: Service, Sendable {
 
     /// Events sent since the start.
     package var counts: EventCounts { state.withLock { $0.counts } }
+
+    /// Times from the storing of events to their acceptance, in seconds.
+    package var deliveryTimes: Distribution { deliveries.distribution }
 
     /// Reports a new event in the outbox, so that it is sent at once.
     ///
@@ -202,6 +208,7 @@ package final class EventSender: Service, Sendable {
             try await outbox.markDelivered(key: pending.event.key, receipt: receipt, now: time.now())
         }
         guard isStored else { return }
+        if let storedAt = pending.storedAt { deliveries.record(.seconds(time.now() - storedAt)) }
         settled { counts in
             counts.delivered += 1
             counts.notCounted += response.counted == false ? 1 : 0

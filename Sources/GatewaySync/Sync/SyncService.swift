@@ -26,6 +26,8 @@ package final class SyncService: Service, Sendable {
     private var due: AsyncEvent { publisher.wantsSync }
     private let synced = AsyncEvent()
     private let orders = SyncOrders()
+    /// Durations of syncs by kind and result.
+    package let durations = SyncDurations()
 
     private struct State {
         var status = SyncStatus()
@@ -175,7 +177,9 @@ package final class SyncService: Service, Sendable {
         whileSyncing(true)
         defer { whileSyncing(false) }
         let isFullOrdered = orders.begin()
+        let began = ContinuousClock.now
         let error = await attempt(isFullOrdered: isFullOrdered)
+        durations.record(ContinuousClock.now - began, isFull: status.wasFull, succeeded: error == nil)
         orders.end(report(error))
         return error
     }

@@ -2,6 +2,7 @@
 
 import CLinux
 import Glibc
+package import MetricsPage
 package import SIPCore
 import Synchronization
 
@@ -13,6 +14,8 @@ import Synchronization
 package final class TransportWorker: Sendable {
     /// Receives the messages of streams for this worker.
     package let inbox: StreamInbox
+    /// Time from the wake-up for a datagram with an INVITE to the INVITE that it caused.
+    package let delays = DurationHistogram(.delay)
     private let sockets: [UDPSocket?]
     private let streams = Mutex<StreamTransport?>(nil)
     private let longestWait: UInt64
@@ -103,13 +106,13 @@ package final class TransportWorker: Sendable {
             priority.beginsToWait()
             let ready = poll(&waiting, nfds_t(waiting.count), backlog.isEmpty ? timeout(until: deadline) : 0)
             priority.hasWaited(isAsked: realTimeWanted.load(ordering: .relaxed))
-            let now = Moment.now()
+            let (now, woken) = Moment.reading()
             if ready > 0 {
                 for position in sockets.indices where waiting[position].revents != 0 {
                     if waiting[position].revents & Int16(POLLERR) != 0 {
                         takeReturned(on: position, for: element, by: &batch, streams, at: now)
                     }
-                    receive(on: position, into: &batch, for: element, streams, at: now)
+                    receive(on: position, into: &batch, for: element, streams, at: now, woken)
                 }
                 if waiting[sockets.count].revents != 0 {
                     herald_clear_wakeup(wake)
@@ -174,7 +177,7 @@ package final class TransportWorker: Sendable {
 
     private func receive(
         on position: Int, into batch: inout DatagramBatch, for element: some SIPElement, _ streams: StreamTransport?,
-        at now: Moment
+        at now: Moment, _ woken: UInt64
     ) {
         guard let socket = sockets[position] else { return }
         // Two batches per socket and round, so that a flood on one socket delays neither timers nor the others.
@@ -192,7 +195,9 @@ package final class TransportWorker: Sendable {
                     element.receive(bytes.span, by: Flow(source: PeerAddress(datagram), socket: position), at: now)
                 }
                 // After each datagram: the first of many must not wait for the last.
-                flush(element, by: &batch, at: now)
+                if flush(element, by: &batch, at: now, awaitsInvite: bytes.isInvite) {
+                    delays.record(nanoseconds: Moment.monotonicNanoseconds() &- woken)
+                }
             }
             handOver(&batch, to: streams)
             if !isFull { return }
@@ -204,13 +209,21 @@ package final class TransportWorker: Sendable {
     /// Messages caused by a failed send go out in the same round.
     ///
     /// Messages for streams are kept for `handOver`: each alone would wake their thread each time.
-    private func flush(_ element: some SIPElement, by batch: inout DatagramBatch, at now: Moment) {
+    ///
+    /// - Returns: true if an INVITE was among them, which is looked for only with `awaitsInvite`.
+    @discardableResult
+    private func flush(
+        _ element: some SIPElement, by batch: inout DatagramBatch, at now: Moment, awaitsInvite: Bool = false
+    ) -> Bool {
+        var hasInvite = false
         // A request may fail at each of its targets at once. Then its sender gets a response.
         for _ in 0..<TargetGroup.mostTried + 2 {
-            guard element.exchangeOutgoing(for: &batch.sending) else { return }
+            guard element.exchangeOutgoing(for: &batch.sending) else { break }
+            if awaitsInvite, !hasInvite { hasInvite = batch.sending.contains { $0.bytes.isInvite } }
             send(&batch, for: element, at: now)
             batch.sending.removeAll(keepingCapacity: true)
         }
+        return hasInvite
     }
 
     private func send(_ batch: inout DatagramBatch, for element: some SIPElement, at now: Moment) {
@@ -256,18 +269,33 @@ private func runThreadBody(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutabl
 
 extension Moment {
     /// Returns the present time of the system's monotonic and real-time clocks.
-    package static func now() -> Moment {
+    package static func now() -> Moment { reading().moment }
+
+    /// Returns the present time, and the monotonic clock of that time in nanoseconds.
+    fileprivate static func reading() -> (moment: Moment, nanoseconds: UInt64) {
         var wall = timespec()
         clock_gettime(CLOCK_REALTIME, &wall)
-        return Moment(
-            milliseconds: monotonicMilliseconds(),
+        let monotonic = monotonicNanoseconds()
+        let moment = Moment(
+            milliseconds: monotonic / 1_000_000,
             wallMicroseconds: Int64(wall.tv_sec) * 1_000_000 + Int64(wall.tv_nsec) / 1000)
+        return (moment, monotonic)
     }
 
     /// Returns the monotonic clock in milliseconds.
-    package static func monotonicMilliseconds() -> UInt64 {
+    package static func monotonicMilliseconds() -> UInt64 { monotonicNanoseconds() / 1_000_000 }
+
+    fileprivate static func monotonicNanoseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+        return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+extension RandomAccessCollection where Element == UInt8, Index == Int {
+    /// True for the first bytes of an INVITE; no other method begins so (RFC 3261 §7.1).
+    fileprivate var isInvite: Bool {
+        count > 6 && self[startIndex] == UInt8(ascii: "I") && self[startIndex + 1] == UInt8(ascii: "N")
+            && self[startIndex + 2] == UInt8(ascii: "V")
     }
 }

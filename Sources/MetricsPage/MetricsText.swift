@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
-
 /// Writes samples in the Prometheus text format, version 0.0.4.
 ///
 /// swift-server/swift-prometheus is the maintained Swift library. Its counters are objects behind a lookup by name. The
 /// call path has relaxed atomic counters of its own, and this type only writes them as text. Source:
 /// prometheus.io/docs/instrumenting/exposition_formats.
-struct MetricsText {
+package struct MetricsText {
     /// The `Content-Type` of the text.
-    static let contentType = "text/plain; version=0.0.4; charset=utf-8"
+    package static let contentType = "text/plain; version=0.0.4; charset=utf-8"
 
     private var families: [Family] = []
     private var positions: [String: Int] = [:]
@@ -21,13 +19,19 @@ struct MetricsText {
         var lines: [String] = []
     }
 
-    init(counters: [CounterSample], gauges: [GaugeSample]) {
-        for sample in counters { add(sample.name, sample.help, "counter", sample.labels, "\(sample.value)") }
-        for sample in gauges { add(sample.name, sample.help, "gauge", sample.labels, Self.number(sample.value)) }
+    package init(_ samples: MetricSamples) {
+        for sample in samples.counters { add(sample.name, sample.help, "counter", sample.labels, "\(sample.value)") }
+        for sample in samples.sums {
+            add(sample.name, sample.help, "counter", sample.labels, Self.number(sample.value))
+        }
+        for sample in samples.gauges {
+            add(sample.name, sample.help, "gauge", sample.labels, Self.number(sample.value))
+        }
+        for sample in samples.histograms { add(sample) }
     }
 
     /// All families, each with its HELP and TYPE line before its series.
-    var text: String {
+    package var text: String {
         var out = ""
         for family in families {
             out += "# HELP \(family.name) \(Self.escapedHelp(family.help))\n# TYPE \(family.name) \(family.type)\n"
@@ -42,13 +46,32 @@ struct MetricsText {
     private mutating func add(_ name: String, _ help: String, _ type: String, _ labels: [MetricLabel], _ value: String)
     {
         let name = Self.metricName(name)
+        add(["\(name)\(Self.labelText(labels)) \(value)"], to: name, help, type)
+    }
+
+    /// Adds a histogram: a line a bucket, each with the values up to its end, then sum and count.
+    private mutating func add(_ sample: HistogramSample) {
+        let (name, values) = (Self.metricName(sample.name), sample.distribution)
+        var (lines, count) = ([String](), UInt64(0))
+        for (number, end) in (values.bounds + [.infinity]).enumerated() {
+            count += values.counts[number]
+            let labels = Self.labelText(sample.labels + [MetricLabel("le", Self.number(end))])
+            lines.append("\(name)_bucket\(labels) \(count)")
+        }
+        let labels = Self.labelText(sample.labels)
+        lines.append("\(name)_sum\(labels) \(Self.number(values.sum))")
+        lines.append("\(name)_count\(labels) \(count)")
+        add(lines, to: name, sample.help, "histogram")
+    }
+
+    private mutating func add(_ lines: [String], to name: String, _ help: String, _ type: String) {
         let position = positions[name] ?? families.count
         if position == families.count {
             positions[name] = position
             families.append(Family(name: name, help: help, type: type))
         }
         guard families[position].type == type else { return }
-        families[position].lines.append("\(name)\(Self.labelText(labels)) \(value)")
+        families[position].lines += lines
     }
 
     private static func labelText(_ labels: [MetricLabel]) -> String {

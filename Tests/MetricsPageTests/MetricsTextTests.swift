@@ -1,14 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import CallAccounting
+import MetricsPage
 import Testing
-
-@testable import GatewayAdmin
 
 @Suite("Metrics text, Prometheus exposition format 0.0.4")
 struct MetricsTextTests {
+    private func page(
+        counters: [CounterSample] = [], gauges: [GaugeSample] = [], histograms: [HistogramSample] = []
+    ) -> String {
+        MetricsText(MetricSamples(counters: counters, gauges: gauges, histograms: histograms)).text
+    }
+
+    @Test func `buckets count all values up to their end, and the last has all of them`() {
+        let text = page(histograms: [
+            HistogramSample(
+                name: "x_seconds", help: "Time", labels: [.init("a", "b")],
+                Distribution(bounds: [0.00005, 0.5, 1], counts: [1, 0, 2, 4], sum: 12.5))
+        ])
+        #expect(
+            text == """
+                # HELP x_seconds Time
+                # TYPE x_seconds histogram
+                x_seconds_bucket{a="b",le="5e-05"} 1
+                x_seconds_bucket{a="b",le="0.5"} 1
+                x_seconds_bucket{a="b",le="1"} 3
+                x_seconds_bucket{a="b",le="+Inf"} 7
+                x_seconds_sum{a="b"} 12.5
+                x_seconds_count{a="b"} 7
+
+                """)
+    }
+
+    @Test func `a sum that grows has fractions`() {
+        let samples = MetricSamples(sums: [SumSample(name: "cpu_seconds_total", help: "CPU", value: 1.25)])
+        #expect(MetricsText(samples).text.hasSuffix("# TYPE cpu_seconds_total counter\ncpu_seconds_total 1.25\n"))
+    }
+
     @Test func `one family has one head and its series together, in the order they came`() {
-        let text = MetricsText(
+        let text = page(
             counters: [
                 CounterSample(
                     name: "herald_drops_total", help: "Datagrams dropped", labels: [.init("reason", "not_sip")],
@@ -19,7 +48,7 @@ struct MetricsTextTests {
                     value: .max),
             ],
             gauges: [GaugeSample(name: "herald_transactions", help: "Transactions in memory", value: 0.5)]
-        ).text
+        )
         #expect(
             text == """
                 # HELP herald_drops_total Datagrams dropped
@@ -37,13 +66,13 @@ struct MetricsTextTests {
     }
 
     @Test func `labels and help texts are escaped`() {
-        let text = MetricsText(
+        let text = page(
             counters: [
                 CounterSample(
                     name: "x_total", help: "a \\ and\na line",
                     labels: [.init("trunk", "say \"hi\" \\ to\nme"), .init("b", "ß")], value: 0)
             ], gauges: []
-        ).text
+        )
         #expect(text.contains("# HELP x_total a \\\\ and\\na line\n"))
         #expect(text.contains("x_total{trunk=\"say \\\"hi\\\" \\\\ to\\nme\",b=\"ß\"} 0\n"))
         #expect(text.split(separator: "\n").count == 3)
@@ -52,16 +81,16 @@ struct MetricsTextTests {
     @Test func `a combining mark on a quote, a backslash or a line end escapes nothing`() {
         let sample = CounterSample(
             name: "x_total", help: "a\\\u{301}\n\u{301}b", labels: [.init("trunk", "a\"\u{301} \\\u{301}")], value: 0)
-        let lines = MetricsText(counters: [sample], gauges: []).text.split(separator: "\n")
+        let lines = page(counters: [sample], gauges: []).split(separator: "\n")
         #expect(lines.first == "# HELP x_total a\\\\\u{301}\\n\u{301}b")
         #expect(lines.last == "x_total{trunk=\"a\\\"\u{301} \\\\\u{301}\"} 0")
     }
 
     @Test func `names that would break the format are mended`() {
-        let text = MetricsText(
+        let text = page(
             counters: [CounterSample(name: "9 lives-total", help: "", labels: [.init("a:b", "v")], value: 1)],
             gauges: []
-        ).text
+        )
         #expect(text.hasSuffix("_9_lives_total{a_b=\"v\"} 1\n"))
     }
 
@@ -69,19 +98,19 @@ struct MetricsTextTests {
         (3.0, "3"), (-2.0, "-2"), (0.25, "0.25"), (.infinity, "+Inf"), (-.infinity, "-Inf"), (.nan, "NaN"),
         (1e300, "1e+300"),
     ]) func `numbers are written as the format spells them`(value: Double, expected: String) {
-        let text = MetricsText(counters: [], gauges: [GaugeSample(name: "g", help: "h", value: value)]).text
+        let text = page(counters: [], gauges: [GaugeSample(name: "g", help: "h", value: value)])
         #expect(text.hasSuffix("\ng \(expected)\n"))
     }
 
     @Test func `nothing to say is an empty text`() {
-        #expect(MetricsText(counters: [], gauges: []).text.isEmpty)
+        #expect(page(counters: [], gauges: []).isEmpty)
     }
 
     @Test func `a name cannot be counter and gauge at once`() {
-        let text = MetricsText(
+        let text = page(
             counters: [CounterSample(name: "a", help: "h", value: 1)],
             gauges: [GaugeSample(name: "a", help: "h", value: 2)]
-        ).text
+        )
         #expect(text == "# HELP a h\n# TYPE a counter\na 1\n")
     }
 }
