@@ -128,7 +128,7 @@ let package = Package(
             name: "DirectoryServer",
             dependencies: [
                 "DirectoryStore", "BrandingAPI", "Branding", "HostSystem", "CZlib", hummingbird, hummingbirdCore,
-                httpTypes, nio, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
+                httpTypes, nio, nioPosix, nioHTTP, nioHTTPTypes, crypto, lifecycle, log,
             ],
             exclude: ["README.md"], resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
@@ -161,7 +161,7 @@ let package = Package(
         .target(name: "Branding", dependencies: ["CPhoneNumber"], exclude: ["README.md"], swiftSettings: strict),
 
         // Support.
-        .target(name: "HostSystem", exclude: ["README.md"], swiftSettings: strict),
+        .target(name: "HostSystem", dependencies: ["CSystemd"], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "TLSFailures", dependencies: [nioSSL], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "LogText", dependencies: [log], exclude: ["README.md"], swiftSettings: strict),
         .target(name: "Hashing", exclude: ["README.md"], swiftSettings: strict),
@@ -173,6 +173,7 @@ let package = Package(
         .target(name: "CLinux", exclude: ["README.md"]),
         .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // No pkg-config: SwiftPM refuses flags of gdlib. Compiler and linker find libgd in their default folders.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
