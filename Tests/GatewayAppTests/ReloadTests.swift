@@ -168,6 +168,17 @@ struct ReloadTests {
         #expect(fixture.last.entry?.result == .refused(problem: "no address for pbx.example yet; try again"))
     }
 
+    @Test func `systemd sees each reload, applied or refused`() async throws {
+        let fixture = try ReloadFixture()
+        _ = await fixture.again()
+        #expect(fixture.states.all.isEmpty, "before the gateway is ready, no reload may make it so")
+        fixture.systemd.callsAreTaken()
+        _ = await fixture.again()
+        _ = try await fixture.reload("strangers", "nobody")
+        let states = fixture.states.all.map { $0.split(separator: "=")[0] }
+        #expect(states == ["READY", "RELOADING", "READY", "RELOADING", "READY"])
+    }
+
     @Test func `reloads that are asked for at once run one after the other`() async throws {
         let fixture = try ReloadFixture()
         let one = await fixture.again()

@@ -93,7 +93,7 @@ struct RunningGatewayTests {
         #expect(
             names == [
                 "RecorderService", "RecorderWatchService", "StateWatchService", "RejectionService", "ControlServer",
-                "ReloadService", "ResolverService", "WorkerService",
+                "SystemdReport", "ReloadService", "ResolverService", "WorkerService",
             ])
         gateway.close()
     }

@@ -8,6 +8,7 @@ import Foundation
 import GatewayAdmin
 import GatewayStore
 import GatewaySync
+import HostSystem
 import Logging
 import SIPCore
 import SIPTransport
@@ -26,6 +27,7 @@ struct GatewayServices {
     private let link: DirectoryLink?
     private let rejections: RejectionService
     private let configurationReload: ConfigurationReload
+    private let systemd: SystemdReport
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -40,20 +42,30 @@ struct GatewayServices {
         self.state = state
         self.callPath = callPath
         rejections = RejectionService(callPath.shared.rejections, logger: Logger(label: "herald.peers"))
+        let link = try DirectoryLink(
+            start.configuration, state, gate: gate, troubles: resources.troubles, logger: start.logger,
+            whileSyncing: callPath.workers.setRealTime)
+        self.link = link
+        let (workers, shared, branding) = (callPath.workers, callPath.shared, state.brands.current)
+        systemd = SystemdReport(
+            .current, rounds: { workers.rounds },
+            line: {
+                StatusLine(
+                    calls: shared.calls.count, numbers: branding.load().index.count,
+                    syncAge: link?.sync.successAge, isDraining: shared.isDraining
+                ).text
+            }, logger: start.logger)
         let streams = resources.transport.streams
         configurationReload = ConfigurationReload(
             path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
             settings: callPath.settings, streams: streams, resolver: callPath.resolver, recorder: state.recorder,
-            last: LastReload(), logger: start.logger)
-        link = try DirectoryLink(
-            start.configuration, state, gate: gate, troubles: resources.troubles, logger: start.logger,
-            whileSyncing: callPath.workers.setRealTime)
+            last: LastReload(), report: systemd, logger: start.logger)
         if let lookup = link?.lookup { state.recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
         if let lines = EndedCallLog(start.configuration.log) { state.recorder.onEndedCalls { lines.append($0) } }
     }
 
     /// Builds all services; called once.
-    func build() -> [any Service] { accounting + directory + operation + [reload, resolving, calls] }
+    func build() -> [any Service] { accounting + directory + operation + [systemd, reload, resolving, calls] }
 
     private var accounting: [any Service] {
         [
@@ -93,7 +105,7 @@ struct GatewayServices {
         return WorkerService(
             workers: callPath.workers, streams: resources.transport.streams,
             drain: CallDrain(callPath.shared, patience: configuration.drain, logger: start.logger), gate: gate,
-            logger: start.logger
+            report: systemd, logger: start.logger
         ) {
             announcement.log(numbers: branding.load().index.count)
         }

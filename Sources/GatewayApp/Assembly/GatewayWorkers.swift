@@ -42,6 +42,14 @@ struct GatewayWorkers: Sendable {
     /// The smallest receive buffer of their UDP sockets, in bytes; nil without one.
     var receiveBuffer: Int? { workers.compactMap(\.receiveBuffer).min() }
 
+    /// Completed rounds of each thread; nil for one that has ended.
+    var rounds: [UInt64?] { workers.map(\.rounds) }
+
+    /// Waits until each thread has begun its first round.
+    func haveStarted() async {
+        while workers.contains(where: { $0.rounds == 0 }) { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+
     /// Ends the threads after their present round.
     func stop() async {
         for worker in workers { worker.stop() }

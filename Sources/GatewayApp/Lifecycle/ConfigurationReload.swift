@@ -22,12 +22,14 @@ final class ConfigurationReload: Sendable {
     private let logger: Logger
     /// The result and the time of the last reload.
     let last: LastReload
+    private let report: SystemdReport
     /// The reload that the next one waits for.
     private let running = Mutex<Task<ReloadResult, Never>?>(nil)
 
     init(
         path: String, fixed: RestartOnlySettings, settings: LiveSettings, streams: StreamTransport?,
-        resolver: NextHopResolver, recorder: OutcomeRecorder, last: LastReload, logger: Logger
+        resolver: NextHopResolver, recorder: OutcomeRecorder, last: LastReload, report: SystemdReport,
+        logger: Logger
     ) {
         self.path = path
         self.fixed = fixed
@@ -36,6 +38,7 @@ final class ConfigurationReload: Sendable {
         self.resolver = resolver
         self.recorder = recorder
         self.last = last
+        self.report = report
         self.logger = logger
     }
 
@@ -55,6 +58,8 @@ final class ConfigurationReload: Sendable {
     }
 
     private func reload() async -> ReloadResult {
+        report.reloadBegins()
+        defer { report.reloadEnds() }
         let result: ReloadResult
         do throws(ReloadRefusal) {
             result = .applied(waiting: try await readAndApply())
@@ -79,7 +84,7 @@ final class ConfigurationReload: Sendable {
                     problem: "listen has changed: nothing of the new configuration is used before the next start")
             }
             try await apply(next)
-            report(next, waiting)
+            log(next, waiting)
             return waiting
         } catch {
             throw (error as? ReloadRefusal) ?? ReloadRefusal(problem: "\(error)")
@@ -103,7 +108,7 @@ final class ConfigurationReload: Sendable {
         recorder.setTrunks(names)
     }
 
-    private func report(_ next: HeraldConfiguration, _ waiting: [String]) {
+    private func log(_ next: HeraldConfiguration, _ waiting: [String]) {
         logger.notice(
             "configuration reloaded", metadata: ["trunks": "\(next.trunks.count)", "pbx": "\(next.pbx.count)"])
         for remark in next.remarks { logger.notice("\(remark)") }

@@ -3,7 +3,9 @@
 import CallAccounting
 import ConfigurationFiles
 import GatewayStore
+import HostSystem
 import SIPTransport
+import Synchronization
 
 @testable import GatewayApp
 
@@ -14,6 +16,9 @@ final class ReloadFixture: Sendable {
     let log = LogLines()
     let sections: ConfigurationText
     private let streams: StreamTransport?
+    /// The messages to systemd.
+    let states = Messages()
+    let systemd: SystemdReport
     let last = LastReload(now: { 1_800_000_000 })
     private let reload: ConfigurationReload
 
@@ -40,10 +45,14 @@ final class ReloadFixture: Sendable {
         self.folder = folder
         self.sections = sections
         self.settings = settings
+        systemd = SystemdReport(
+            Supervisor(watchdogInterval: nil) { [states] in states.add($0) }, rounds: { [] }, line: { "" },
+            logger: log.logger)
         reload = ConfigurationReload(
             path: folder.configurationPath,
             fixed: RestartOnlySettings(settings.configuration, hasStreams: streams != nil),
             settings: settings.live, streams: streams, resolver: resolver, recorder: recorder, last: last,
+            report: systemd,
             logger: log.logger)
     }
 
@@ -73,6 +82,13 @@ final class ReloadFixture: Sendable {
         _ = log.take()
         await reload.run()
         return log.take()
+    }
+
+    /// Takes messages from any thread.
+    final class Messages: Sendable {
+        private let list = Mutex<[String]>([])
+        var all: [String] { list.withLock { $0 } }
+        func add(_ text: String) { list.withLock { $0.append(text) } }
     }
 
     private struct Unresolvable: NameLookup {
