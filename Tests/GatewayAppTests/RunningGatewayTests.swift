@@ -92,8 +92,9 @@ struct RunningGatewayTests {
         let names = gateway.services.map { String(describing: type(of: $0)) }
         #expect(
             names == [
-                "RecorderService", "RecorderWatchService", "StateWatchService", "RejectionService", "ControlServer",
-                "SystemdReport", "ReloadService", "ResolverService", "WorkerService",
+                "RecorderService", "RecorderWatchService", "StateWatchService", "ReplaceableServices",
+                "ReplaceableServices", "ReplaceableServices", "RejectionService", "ControlServer", "SystemdReport",
+                "ReloadService", "ResolverService", "WorkerService",
             ])
         gateway.close()
     }

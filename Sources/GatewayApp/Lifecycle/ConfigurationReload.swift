@@ -7,7 +7,7 @@ import Logging
 import SIPTransport
 import Synchronization
 
-/// Reads the configuration file again and applies it between two messages: trunks, targets, policy, limits, TLS files.
+/// Reads the configuration file again and applies it: to the call path between two messages, to the parts one by one.
 ///
 /// A file with a problem changes nothing. The log names settings that need a restart; they keep their values until then.
 /// Reloads run one after the other, from whichever task they are asked for.
@@ -17,8 +17,11 @@ final class ConfigurationReload: Sendable {
     private let settings: LiveSettings
     /// Nil where no address uses TCP or TLS.
     private let streams: StreamTransport?
+    private let names: LiveNameLookup
     private let resolver: NextHopResolver
     private let recorder: OutcomeRecorder
+    /// Parts with settings of their own, in the order of their change.
+    private let parts: [any ReloadablePart]
     private let logger: Logger
     /// The result and the time of the last reload.
     let last: LastReload
@@ -28,15 +31,17 @@ final class ConfigurationReload: Sendable {
 
     init(
         path: String, fixed: RestartOnlySettings, settings: LiveSettings, streams: StreamTransport?,
-        resolver: NextHopResolver, recorder: OutcomeRecorder, last: LastReload, report: SystemdReport,
-        logger: Logger
+        names: LiveNameLookup, resolver: NextHopResolver, recorder: OutcomeRecorder, parts: [any ReloadablePart],
+        last: LastReload, report: SystemdReport, logger: Logger
     ) {
         self.path = path
         self.fixed = fixed
         self.settings = settings
         self.streams = streams
+        self.names = names
         self.resolver = resolver
         self.recorder = recorder
+        self.parts = parts
         self.last = last
         self.report = report
         self.logger = logger
@@ -93,11 +98,13 @@ final class ConfigurationReload: Sendable {
 
     /// Applies a configuration as a whole.
     ///
-    /// - Throws: when a TLS file or a peer cannot be used, or the name of a next hop has no address.
+    /// - Throws: when a file, a key or a peer cannot be used, or the name of a next hop has no address.
     private func apply(_ next: HeraldConfiguration) async throws {
-        let names = try next.trunkNames()
+        let accounting = try next.recorderSettings()
+        let steps = try parts.compactMap { try $0.prepare(next) }
+        let otherLookup = names.other(next.nameServers)
         // A peer without an address would become an unknown peer, even for its calls in progress.
-        let unknown = await resolver.learn(next.nextHopNames)
+        let unknown = await resolver.learn(next.nextHopNames, asking: otherLookup)
         guard unknown.isEmpty else {
             let hosts = unknown.map(\.host).joined(separator: ", ")
             throw ReloadRefusal(problem: "no address for \(hosts) yet; try again")
@@ -105,7 +112,9 @@ final class ConfigurationReload: Sendable {
         try streams?.reloadIdentities()
         try settings.use(next)
         resolver.replace(names: next.nextHopNames)
-        recorder.setTrunks(names)
+        if let otherLookup { names.use(next.nameServers, otherLookup) }
+        recorder.use(accounting)
+        for step in steps { await step() }
     }
 
     private func log(_ next: HeraldConfiguration, _ waiting: [String]) {

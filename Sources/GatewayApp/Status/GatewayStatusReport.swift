@@ -24,13 +24,17 @@ struct GatewayStatusReport: GatewayStatusSource {
     let recorder: OutcomeRecorder
     let reader: LedgerReader
     let troubles: StateTroubles
-    let link: DirectoryLink?
+    let directory: CurrentDirectory
     /// Nil where logos are neither fetched nor served.
     let logos: LogoServices?
-    /// True where no sync is awaited: brands come from a file, or branding is off.
-    let isSettledWithoutSync: Bool
     let rejections: RejectionService
     let lastReload: LastReload
+
+    /// The link to the directory in force; nil where none is configured.
+    var link: DirectoryLink? { directory.link }
+
+    /// True where no sync is awaited: no directory is configured, or branding is off.
+    private var isSettledWithoutSync: Bool { link == nil || !shards.shared.settings.load().brands }
 
     func counters() async -> [CounterSample] {
         callCounters() + signalingCounters() + streamCounters() + outcomeCounters() + (link?.counters ?? [])

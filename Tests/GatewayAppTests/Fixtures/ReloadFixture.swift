@@ -4,6 +4,7 @@ import CallAccounting
 import ConfigurationFiles
 import GatewayStore
 import HostSystem
+import SIPCore
 import SIPTransport
 import Synchronization
 
@@ -31,7 +32,8 @@ final class ReloadFixture: Sendable {
     /// - Parameter makeStreams: opens the TCP and TLS addresses of the configuration.
     init(
         _ folder: GatewayFolder, _ sections: ConfigurationText,
-        makeStreams: (HeraldConfiguration) throws -> StreamTransport?
+        makeStreams: (HeraldConfiguration) throws -> StreamTransport?,
+        parts: (OutcomeRecorder) -> [any ReloadablePart] = { _ in [] }
     ) throws {
         let settings = try SettingsFixture(folder, sections)
         streams = try makeStreams(settings.configuration)
@@ -51,7 +53,8 @@ final class ReloadFixture: Sendable {
         reload = ConfigurationReload(
             path: folder.configurationPath,
             fixed: RestartOnlySettings(settings.configuration, hasStreams: streams != nil),
-            settings: settings.live, streams: streams, resolver: resolver, recorder: recorder, last: last,
+            settings: settings.live, streams: streams, names: Self.names,
+            resolver: resolver, recorder: recorder, parts: parts(recorder), last: last,
             report: systemd,
             logger: log.logger)
     }
@@ -89,6 +92,23 @@ final class ReloadFixture: Sendable {
         private let list = Mutex<[String]>([])
         var all: [String] { list.withLock { $0 } }
         func add(_ text: String) { list.withLock { $0.append(text) } }
+    }
+
+    /// The system's name servers know no name, and all others know every name.
+    private static var names: LiveNameLookup {
+        LiveNameLookup([]) { servers in
+            guard servers.isEmpty else { return Known() }
+            return Unresolvable()
+        }
+    }
+
+    private struct Known: NameLookup {
+        func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord] {
+            guard type == .a, let address = PeerAddress(host: Array("127.85.0.7".utf8)[...], port: 0) else {
+                throw .noData
+            }
+            return [NameRecord(timeToLive: 60, content: .address(address))]
+        }
     }
 
     private struct Unresolvable: NameLookup {
