@@ -142,7 +142,7 @@ let package = Package(
             dependencies: [
                 "DirectoryStore", "BrandingAPI", "Branding", "Hashing", "HostFiles", "HostSystem",
                 "CZlib", "MetricsPage", hummingbird, hummingbirdCore, httpTypes, nio, nioHTTP,
-                nioHTTPTypes, crypto, lifecycle, log,
+                nioHTTPTypes, crypto, lifecycle, log, nioPosix,
             ],
             exclude: ["README.md"], resources: [.embedInCode("openapi.yaml"), .embedInCode("openapi-admin.yaml")],
             swiftSettings: strict),
@@ -206,6 +206,7 @@ let package = Package(
         .target(name: "CLinux", exclude: ["README.md"]),
         .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
+        .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // No pkg-config: SwiftPM refuses flags of gdlib. Compiler and linker find libgd in their default folders.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),

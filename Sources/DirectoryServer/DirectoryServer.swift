@@ -81,6 +81,13 @@ package final class DirectoryServer: Service {
     /// Waits until the server listens and returns its port; 0 if the server ended before.
     package func port() async -> Int { await bound.wait() ?? 0 }
 
+    /// Waits until every address listens; false if the server ended before.
+    package func isListening() async -> Bool {
+        guard await bound.wait() != nil else { return false }
+        guard case .at = options.admin else { return true }
+        return await adminBound.wait() != nil
+    }
+
     /// Waits until the operator's API listens and returns its own port; 0 without one.
     package func adminPort() async -> Int { await adminBound.wait() ?? 0 }
 

@@ -53,9 +53,14 @@ struct RunCommand: AsyncParsableCommand {
         let database = try options.open(
             creates: true, storedPerDay: configuration.storedMBPerDay * 1_000_000)
         let (host, port) = (server.host, server.port)
+        let service = DirectoryServer(database: database, options: server, logger: logger)
+        let report = SystemdReport(server: service, address: "\(host):\(port)", logger: logger)
         let group = ServiceGroup(
             configuration: .init(
-                services: [.init(service: DirectoryServer(database: database, options: server, logger: logger))],
+                services: [
+                    .init(service: service),
+                    .init(service: report, successTerminationBehavior: .ignore),
+                ],
                 gracefulShutdownSignals: [.sigterm, .sigint], logger: logger))
         do {
             try await group.run()

@@ -85,9 +85,8 @@ struct CallOutputServiceTests {
         let folder = try GatewayFolder()
         let configuration = try folder.configuration(folder.sections.with("outcomes", outcomes))
         let database = try HeraldDatabase(folder: folder.path)
-        let service = CallOutputService(configuration.outcomes, database, logger: LogLines().logger)
-        #expect((service?.outputs.count ?? 0) == count)
+        let outputs = CallOutputs(configuration.outcomes, database, logger: LogLines().logger)
+        #expect(outputs.running == count)
         #expect(configuration.outcomes.outputs.count == count)
-        for output in service?.outputs ?? [] { await output.shutdown() }
     }
 }

@@ -55,6 +55,8 @@ struct ReloadRow: Sendable, CustomTestStringConvertible {
             $0.probes.interval == 1_000 && $0.probes.timeout == 300
         },
         ReloadRow("health", "{report_pbx: false}") { !$0.reportsPBX },
+        ReloadRow("timers", "{t1: 100ms}") { $0.timers == TransactionTimers(t1: .milliseconds(100)) },
+        ReloadRow("outcomes", "{max_call_duration: 1h}") { $0.longestCall == 3_600_000 },
     ]
 
     /// Settings that wait for a restart, with the key that the log names.
@@ -63,17 +65,14 @@ struct ReloadRow: Sendable, CustomTestStringConvertible {
         ("gateway", "{id: edge, state: elsewhere, runtime: run}", "gateway.state"),
         ("gateway", "{id: edge, state: state, runtime: elsewhere}", "gateway.runtime"),
         ("gateway", "{id: edge, state: state, runtime: run, workers: 4}", "gateway.workers"),
-        ("gateway", "{id: edge, state: state, runtime: run, drain: 30s}", "gateway.drain"),
-        ("directory", "{url: 'https://directory.example', api_key_env: PATH}", "directory"),
         ("brands", "{file: brands.psv}", "brands"),
         (
             "directory", "{url: 'https://directory.example', api_key_env: PATH}\nlogos: {listen: '127.0.0.1:9480'}",
-            "directory, logos"
+            "logos"
         ),
-        ("outcomes", "{retention: 30d}", "outcomes"), ("admin", "{listen: '127.0.0.1:9471'}", "admin"),
-        ("streams", "{connections: 10}", "streams"), ("timers", "{t1: 100ms}", "timers"),
+        ("outcomes", "{ring_slots: 64}", "outcomes.ring_slots"), ("admin", "{listen: '127.0.0.1:9471'}", "admin"),
+        ("streams", "{connections: 10}", "streams"),
         ("limits", "{max_transactions: 500}", "limits.max_transactions"),
-        ("dns", "{servers: [127.0.0.1]}", "dns"), ("log", "{level: debug}", "log"),
         ("branding", "{max_name_bytes: 40}", "branding (how names are written)"),
         ("branding", "{quotes: typographic}", "branding (how names are written)"),
     ]
@@ -102,18 +101,17 @@ struct ReloadTests {
         let lines = try await fixture.reload(text.text)
         #expect(lines.last == "warning some changes need a restart [sections: \(row.2)]", "\(lines)")
         #expect(fixture.settings.current.strangers == .drop, "other changes are in force")
-        #expect(fixture.settings.current.timers == TransactionTimers(t1: .milliseconds(500)))
         let again = try await fixture.reload(fixture.sections.text)
         #expect(again.contains(Self.done) && !again.contains { $0.contains("restart") }, "\(again)")
     }
 
     @Test func `several waiting settings are named in one line`() async throws {
         let fixture = try ReloadFixture()
-        let text = fixture.sections.with("log", "{level: debug}").with("admin", "{listen: '127.0.0.1:9471'}")
-            .with("timers", "{t1: 100ms}")
+        let text = fixture.sections.with("outcomes", "{ring_slots: 64}").with("admin", "{listen: '127.0.0.1:9471'}")
+            .with("streams", "{connections: 10}")
         #expect(
             try await fixture.reload(text.text).last
-                == "warning some changes need a restart [sections: admin, timers, log]")
+                == "warning some changes need a restart [sections: outcomes.ring_slots, admin, streams]")
     }
 
     @Test func `another list of addresses changes nothing at all`() async throws {
@@ -168,6 +166,17 @@ struct ReloadTests {
         #expect(fixture.last.entry?.result == .refused(problem: "no address for pbx.example yet; try again"))
     }
 
+    @Test func `systemd sees each reload, applied or refused`() async throws {
+        let fixture = try ReloadFixture()
+        _ = await fixture.again()
+        #expect(fixture.states.all.isEmpty, "before the gateway is ready, no reload may make it so")
+        fixture.systemd.callsAreTaken()
+        _ = await fixture.again()
+        _ = try await fixture.reload("strangers", "nobody")
+        let states = fixture.states.all.map { $0.split(separator: "=")[0] }
+        #expect(states == ["READY", "RELOADING", "READY", "RELOADING", "READY"])
+    }
+
     @Test func `reloads that are asked for at once run one after the other`() async throws {
         let fixture = try ReloadFixture()
         let one = await fixture.again()
@@ -182,6 +191,17 @@ struct ReloadTests {
         let lines = try await fixture.reload("pbx", "[{name: office, address: 'pbx.example:5060'}]")
         #expect(lines == [Self.refused + " [problem: no address for pbx.example yet; try again]"])
         #expect(fixture.settings.current === before)
+    }
+
+    @Test func `a name that only the new name servers know has its address`() async throws {
+        let fixture = try ReloadFixture()
+        let text = fixture.sections.with("pbx", "[{name: office, address: 'pbx.example:5060'}]")
+        _ = try await fixture.reload(text.text)
+        #expect(fixture.last.entry?.result.isApplied == false)
+        let lines = try await fixture.reload(text.with("dns", "{servers: [127.0.0.1]}").text)
+        #expect(lines.contains(Self.done), "\(lines)")
+        let targets = fixture.settings.current.topology.pbxs[0].targets.targets
+        #expect(targets.map(\.address.description) == ["127.85.0.7:5060"])
     }
 
     @Test func `two trunks with one mark change nothing`() async throws {

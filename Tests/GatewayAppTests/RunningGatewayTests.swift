@@ -93,7 +93,8 @@ struct RunningGatewayTests {
         let names = gateway.services.map { String(describing: type(of: $0)) }
         #expect(
             names == [
-                "RecorderService", "RecorderWatchService", "StateWatchService", "RejectionService", "ControlServer",
+                "RecorderService", "RecorderWatchService", "StateWatchService", "ReplaceableServices",
+                "ReplaceableServices", "ReplaceableServices", "RejectionService", "ControlServer", "SystemdReport",
                 "ReloadService", "ResolverService", "WorkerService",
             ])
         gateway.close()

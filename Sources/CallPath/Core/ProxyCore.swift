@@ -12,7 +12,7 @@ final class ProxyCore {
     let transactions: ProxyTransactions<ProxyCore>
     let reporter: CallReporter
     /// The settings of the message being handled.
-    var settings: GatewaySettings
+    private(set) var settings: GatewaySettings
     private var spareSplices = Splices()
 
     init(shared: GatewayShared, capacity: Int, now: Moment) {
@@ -38,13 +38,20 @@ final class ProxyCore {
         return body(&splices)
     }
 
+    /// Uses settings for the next message, and their timers for transactions that it begins.
+    func use(_ next: GatewaySettings) {
+        guard next !== settings else { return }
+        settings = next
+        transactions.timing = next.timers
+    }
+
     func fireTimers(at now: Moment) {
-        settings = shared.settings.load()
+        use(shared.settings.load())
         transactions.fireTimers(at: now)
     }
 
     func sendFailed(_ token: DeliveryToken, at now: Moment) {
-        settings = shared.settings.load()
+        use(shared.settings.load())
         transactions.sendFailed(token, at: now)
     }
 }

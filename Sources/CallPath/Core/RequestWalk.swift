@@ -39,7 +39,7 @@ extension GatewayElement {
             if case .shed(let response) = verdict { return outgoing.append(response) }
         }
         shards.shard(of: branch ?? Branch(token: 0)).perform(into: &outgoing) { core in
-            if core.settings !== settings { core.settings = settings }
+            core.use(settings)
             if arrival.message.status == nil {
                 core.receiveRequest(arrival, branch, from: peer)
             } else {

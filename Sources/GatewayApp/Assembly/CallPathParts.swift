@@ -12,6 +12,7 @@ import SIPTransport
 struct CallPathParts {
     let foundation: GatewayFoundation
     let settings: LiveSettings
+    let names: LiveNameLookup
     let resolver: NextHopResolver
     let budget: TransactionBudget
     let shared: GatewayShared
@@ -28,7 +29,8 @@ struct CallPathParts {
             trunks: TrunkRegister(onRegistrar: reachability.registrarFound), mostTransactions: budget.most)
         let streams = transport.streams
         settings = try LiveSettings(configuration, on: foundation) { streams?.setPeers($0) }
-        resolver = NextHopResolver(configuration, settings: settings, logger: start.logger)
+        names = LiveNameLookup(configuration.nameServers)
+        resolver = NextHopResolver(configuration, asking: names, settings: settings, logger: start.logger)
         shared = GatewayShared(
             settings: settings.current, branding: state.brands.current, counters: GatewayCounters(),
             updates: state.ring, probes: TargetProber(seed: UInt64(Moment.now().wallMicroseconds)),

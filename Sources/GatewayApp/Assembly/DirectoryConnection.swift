@@ -18,11 +18,10 @@ struct DirectoryConnection {
     /// Reads the device id and the files of `directory.tls`; sends nothing.
     init(
         _ configuration: HeraldConfiguration, _ access: HeraldConfiguration.DirectoryAccess, _ brands: LoadedBrands,
-        _ troubles: StateTroubles, _ logger: Logger
+        _ publisher: BrandingPublisher, _ troubles: StateTroubles, _ logger: Logger
     ) throws {
         self.logger = logger
         store = brands.store
-        let publisher = BrandingPublisher(current: brands.current, cache: brands.store, logger: logger)
         device = DeviceIdentity(
             id: Self.deviceID(configuration, troubles), platform: access.platform,
             systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: HeraldVersion.current)

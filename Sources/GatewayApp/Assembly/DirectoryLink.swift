@@ -27,18 +27,23 @@ struct DirectoryLink {
     /// Nil when the configuration names no directory.
     ///
     /// - Parameters:
+    ///   - publisher: the one publisher of the snapshot.
+    ///   - isReload: true where the link replaces another, so that logos are looked at without a pause.
     ///   - whileSyncing: called with `true` before a sync and `false` after it.
     /// - Throws: errors of the API key and of the files of `directory.tls`.
     init?(
-        _ configuration: HeraldConfiguration, _ state: StoredState, gate: StartGate, troubles: StateTroubles,
-        logger: Logger, whileSyncing: @escaping @Sendable (Bool) -> Void
+        _ configuration: HeraldConfiguration, _ state: StoredState, _ publisher: BrandingPublisher,
+        troubles: StateTroubles, logger: Logger, isReload: Bool = false,
+        whileSyncing: @escaping @Sendable (Bool) -> Void
     ) throws {
         guard let access = configuration.directory else { return nil }
-        let connection = try DirectoryConnection(configuration, access, state.brands, troubles, logger)
-        let (client, device, publisher) = (connection.client, connection.device, connection.publisher)
+        let connection = try DirectoryConnection(configuration, access, state.brands, publisher, troubles, logger)
+        let (client, device) = (connection.client, connection.device)
         let indexFile = state.brands.indexFile
         let rebuild = IndexRebuild { try await indexFile.rebuild() }
-        let keeper = state.logos?.keeper(state.brands.current) { await publisher.publish(try await rebuild.run()) }
+        let keeper = state.logos?.keeper(configuration.logos, state.brands.current, isReload: isReload) {
+            await publisher.publish(try await rebuild.run())
+        }
         sync = connection.sync(
             configuration, access, rebuild, whileSyncing: whileSyncing, onBrands: { keeper?.brandsChanged() })
         sender = EventSender(
@@ -53,7 +58,7 @@ struct DirectoryLink {
         self.logger = logger
         services =
             [client, sync, sender, remote, lifetime] + (lookup.map { [$0] } ?? [])
-            + (state.logos?.services(keeper, gate: gate) ?? [])
+            + (keeper.map { [$0] } ?? [])
     }
 
     /// Nil unless `directory.debug_upload` is true.

@@ -8,6 +8,7 @@ import Foundation
 import GatewayAdmin
 import GatewayStore
 import GatewaySync
+import HostSystem
 import Logging
 import SIPCore
 import SIPTransport
@@ -22,10 +23,11 @@ struct GatewayServices {
     private let state: StoredState
     private let callPath: CallPathParts
     private let gate = StartGate()
-    /// Nil where the configuration names no directory.
-    private let link: DirectoryLink?
+    private let directory: CurrentDirectory
+    private let outputs: CallOutputs
     private let rejections: RejectionService
-    private let configurationReload: ConfigurationReload
+    let configurationReload: ConfigurationReload
+    private let systemd: SystemdReport
     private let endedCalls = EndedCallCounts()
 
     private var configuration: HeraldConfiguration { start.configuration }
@@ -41,24 +43,33 @@ struct GatewayServices {
         self.state = state
         self.callPath = callPath
         rejections = RejectionService(callPath.shared.rejections, logger: Logger(label: "herald.peers"))
+        let counts = endedCalls
+        state.recorder.onEndedCalls { counts.add($0) }
+        let directory = try CurrentDirectory(
+            start, state, resources.troubles, whileSyncing: callPath.workers.setRealTime)
+        self.directory = directory
+        outputs = CallOutputs(
+            start.configuration.outcomes, state.database, logger: Logger(label: "herald.records"))
+        let (workers, shared, branding) = (callPath.workers, callPath.shared, state.brands.current)
+        systemd = SystemdReport(
+            .current, rounds: { workers.rounds },
+            line: {
+                StatusLine(
+                    calls: shared.calls.count, numbers: branding.load().index.count,
+                    syncAge: directory.link?.sync.successAge, isDraining: shared.isDraining
+                ).text
+            }, logger: start.logger)
         let streams = resources.transport.streams
+        let log = LogReload(output: start.log, recorder: state.recorder)
         configurationReload = ConfigurationReload(
             path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
-            settings: callPath.settings, streams: streams, resolver: callPath.resolver, recorder: state.recorder,
-            last: LastReload(), logger: start.logger)
-        link = try DirectoryLink(
-            start.configuration, state, gate: gate, troubles: resources.troubles, logger: start.logger,
-            whileSyncing: callPath.workers.setRealTime)
-        if let lookup = link?.lookup { state.recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
-        let (lines, counts) = (EndedCallLog(start.configuration.log), endedCalls)
-        state.recorder.onEndedCalls { calls in
-            counts.add(calls)
-            lines?.append(calls)
-        }
+            settings: callPath.settings, streams: streams, names: callPath.names, resolver: callPath.resolver,
+            recorder: state.recorder, parts: [directory, outputs, log], last: LastReload(), report: systemd,
+            logger: start.logger)
     }
 
     /// Builds all services; called once.
-    func build() -> [any Service] { accounting + directory + operation + [reload, resolving, calls] }
+    func build() -> [any Service] { accounting + links + operation + [systemd, reload, resolving, calls] }
 
     private var accounting: [any Service] {
         [
@@ -67,22 +78,24 @@ struct GatewayServices {
         ]
     }
 
-    private var directory: [any Service] { link?.services ?? [] }
+    /// The services that a reload replaces, and the server of logos.
+    private var links: [any Service] {
+        directory.begin(statusReport)
+        return [directory.services] + (state.logos.map { [$0.server(gate)] } ?? []) + outputs.services
+    }
 
     private var operation: [any Service] {
-        let status = statusReport
-        let outputs = CallOutputService(
-            configuration.outcomes, state.database, logger: Logger(label: "herald.records"))
-        let uploader = link?.debugUploader(configuration, state.brands.current, start.recentLog, status)
+        let (status, directory) = (statusReport, directory)
         let admin = configuration.admin.map { address in
             AdminServer(
                 HTTPListener(address, key: "admin.listen", onListening: gate.expectServer()), source: status,
                 logger: Logger(label: "herald.admin"))
         }
         let control = ControlServer(
-            folder: configuration.runtime, control: OperatorControl(sync: link?.sync, branding: state.brands.current),
+            folder: configuration.runtime,
+            control: OperatorControl(sync: directory.link?.sync, branding: state.brands.current),
             logger: Logger(label: "herald.control"))
-        let services: [(any Service)?] = [outputs, rejections, uploader, admin, control]
+        let services: [(any Service)?] = [rejections, admin, control]
         return services.compactMap { $0 }
     }
 
@@ -97,8 +110,9 @@ struct GatewayServices {
         let branding = state.brands.current
         return WorkerService(
             workers: callPath.workers, streams: resources.transport.streams,
-            drain: CallDrain(callPath.shared, patience: configuration.drain, logger: start.logger), gate: gate,
-            logger: start.logger
+            drain: CallDrain(callPath.shared, patience: callPath.settings.configuration.drain, logger: start.logger),
+            gate: gate,
+            report: systemd, logger: start.logger
         ) {
             announcement.log(numbers: branding.load().index.count)
         }
@@ -112,8 +126,7 @@ struct GatewayServices {
             workers: callPath.workers, health: callPath.foundation.health,
             streams: resources.transport.streams?.counters, identities: resources.transport.identities,
             branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
-            troubles: resources.troubles, link: link, logos: state.logos,
-            isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled,
+            troubles: resources.troubles, directory: directory, logos: state.logos,
             rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls)
     }
 }

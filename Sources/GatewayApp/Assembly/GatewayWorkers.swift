@@ -48,6 +48,14 @@ struct GatewayWorkers: Sendable {
         workers.reduce(DurationHistogram(.delay).distribution) { $0 + $1.delays.distribution }
     }
 
+    /// Completed rounds of each thread; nil for one that has ended.
+    var rounds: [UInt64?] { workers.map(\.rounds) }
+
+    /// Waits until each thread has begun its first round.
+    func haveStarted() async {
+        while workers.contains(where: { $0.rounds == 0 }) { try? await Task.sleep(for: .milliseconds(5)) }
+    }
+
     /// Ends the threads after their present round.
     func stop() async {
         for worker in workers { worker.stop() }

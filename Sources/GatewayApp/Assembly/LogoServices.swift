@@ -15,35 +15,40 @@ import ServiceLifecycle
 struct LogoServices: Sendable {
     let store: LogoStore
     let traffic = LogoTraffic()
-    private let configuration: HeraldConfiguration.Logos
+    private let listen: EndpointAddress
 
     init(_ configuration: HeraldConfiguration.Logos, _ database: HeraldDatabase, stateFolder: String) {
-        self.configuration = configuration
+        listen = configuration.listen
         store = LogoStore(database, stateFolder: stateFolder, settings: configuration.storeSettings)
     }
 
-    /// The service that fetches logos.
+    /// The service that fetches logos; nil without settings.
     ///
+    /// - Parameter isReload: true starts the first round without a pause.
     /// - Parameter publish: rebuilds the index and hands it to the call path.
-    func keeper(_ current: CurrentBranding, publish: @escaping @Sendable () async throws -> Void) -> LogoService {
+    func keeper(
+        _ configuration: HeraldConfiguration.Logos?, _ current: CurrentBranding, isReload: Bool,
+        publish: @escaping @Sendable () async throws -> Void
+    ) -> LogoService? {
+        guard let configuration else { return nil }
         let scaler = LogoScaler(maxPixels: configuration.maxPixels, maxFile: configuration.maxFile)
         let logger = Logger(label: "herald.logos")
         if configuration.scales { scaler.reportIfMissing(to: logger) }
+        var settings = configuration.fetchSettings
+        if isReload { settings.startSpread = .zero }
         return LogoService(
-            configuration.fetchSettings, cache: store, traffic: traffic, current: current,
+            settings, cache: store, traffic: traffic, current: current,
             shape: { bytes, size, format throws(LogoProblem) in
                 try await scaler.square(bytes, size: size, format: format)
             },
             publish: publish, logger: logger)
     }
 
-    /// The server of the copies, and the service that fetches them where there is one.
-    func services(_ keeper: LogoService?, gate: StartGate) -> [any Service] {
-        let server = LogoServer(
-            HTTPListener(configuration.listen, key: "logos.listen", onListening: gate.expectServer()), cache: store,
+    /// The server of the copies.
+    func server(_ gate: StartGate) -> any Service {
+        LogoServer(
+            HTTPListener(listen, key: "logos.listen", onListening: gate.expectServer()), cache: store,
             traffic: traffic, logger: Logger(label: "herald.logos"))
-        let services: [any Service] = [server]
-        return keeper.map { services + [$0] } ?? services
     }
 
     /// Totals for the status page; nil while the store cannot be read.

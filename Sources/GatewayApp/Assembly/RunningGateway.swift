@@ -15,6 +15,8 @@ struct RunningGateway {
     private let database: HeraldDatabase
     /// Locks on the folders; held as long as the gateway.
     private let claims: [FolderClaim]
+    /// Reads the configuration again.
+    let reload: ConfigurationReload
     /// In the order of their start.
     let services: [any Service]
 
@@ -25,7 +27,9 @@ struct RunningGateway {
         let resources = try await GatewayResources(start)
         let state = try await StoredState(start, resources)
         let callPath = try CallPathParts(start, resources, state)
-        services = try GatewayServices(start, resources, state, callPath).build()
+        let parts = try GatewayServices(start, resources, state, callPath)
+        reload = parts.configurationReload
+        services = parts.build()
         logger = start.logger
         claims = resources.claims
         recorder = state.recorder

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-import ConfigurationFiles
-import GatewayStore
 import GatewaySync
 import Logging
 import ServiceLifecycle
@@ -15,21 +13,6 @@ struct CallOutputService: Service {
     let logger: Logger
     let time: ServiceClock
 
-    /// Nil where the configuration names no output.
-    init?(_ outcomes: HeraldConfiguration.Outcomes, _ database: HeraldDatabase, logger: Logger) {
-        let queue = CallOutputStore(database)
-        var outputs: [any CallRecordOutput] = []
-        if let path = outcomes.recordFile {
-            outputs.append(CallFileOutput(queue, path: path, format: outcomes.recordFormat))
-        }
-        if let webhook = outcomes.webhook {
-            outputs.append(
-                CallWebhookOutput(queue, CallWebhook(url: webhook.url, secret: webhook.secret.reveal())))
-        }
-        guard !outputs.isEmpty else { return nil }
-        self.init(outputs, logger: logger)
-    }
-
     init(_ outputs: [any CallRecordOutput], logger: Logger, time: ServiceClock = .system) {
         self.outputs = outputs
         self.logger = logger
@@ -37,19 +20,32 @@ struct CallOutputService: Service {
     }
 
     func run() async throws {
-        await cancelWhenGracefulShutdown {
-            await withTaskGroup(of: Void.self) { group in
-                for output in outputs { group.addTask { await repeatRounds(of: output) } }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await repeatRounds() }
+            group.addTask {
+                try? await gracefulShutdown()
+                try? await time.sleep(Self.patience)
             }
+            await group.next()
+            group.cancelAll()
         }
         for output in outputs { await output.shutdown() }
+    }
+
+    /// The longest wait at the end for calls that are being sent, so that they are not sent twice.
+    static let patience = Duration.seconds(2)
+
+    private func repeatRounds() async {
+        await withTaskGroup(of: Void.self) { group in
+            for output in outputs { group.addTask { await repeatRounds(of: output) } }
+        }
     }
 
     /// Runs a round each second, and the next one at once while more calls are due.
     private func repeatRounds(of output: any CallRecordOutput) async {
         var output = output
         var hasProblem = false
-        while !Task.isCancelled {
+        while !Task.isCancelled, !Task.isShuttingDownGracefully {
             var round = CallOutputRound()
             do {
                 round = try await output.round(at: time.now())
@@ -62,7 +58,7 @@ struct CallOutputService: Service {
                 if !hasProblem { logger.error("\(error)") }
                 hasProblem = true
             }
-            if !round.hasMore { try? await time.sleep(.seconds(1)) }
+            if !round.hasMore { try? await cancelWhenGracefulShutdown { try await time.sleep(.seconds(1)) } }
         }
     }
 }

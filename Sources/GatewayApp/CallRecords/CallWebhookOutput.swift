@@ -3,6 +3,7 @@
 import Foundation
 import GatewayStore
 import GatewaySync
+import ServiceLifecycle
 
 /// Posts ended calls to `outcomes.webhook`, eight at a time in no order.
 struct CallWebhookOutput: CallRecordOutput {
@@ -28,7 +29,7 @@ struct CallWebhookOutput: CallRecordOutput {
         let due = try queue.due(.webhook, limit: limit, now: now)
         var rest = due[...]
         var round = CallOutputRound(hasMore: due.count == limit)
-        while !rest.isEmpty, !Task.isCancelled {
+        while !rest.isEmpty, !Task.isCancelled, !Task.isShuttingDownGracefully {
             let group = rest.prefix(Self.concurrency)
             rest = rest.dropFirst(group.count)
             let problems = await post(group, at: now)

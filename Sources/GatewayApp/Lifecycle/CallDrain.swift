@@ -8,7 +8,7 @@ import UnixSignals
 /// Lets calls in progress finish before a stop: until the last call, the end of `gateway.drain` or a second signal.
 struct CallDrain: Sendable {
     private let shared: GatewayShared
-    private let patience: Duration
+    private let patience: @Sendable () -> Duration
     private let logger: Logger
     private let time: ServiceClock
     private let secondSignal: @Sendable () async -> Void
@@ -22,7 +22,8 @@ struct CallDrain: Sendable {
     ///   - patience: the longest wait; zero for none.
     ///   - secondSignal: returns at a SIGTERM or SIGINT that arrives during the drain.
     init(
-        _ shared: GatewayShared, patience: Duration, logger: Logger, time: ServiceClock = .system,
+        _ shared: GatewayShared, patience: @escaping @autoclosure @Sendable () -> Duration, logger: Logger,
+        time: ServiceClock = .system,
         secondSignal: @escaping @Sendable () async -> Void = CallDrain.nextSignal
     ) {
         self.shared = shared
@@ -35,6 +36,7 @@ struct CallDrain: Sendable {
     /// Rejects new calls from now on, except emergency calls, and waits for those in progress.
     func run() async {
         shared.drain()
+        let patience = patience()
         guard shared.calls.count > 0, patience > .zero else { return }
         logger.notice(
             "draining: new calls but emergencies are refused, calls in progress may finish; a second signal ends at once",

@@ -7,7 +7,7 @@ import Logging
 import SIPTransport
 import Synchronization
 
-/// Reads the configuration file again and applies it between two messages: trunks, targets, policy, limits, TLS files.
+/// Reads the configuration file again and applies it: to the call path between two messages, to the parts one by one.
 ///
 /// A file with a problem changes nothing. The log names settings that need a restart; they keep their values until then.
 /// Reloads run one after the other, from whichever task they are asked for.
@@ -17,25 +17,33 @@ final class ConfigurationReload: Sendable {
     private let settings: LiveSettings
     /// Nil where no address uses TCP or TLS.
     private let streams: StreamTransport?
+    private let names: LiveNameLookup
     private let resolver: NextHopResolver
     private let recorder: OutcomeRecorder
+    /// Parts with settings of their own, in the order of their change.
+    private let parts: [any ReloadablePart]
     private let logger: Logger
     /// The result and the time of the last reload.
     let last: LastReload
+    private let report: SystemdReport
     /// The reload that the next one waits for.
     private let running = Mutex<Task<ReloadResult, Never>?>(nil)
 
     init(
         path: String, fixed: RestartOnlySettings, settings: LiveSettings, streams: StreamTransport?,
-        resolver: NextHopResolver, recorder: OutcomeRecorder, last: LastReload, logger: Logger
+        names: LiveNameLookup, resolver: NextHopResolver, recorder: OutcomeRecorder, parts: [any ReloadablePart],
+        last: LastReload, report: SystemdReport, logger: Logger
     ) {
         self.path = path
         self.fixed = fixed
         self.settings = settings
         self.streams = streams
+        self.names = names
         self.resolver = resolver
         self.recorder = recorder
+        self.parts = parts
         self.last = last
+        self.report = report
         self.logger = logger
     }
 
@@ -55,6 +63,8 @@ final class ConfigurationReload: Sendable {
     }
 
     private func reload() async -> ReloadResult {
+        report.reloadBegins()
+        defer { report.reloadEnds() }
         let result: ReloadResult
         do throws(ReloadRefusal) {
             result = .applied(waiting: try await readAndApply())
@@ -79,7 +89,7 @@ final class ConfigurationReload: Sendable {
                     problem: "listen has changed: nothing of the new configuration is used before the next start")
             }
             try await apply(next)
-            report(next, waiting)
+            log(next, waiting)
             return waiting
         } catch {
             throw (error as? ReloadRefusal) ?? ReloadRefusal(problem: "\(error)")
@@ -88,11 +98,13 @@ final class ConfigurationReload: Sendable {
 
     /// Applies a configuration as a whole.
     ///
-    /// - Throws: when a TLS file or a peer cannot be used, or the name of a next hop has no address.
+    /// - Throws: when a file, a key or a peer cannot be used, or the name of a next hop has no address.
     private func apply(_ next: HeraldConfiguration) async throws {
-        let names = try next.trunkNames()
+        let accounting = try next.recorderSettings()
+        let steps = try parts.compactMap { try $0.prepare(next) }
+        let otherLookup = names.other(next.nameServers)
         // A peer without an address would become an unknown peer, even for its calls in progress.
-        let unknown = await resolver.learn(next.nextHopNames)
+        let unknown = await resolver.learn(next.nextHopNames, asking: otherLookup)
         guard unknown.isEmpty else {
             let hosts = unknown.map(\.host).joined(separator: ", ")
             throw ReloadRefusal(problem: "no address for \(hosts) yet; try again")
@@ -100,10 +112,12 @@ final class ConfigurationReload: Sendable {
         try streams?.reloadIdentities()
         try settings.use(next)
         resolver.replace(names: next.nextHopNames)
-        recorder.setTrunks(names)
+        if let otherLookup { names.use(next.nameServers, otherLookup) }
+        recorder.use(accounting)
+        for step in steps { await step() }
     }
 
-    private func report(_ next: HeraldConfiguration, _ waiting: [String]) {
+    private func log(_ next: HeraldConfiguration, _ waiting: [String]) {
         logger.notice(
             "configuration reloaded", metadata: ["trunks": "\(next.trunks.count)", "pbx": "\(next.pbx.count)"])
         for remark in next.remarks { logger.notice("\(remark)") }

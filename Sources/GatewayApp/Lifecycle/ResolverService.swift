@@ -8,10 +8,11 @@ import ServiceLifecycle
 
 extension NextHopResolver {
     /// Resolves the names of a configuration and applies each change to the settings.
-    convenience init(_ configuration: HeraldConfiguration, settings: LiveSettings, logger: Logger) {
-        let servers = configuration.nameServers.compactMap { try? $0.peer() }
+    convenience init(
+        _ configuration: HeraldConfiguration, asking lookup: LiveNameLookup, settings: LiveSettings, logger: Logger
+    ) {
         self.init(
-            names: configuration.nextHopNames, lookup: SystemNameLookup(settings: .init(servers: servers)),
+            names: configuration.nextHopNames, lookup: lookup,
             settings: .init(
                 resolution: .init(families: configuration.addressFamilies),
                 path: configuration.state + "/next-hops.json"),

@@ -11,6 +11,7 @@ struct WorkerService: Service {
     let streams: StreamTransport?
     let drain: CallDrain
     let gate: StartGate
+    let report: SystemdReport
     let logger: Logger
     /// Called before the first call can arrive.
     let onReady: @Sendable () -> Void
@@ -22,9 +23,13 @@ struct WorkerService: Service {
         }
         onReady()
         workers.start()
+        await workers.haveStarted()
+        report.callsAreTaken()
         await logLimits()
         try? await gracefulShutdown()
+        report.stops()
         await drain.run()
+        report.callsHaveEnded()
         await workers.stop()
         await streams?.stop()
     }

@@ -6,12 +6,17 @@ import GatewaySync
 
 /// Carries out the orders of the control socket.
 struct OperatorControl: GatewayControl {
-    /// Nil where no directory is configured.
-    let sync: SyncService?
+    private let currentSync: @Sendable () -> SyncService?
     let branding: CurrentBranding
 
+    /// - Parameter sync: nil where no directory is configured; a reload may replace it.
+    init(sync: @escaping @autoclosure @Sendable () -> SyncService?, branding: CurrentBranding) {
+        currentSync = sync
+        self.branding = branding
+    }
+
     func sync(full: Bool) async -> ControlledSync {
-        guard let sync else {
+        guard let sync = currentSync() else {
             return ControlledSync(.unavailable, error: "no directory is configured, so there is nothing to sync with")
         }
         let start = ContinuousClock.now

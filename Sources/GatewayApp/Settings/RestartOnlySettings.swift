@@ -3,7 +3,7 @@
 import Branding
 import ConfigurationFiles
 
-/// The settings that a reload cannot change: addresses, folders, threads, the directory, the way names are written.
+/// The settings that a reload cannot change: addresses, folders, threads, the way names are written.
 struct RestartOnlySettings: Sendable {
     /// The configuration of the start.
     private let running: HeraldConfiguration
@@ -28,19 +28,20 @@ struct RestartOnlySettings: Sendable {
         keep("gateway.state", \.state)
         keep("gateway.runtime", \.runtime)
         keep("gateway.workers", \.workers)
-        keep("gateway.drain", \.drain)
-        keep("directory", \.directory)
+        // A file of brands and a directory exclude each other.
+        if next.brandsFile != running.brandsFile { keep("directory", \.directory) }
         keep("brands", \.brandsFile)
-        keep("logos", \.logos)
-        keep("outcomes", \.outcomes)
+        if (next.logos == nil) != (running.logos == nil) { keep("logos", \.logos) }
+        if let listen = running.logos?.listen, let other = next.logos?.listen, listen != other {
+            changed.append("logos.listen")
+            next.logos?.listen = listen
+        }
+        keep("outcomes.ring_slots", \.outcomes.ringSlots)
         keep("admin", \.admin)
         keep("streams", \.streams)
-        keep("timers", \.timers)
         keep("limits.max_transactions", \.limits.maxTransactions)
         // Open streams frame messages by the limit of their start.
         if hasStreams { keep("limits.max_message", \.limits.maxMessage) }
-        keep("dns", \.nameServers)
-        keep("log", \.log)
         if next.renderingProfile != running.renderingProfile { changed.append("branding (how names are written)") }
         return changed
     }

@@ -25,15 +25,19 @@ struct GatewayStatusReport: GatewayStatusSource {
     let recorder: OutcomeRecorder
     let reader: LedgerReader
     let troubles: StateTroubles
-    let link: DirectoryLink?
+    let directory: CurrentDirectory
     /// Nil where logos are neither fetched nor served.
     let logos: LogoServices?
-    /// True where no sync is awaited: brands come from a file, or branding is off.
-    let isSettledWithoutSync: Bool
     let rejections: RejectionService
     let lastReload: LastReload
     let endedCalls: EndedCallCounts
     private var shards: GatewayShards { workers.shards }
+
+    /// The link to the directory in force; nil where none is configured.
+    var link: DirectoryLink? { directory.link }
+
+    /// True where no sync is awaited: no directory is configured, or branding is off.
+    private var isSettledWithoutSync: Bool { link == nil || !shards.shared.settings.load().brands }
 
     func counters() async -> [CounterSample] {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()

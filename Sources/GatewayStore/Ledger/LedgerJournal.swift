@@ -15,8 +15,8 @@ struct LedgerJournal {
     /// Updates without an open call: retransmissions, calls whose INVITE was shed.
     private(set) var unclaimed = 0
 
-    private let minter: EventMinter
-    private let limits: CallStateMachine.Limits
+    private var minter: EventMinter
+    private var limits: CallStateMachine.Limits
     /// Names by the mark of the trunk.
     var trunks: [UInt16: String]
     private var nextCall: Int64
@@ -53,6 +53,13 @@ struct LedgerJournal {
             recordRedial(of: call)
             deadlines.follow(call, limits: limits)
         }
+    }
+
+    /// Takes over other settings for the next updates.
+    mutating func use(_ settings: OutcomeRecorder.Settings, _ minter: EventMinter) {
+        self.minter = minter
+        limits = settings.limits
+        trunks.merge(settings.trunks) { _, new in new }
     }
 
     /// Applies one update.

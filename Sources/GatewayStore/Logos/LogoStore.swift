@@ -4,6 +4,7 @@ package import Branding
 package import CallAccounting
 import Foundation
 import GRDB
+import Synchronization
 
 /// The gateway's copies of logos: rows in `brands.sqlite`, files in the folder `logos` beside it.
 ///
@@ -31,7 +32,9 @@ package struct LogoStore: LogoCache {
 
     let database: any DatabaseWriter
     let folder: LogoFolder
-    let settings: Settings
+    /// The settings in force.
+    var settings: Settings { settingsInForce.current.withLock { $0 } }
+    private let settingsInForce: SettingsInForce
     private let clock: QueueClock
 
     /// Uses the brand file of an open database.
@@ -41,7 +44,17 @@ package struct LogoStore: LogoCache {
         self.clock = clock
         self.database = database.brands
         folder = LogoFolder(stateFolder: stateFolder)
-        self.settings = settings
+        settingsInForce = SettingsInForce(settings)
+    }
+
+    /// Applies other settings, to every copy of this value.
+    package func use(_ settings: Settings) { settingsInForce.current.withLock { $0 = settings } }
+
+    /// The settings that all copies of a store share.
+    private final class SettingsInForce: Sendable {
+        let current: Mutex<Settings>
+
+        init(_ settings: Settings) { current = Mutex(settings) }
     }
 
     package func prepare(now: Int64) async throws {

@@ -77,12 +77,11 @@ package final class OutcomeRecorder: Sendable {
     package static let mostAtOnce = 16_384
 
     let database: HeraldDatabase
-    let settings: Settings
+    private let settingsInForce: Mutex<Settings>
     let log: Logger
     let shared = Mutex(Totals())
     let now: @Sendable () -> Int64
     let ring: UpdateRing
-    let minter: EventMinter
     /// Nil until a ledger was read.
     let journal = Mutex<LedgerJournal?>(nil)
     /// Names by the mark of the trunk.
@@ -91,7 +90,7 @@ package final class OutcomeRecorder: Sendable {
     /// End of the last round, by the monotonic clock.
     private let lastRound = Atomic<Int64>(SteadyClock.microseconds)
     private let unknownCallers = Mutex<(@Sendable (E164Number) -> Void)?>(nil)
-    private let endedCalls = Mutex<(@Sendable ([CallRecord]) -> Void)?>(nil)
+    private let endedCalls = Mutex<[@Sendable ([CallRecord]) -> Void]>([])
 
     /// Loads the open calls and continues the ring after the last stored update; before the first call.
     ///
@@ -107,11 +106,10 @@ package final class OutcomeRecorder: Sendable {
         self.clockSteps = Mutex(clockSteps)
         self.database = database
         self.ring = ring
-        self.settings = settings
+        settingsInForce = Mutex(settings)
         self.log = log
         self.now = now
         trunks = Mutex(settings.trunks)
-        minter = EventMinter(vocabulary: settings.vocabulary)
         do {
             try takeUp(isStart: true)
         } catch {
@@ -127,18 +125,25 @@ package final class OutcomeRecorder: Sendable {
         unknownCallers.withLock { $0 = listener }
     }
 
-    /// Passes ended calls to `listener` once they are stored; the listener runs on the recorder's thread and must not
+    /// Passes ended calls to `listener` too once they are stored; listeners run on the recorder's thread and must not
     /// wait.
     package func onEndedCalls(_ listener: @escaping @Sendable ([CallRecord]) -> Void) {
-        endedCalls.withLock { $0 = listener }
+        endedCalls.withLock { $0.append(listener) }
     }
 
-    /// Takes over the names of the trunks after a reload of the configuration.
+    /// The settings in force.
+    var settings: Settings { settingsInForce.withLock { $0 } }
+    /// Makes the events of the settings in force.
+    var minter: EventMinter { EventMinter(vocabulary: settings.vocabulary) }
+
+    /// Takes over other settings from the next round on, after a reload of the configuration.
     ///
-    /// Removed trunks keep their names, because they may still have calls.
-    package func setTrunks(_ trunks: [UInt16: String]) {
-        self.trunks.withLock { $0.merge(trunks) { _, new in new } }
-        journal.withLock { $0?.trunks.merge(trunks) { _, new in new } }
+    /// Removed trunks keep their names, because they may still have calls. Calls in progress keep their deadline until
+    /// their next update.
+    package func use(_ settings: Settings) {
+        settingsInForce.withLock { $0 = settings }
+        trunks.withLock { $0.merge(settings.trunks) { _, new in new } }
+        journal.withLock { $0?.use(settings, minter) }
     }
 
     /// Totals since start.
@@ -185,9 +190,8 @@ package final class OutcomeRecorder: Sendable {
                 let added = try store(&journal, now: (time ?? now()) / 1_000_000)
                 result.events += Int(added)
                 if let report = unknownCallers.withLock({ $0 }) { journal.batch.unknownCallers.forEach(report) }
-                if let report = endedCalls.withLock({ $0 }) {
-                    report(journal.batch.calls.map(\.machine.record).filter { $0.endedAt != nil })
-                }
+                let ended = journal.batch.calls.map(\.machine.record).filter { $0.endedAt != nil }
+                for report in endedCalls.withLock({ $0 }) { report(ended) }
                 journal.stored(addedEvents: added)
                 ring.release(through: journal.batch.position)
             }
@@ -300,6 +304,7 @@ package final class OutcomeRecorder: Sendable {
     /// Writes the batch; after a refusal the journal takes no update until the batch is stored.
     private func store(_ journal: inout LedgerJournal, now: Int64) throws -> Int64 {
         do {
+            let (settings, minter) = (settings, minter)
             return try database.ledger.write { [journal] database in
                 var writer = LedgerWriter(
                     database, minter: minter, returns: settings.returns, outputs: settings.outputs, now: now)

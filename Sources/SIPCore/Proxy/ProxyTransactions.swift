@@ -21,7 +21,8 @@ package final class ProxyTransactions<User: TransactionUser> {
     package var outgoing: [OutgoingMessage] = []
     /// Receives deliveries; it owns this table.
     package unowned var user: User?
-    let timing: TransactionTimers
+    /// The timers of transactions that begin from now on; those in progress keep theirs.
+    package var timing: TransactionTimers
     private let capacity: Int
     /// Bytes of the messages of all transactions, with their header indexes.
     package private(set) var heldBytes = 0

@@ -22,6 +22,8 @@ package final class TransportWorker: Sendable {
     private let wake: Int32
     private let stopping = Atomic<Bool>(false)
     private let finished = Atomic<Bool>(false)
+    /// Completed rounds of the loop; only the thread writes.
+    private let completedRounds = Atomic<UInt64>(0)
     private let realTimeShare: Double
     private let realTimeWanted = Atomic<Bool>(false)
     private let granted = Mutex<CallThreadPriority.Granted?>(nil)
@@ -88,6 +90,9 @@ package final class TransportWorker: Sendable {
     /// True if the thread has left its loop.
     package var hasFinished: Bool { finished.load(ordering: .acquiring) }
 
+    /// Completed rounds of the loop, at least one every `longestWait`; nil once the thread has left it.
+    package var rounds: UInt64? { hasFinished ? nil : completedRounds.load(ordering: .relaxed) }
+
     /// The scheduling that the system permits; nil before the thread runs.
     package var priority: CallThreadPriority.Granted? { granted.withLock { $0 } }
 
@@ -102,7 +107,10 @@ package final class TransportWorker: Sendable {
         var waiting = sockets.map { pollfd(fd: $0?.descriptor ?? -1, events: Int16(POLLIN), revents: 0) }
         waiting.append(pollfd(fd: wake, events: Int16(POLLIN), revents: 0))
         var deadline = element.nextDeadline
+        var rounds: UInt64 = 0
         while !stopping.load(ordering: .acquiring) {
+            rounds &+= 1
+            completedRounds.store(rounds, ordering: .relaxed)
             priority.beginsToWait()
             let ready = poll(&waiting, nfds_t(waiting.count), backlog.isEmpty ? timeout(until: deadline) : 0)
             priority.hasWaited(isAsked: realTimeWanted.load(ordering: .relaxed))

@@ -61,12 +61,13 @@ package final class NextHopResolver: Sendable {
     ///
     /// Thread-safe, except inside `onChange` and `onNotice`.
     ///
+    /// - Parameter other: asked instead of the present name servers.
     /// - Returns: the unresolved names.
-    package func learn(_ names: [NextHopName]) async -> [NextHopName] {
+    package func learn(_ names: [NextHopName], asking other: (any NameLookup)? = nil) async -> [NextHopName] {
         let new = state.withLock { state in names.filter { state.entries[$0]?.hops == nil && !state.names.contains($0) }
         }
         return await withTaskGroup(of: NextHopName?.self) { group in
-            for name in new { group.addTask { await self.learn(name) ? nil : name } }
+            for name in new { group.addTask { await self.learn(name, asking: other ?? self.lookup) ? nil : name } }
             var unknown: Set<NextHopName> = []
             for await name in group { if let name { unknown.insert(name) } }
             publish()
@@ -97,7 +98,7 @@ package final class NextHopResolver: Sendable {
 }
 
 extension NextHopResolver {
-    private func learn(_ name: NextHopName) async -> Bool {
+    private func learn(_ name: NextHopName, asking lookup: any NameLookup) async -> Bool {
         guard let response = try? await settings.resolution.resolve(name, using: lookup) else { return false }
         var entry = NextHopEntry(due: time.elapsed())
         entry.take(response, at: time.elapsed(), wall: time.wallSeconds()) {

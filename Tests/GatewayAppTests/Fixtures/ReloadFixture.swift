@@ -3,7 +3,10 @@
 import CallAccounting
 import ConfigurationFiles
 import GatewayStore
+import HostSystem
+import SIPCore
 import SIPTransport
+import Synchronization
 
 @testable import GatewayApp
 
@@ -14,6 +17,9 @@ final class ReloadFixture: Sendable {
     let log = LogLines()
     let sections: ConfigurationText
     private let streams: StreamTransport?
+    /// The messages to systemd.
+    let states = Messages()
+    let systemd: SystemdReport
     let last = LastReload(now: { 1_800_000_000 })
     private let reload: ConfigurationReload
 
@@ -26,7 +32,8 @@ final class ReloadFixture: Sendable {
     /// - Parameter makeStreams: opens the TCP and TLS addresses of the configuration.
     init(
         _ folder: GatewayFolder, _ sections: ConfigurationText,
-        makeStreams: (HeraldConfiguration) throws -> StreamTransport?
+        makeStreams: (HeraldConfiguration) throws -> StreamTransport?,
+        parts: (OutcomeRecorder) -> [any ReloadablePart] = { _ in [] }
     ) throws {
         let settings = try SettingsFixture(folder, sections)
         streams = try makeStreams(settings.configuration)
@@ -40,10 +47,15 @@ final class ReloadFixture: Sendable {
         self.folder = folder
         self.sections = sections
         self.settings = settings
+        systemd = SystemdReport(
+            Supervisor(watchdogInterval: nil) { [states] in states.add($0) }, rounds: { [] }, line: { "" },
+            logger: log.logger)
         reload = ConfigurationReload(
             path: folder.configurationPath,
             fixed: RestartOnlySettings(settings.configuration, hasStreams: streams != nil),
-            settings: settings.live, streams: streams, resolver: resolver, recorder: recorder, last: last,
+            settings: settings.live, streams: streams, names: Self.names,
+            resolver: resolver, recorder: recorder, parts: parts(recorder), last: last,
+            report: systemd,
             logger: log.logger)
     }
 
@@ -73,6 +85,30 @@ final class ReloadFixture: Sendable {
         _ = log.take()
         await reload.run()
         return log.take()
+    }
+
+    /// Takes messages from any thread.
+    final class Messages: Sendable {
+        private let list = Mutex<[String]>([])
+        var all: [String] { list.withLock { $0 } }
+        func add(_ text: String) { list.withLock { $0.append(text) } }
+    }
+
+    /// The system's name servers know no name, and all others know every name.
+    private static var names: LiveNameLookup {
+        LiveNameLookup([]) { servers in
+            guard servers.isEmpty else { return Known() }
+            return Unresolvable()
+        }
+    }
+
+    private struct Known: NameLookup {
+        func records(of name: String, type: NameRecordType) async throws(NameLookupError) -> [NameRecord] {
+            guard type == .a, let address = PeerAddress(host: Array("127.85.0.7".utf8)[...], port: 0) else {
+                throw .noData
+            }
+            return [NameRecord(timeToLive: 60, content: .address(address))]
+        }
     }
 
     private struct Unresolvable: NameLookup {

@@ -22,8 +22,9 @@ final class StartFixture: Sendable {
 
     /// The inputs of a start with this configuration.
     func start(_ text: ConfigurationText) throws -> GatewayStart {
-        GatewayStart(
-            try folder.configuration(text), path: folder.configurationPath, hangups: hangups, recentLog: RecentLog(),
+        let configuration = try folder.configuration(text)
+        return GatewayStart(
+            configuration, path: folder.configurationPath, hangups: hangups, log: LogOutput(configuration.log),
             logger: log.logger)
     }
 
@@ -41,11 +42,17 @@ final class StartFixture: Sendable {
 
     /// Runs a gateway for as long as `body` takes, then stops it as SIGTERM would.
     func run(_ text: ConfigurationText, _ body: @escaping @Sendable () async throws -> Void) async throws {
-        let gateway = try await RunningGateway(try start(text))
+        try await run(start(text)) { _ in try await body() }
+    }
+
+    /// Runs a gateway for as long as `body` takes; the body reloads it.
+    func run(_ start: GatewayStart, _ body: @escaping @Sendable (ConfigurationReload) async throws -> Void) async throws
+    {
+        let gateway = try await RunningGateway(start)
         let group = Self.group(gateway)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
-            try await body()
+            try await body(gateway.reload)
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
         }
