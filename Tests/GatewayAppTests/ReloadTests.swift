@@ -123,7 +123,8 @@ struct ReloadTests {
             .with("strangers", "drop")
         #expect(
             try await fixture.reload(text.text) == [
-                "error listen has changed: nothing of the new configuration is used before the next start"
+                Self.refused
+                    + " [problem: listen has changed: nothing of the new configuration is used before the next start]"
             ])
         #expect(fixture.settings.current === before)
     }
@@ -154,6 +155,25 @@ struct ReloadTests {
         let lines = await fixture.again()
         #expect(lines.count == 1 && lines.first?.hasPrefix(Self.refused) == true, "\(lines)")
         #expect(fixture.settings.current === before)
+    }
+
+    @Test func `the last reload keeps its result and its time`() async throws {
+        let fixture = try ReloadFixture()
+        #expect(fixture.last.entry == nil)
+        _ = try await fixture.reload("strangers", "drop")
+        #expect(fixture.last.entry == .init(result: .applied(waiting: []), at: 1_800_000_000))
+        _ = try await fixture.reload("admin", "{listen: '127.0.0.1:9471'}")
+        #expect(fixture.last.entry?.result == .applied(waiting: ["admin"]))
+        _ = try await fixture.reload("pbx", "[{name: office, address: 'pbx.example:5060'}]")
+        #expect(fixture.last.entry?.result == .refused(problem: "no address for pbx.example yet; try again"))
+    }
+
+    @Test func `reloads that are asked for at once run one after the other`() async throws {
+        let fixture = try ReloadFixture()
+        let one = await fixture.again()
+        let results = await fixture.atOnce(20)
+        #expect(results == Array(repeating: .applied(waiting: []), count: 20))
+        #expect(fixture.log.take() == Array(repeating: one, count: 20).flatMap(\.self))
     }
 
     @Test func `a next hop without an address changes nothing`() async throws {

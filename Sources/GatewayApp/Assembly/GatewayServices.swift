@@ -25,6 +25,7 @@ struct GatewayServices {
     /// Nil where the configuration names no directory.
     private let link: DirectoryLink?
     private let rejections: RejectionService
+    private let configurationReload: ConfigurationReload
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -39,6 +40,11 @@ struct GatewayServices {
         self.state = state
         self.callPath = callPath
         rejections = RejectionService(callPath.shared.rejections, logger: Logger(label: "herald.peers"))
+        let streams = resources.transport.streams
+        configurationReload = ConfigurationReload(
+            path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
+            settings: callPath.settings, streams: streams, resolver: callPath.resolver, recorder: state.recorder,
+            last: LastReload(), logger: start.logger)
         link = try DirectoryLink(
             start.configuration, state, gate: gate, troubles: resources.troubles, logger: start.logger,
             whileSyncing: callPath.workers.setRealTime)
@@ -75,15 +81,7 @@ struct GatewayServices {
         return services.compactMap { $0 }
     }
 
-    private var reload: any Service {
-        ReloadService(
-            hangups: start.hangups,
-            reload: ConfigurationReload(
-                path: start.path,
-                fixed: RestartOnlySettings(configuration, hasStreams: resources.transport.streams != nil),
-                settings: callPath.settings, streams: resources.transport.streams, resolver: callPath.resolver,
-                recorder: state.recorder, logger: start.logger))
-    }
+    private var reload: any Service { ReloadService(hangups: start.hangups, reload: configurationReload) }
 
     private var resolving: any Service { ResolverService(resolver: callPath.resolver) }
 
@@ -111,6 +109,6 @@ struct GatewayServices {
             branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
             troubles: resources.troubles, link: link, logos: state.logos,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled,
-            rejections: rejections)
+            rejections: rejections, lastReload: configurationReload.last)
     }
 }

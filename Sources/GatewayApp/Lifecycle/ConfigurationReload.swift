@@ -5,54 +5,102 @@ import ConfigurationFiles
 import GatewayStore
 import Logging
 import SIPTransport
+import Synchronization
 
 /// Reads the configuration file again and applies it between two messages: trunks, targets, policy, limits, TLS files.
 ///
 /// A file with a problem changes nothing. The log names settings that need a restart; they keep their values until then.
-struct ConfigurationReload: Sendable {
-    let path: String
-    let fixed: RestartOnlySettings
-    let settings: LiveSettings
+/// Reloads run one after the other, from whichever task they are asked for.
+final class ConfigurationReload: Sendable {
+    private let path: String
+    private let fixed: RestartOnlySettings
+    private let settings: LiveSettings
     /// Nil where no address uses TCP or TLS.
-    let streams: StreamTransport?
-    let resolver: NextHopResolver
-    let recorder: OutcomeRecorder
-    let logger: Logger
+    private let streams: StreamTransport?
+    private let resolver: NextHopResolver
+    private let recorder: OutcomeRecorder
+    private let logger: Logger
+    /// The result and the time of the last reload.
+    let last: LastReload
+    /// The reload that the next one waits for.
+    private let running = Mutex<Task<ReloadResult, Never>?>(nil)
 
-    /// Reloads once and logs the result.
-    func run() async {
+    init(
+        path: String, fixed: RestartOnlySettings, settings: LiveSettings, streams: StreamTransport?,
+        resolver: NextHopResolver, recorder: OutcomeRecorder, last: LastReload, logger: Logger
+    ) {
+        self.path = path
+        self.fixed = fixed
+        self.settings = settings
+        self.streams = streams
+        self.resolver = resolver
+        self.recorder = recorder
+        self.last = last
+        self.logger = logger
+    }
+
+    /// Reloads once, after those that run already, and logs the result.
+    @discardableResult
+    func run() async -> ReloadResult {
+        let turn = running.withLock { running in
+            let before = running
+            let turn = Task {
+                _ = await before?.value
+                return await self.reload()
+            }
+            running = turn
+            return turn
+        }
+        return await turn.value
+    }
+
+    private func reload() async -> ReloadResult {
+        let result: ReloadResult
+        do throws(ReloadRefusal) {
+            result = .applied(waiting: try await readAndApply())
+        } catch {
+            logger.error(
+                "the configuration was not reloaded, the old one stays in force",
+                metadata: ["problem": "\(error.problem)"])
+            result = .refused(problem: error.problem)
+        }
+        last.record(result)
+        return result
+    }
+
+    /// Returns the keys that wait for a restart.
+    private func readAndApply() async throws(ReloadRefusal) -> [String] {
         do {
             var next = try HeraldConfiguration.load(path: path)
             let waiting = fixed.restore(in: &next)
             // Peers name listen entries by position, so another list makes all of them ambiguous.
             guard !waiting.contains("listen") else {
-                logger.error("listen has changed: nothing of the new configuration is used before the next start")
-                return
+                throw ReloadRefusal(
+                    problem: "listen has changed: nothing of the new configuration is used before the next start")
             }
-            guard try await apply(next) else { return }
+            try await apply(next)
             report(next, waiting)
+            return waiting
         } catch {
-            logger.error(Self.refusal, metadata: ["problem": "\(error)"])
+            throw (error as? ReloadRefusal) ?? ReloadRefusal(problem: "\(error)")
         }
     }
 
-    /// Applies a configuration as a whole; false where the name of a next hop has no address.
+    /// Applies a configuration as a whole.
     ///
-    /// - Throws: when a TLS file or a peer cannot be used; the current settings stay.
-    private func apply(_ next: HeraldConfiguration) async throws -> Bool {
+    /// - Throws: when a TLS file or a peer cannot be used, or the name of a next hop has no address.
+    private func apply(_ next: HeraldConfiguration) async throws {
         let names = try next.trunkNames()
         // A peer without an address would become an unknown peer, even for its calls in progress.
         let unknown = await resolver.learn(next.nextHopNames)
         guard unknown.isEmpty else {
             let hosts = unknown.map(\.host).joined(separator: ", ")
-            logger.error(Self.refusal, metadata: ["problem": "no address for \(hosts) yet; try again"])
-            return false
+            throw ReloadRefusal(problem: "no address for \(hosts) yet; try again")
         }
         try streams?.reloadIdentities()
         try settings.use(next)
         resolver.replace(names: next.nextHopNames)
         recorder.setTrunks(names)
-        return true
     }
 
     private func report(_ next: HeraldConfiguration, _ waiting: [String]) {
@@ -63,6 +111,9 @@ struct ConfigurationReload: Sendable {
         guard !waiting.isEmpty else { return }
         logger.warning("some changes need a restart", metadata: ["sections": "\(waiting.joined(separator: ", "))"])
     }
+}
 
-    private static let refusal: Logger.Message = "the configuration was not reloaded, the old one stays in force"
+/// Why a reload changes nothing.
+private struct ReloadRefusal: Error {
+    let problem: String
 }

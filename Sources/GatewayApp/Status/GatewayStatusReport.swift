@@ -30,6 +30,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     /// True where no sync is awaited: brands come from a file, or branding is off.
     let isSettledWithoutSync: Bool
     let rejections: RejectionService
+    let lastReload: LastReload
 
     func counters() async -> [CounterSample] {
         callCounters() + signalingCounters() + streamCounters() + outcomeCounters() + (link?.counters ?? [])

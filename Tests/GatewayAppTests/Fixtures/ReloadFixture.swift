@@ -14,6 +14,7 @@ final class ReloadFixture: Sendable {
     let log = LogLines()
     let sections: ConfigurationText
     private let streams: StreamTransport?
+    let last = LastReload(now: { 1_800_000_000 })
     private let reload: ConfigurationReload
 
     /// - Parameter change: changes `GatewayFolder.sections` for the start.
@@ -42,7 +43,8 @@ final class ReloadFixture: Sendable {
         reload = ConfigurationReload(
             path: folder.configurationPath,
             fixed: RestartOnlySettings(settings.configuration, hasStreams: streams != nil),
-            settings: settings.live, streams: streams, resolver: resolver, recorder: recorder, logger: log.logger)
+            settings: settings.live, streams: streams, resolver: resolver, recorder: recorder, last: last,
+            logger: log.logger)
     }
 
     /// Reloads from a file with another text.
@@ -56,6 +58,14 @@ final class ReloadFixture: Sendable {
     /// Reloads from a file with one section changed.
     func reload(_ section: String, _ value: String) async throws -> [String] {
         try await reload(sections.with(section, value).text)
+    }
+
+    /// Reloads so many times at once.
+    func atOnce(_ count: Int) async -> [ReloadResult] {
+        await withTaskGroup(of: ReloadResult.self) { group in
+            for _ in 0..<count { group.addTask { await self.reload.run() } }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
     }
 
     /// Reloads from the file as it is.
