@@ -4,7 +4,7 @@ import ArgumentParser
 import ConfigurationFiles
 import GatewayApp
 
-/// `herald sync --now`.
+/// `herald sync`.
 struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
@@ -15,21 +15,17 @@ struct SyncCommand: AsyncParsableCommand {
             Interrupting the command does not interrupt the sync.
 
             Examples:
-              herald sync --now
-              herald sync --now --full --json
+              herald sync
+              herald sync --full --json
             """)
 
-    @Flag(help: "Sync now; the gateway itself syncs every directory.sync_interval.")
+    @Flag(help: "The former form of the command; it changes nothing.")
     var now = false
 
     @Flag(help: "Fetch all records instead of the changes.")
     var full = false
 
     @OptionGroup var options: OperatorOptions
-
-    func validate() throws {
-        guard now else { throw ValidationError("--now is missing; it starts the sync") }
-    }
 
     func run() async throws {
         try await SyncOrder(runtimeFolder: try options.configuration().runtime).run(full: full, asJSON: options.json)

@@ -35,6 +35,41 @@ package struct ControlClient: Sendable {
         try await post("/v1/sync", query: full ? ["full": "true"] : [:])
     }
 
+    /// The state of the gateway.
+    package func state() async throws(ControlFailure) -> ControlledState { try await get("/v1/status") }
+
+    /// Makes the gateway read its configuration again.
+    package func reload() async throws(ControlFailure) -> ControlledReload { try await post("/v1/reload") }
+
+    /// Makes the gateway reject new calls, or take them again.
+    package func drain(_ isOn: Bool) async throws(ControlFailure) -> ControlledState {
+        try await post("/v1/drain", query: ["on": isOn ? "true" : "false"])
+    }
+
+    /// The level of the log.
+    package func logLevel() async throws(ControlFailure) -> ControlledLogLevel { try await get("/v1/log-level") }
+
+    /// Sets the level of the log.
+    ///
+    /// - Parameters:
+    ///   - level: nil returns to that of the configuration.
+    ///   - seconds: the time until it returns by itself; nil for no end.
+    package func setLogLevel(_ level: String?, seconds: Int?) async throws(ControlFailure) -> ControlledLogLevel {
+        guard let level else { return try await post("/v1/log-level") }
+        guard let seconds else { return try await post("/v1/log-level", query: ["level": level]) }
+        return try await post("/v1/log-level", query: ["level": level, "seconds": "\(seconds)"])
+    }
+
+    /// The targets of calls.
+    package func targets() async throws(ControlFailure) -> [GatewayStatus.Target] { try await get("/v1/targets") }
+
+    /// Takes a target out of service or back.
+    package func setTarget(
+        _ name: String, isDisabled: Bool
+    ) async throws(ControlFailure) -> GatewayStatus.Target {
+        try await post("/v1/targets", query: ["name": name, "enabled": isDisabled ? "false" : "true"])
+    }
+
     /// Asks for a value.
     ///
     /// - Parameters:
@@ -131,7 +166,8 @@ package struct ControlClient: Sendable {
             return ControlFailure(problem.error)
         }
         return ControlFailure(
-            "the gateway at \(path) does not know this command (\(status.code)); compare herald --version with the running gateway"
+            "the gateway at \(path) does not know this command (\(status.code)); compare herald "
+                + "--version with the running gateway"
         )
     }
 }

@@ -68,14 +68,18 @@ struct GatewayServices {
         let status = statusReport
         let outputs = CallOutputService(
             configuration.outcomes, state.database, logger: Logger(label: "herald.records"))
-        let uploader = link?.debugUploader(configuration, state.brands.current, start.recentLog, status)
+        let uploader = link?.debugUploader(configuration, state.brands.current, start.log.recent, status)
         let admin = configuration.admin.map { address in
             AdminServer(
                 HTTPListener(address, key: "admin.listen", onListening: gate.expectServer()), source: status,
                 logger: Logger(label: "herald.admin"))
         }
+        let sync = link?.sync
         let control = ControlServer(
-            folder: configuration.runtime, control: OperatorControl(sync: link?.sync, branding: state.brands.current),
+            folder: configuration.runtime,
+            control: OperatorControl(
+                sync: sync, branding: state.brands.current, report: status, reload: configurationReload,
+                log: start.log),
             logger: Logger(label: "herald.control"))
         let services: [(any Service)?] = [outputs, rejections, uploader, admin, control]
         return services.compactMap { $0 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import GatewayAdmin
 import Logging
 import UnixSignals
 
@@ -13,20 +12,20 @@ struct GatewayStart: Sendable {
     let path: String
     /// SIGHUPs, those during the start included.
     let hangups: UnixSignalsSequence
-    /// The last lines of the log, for debug uploads.
-    let recentLog: RecentLog
+    /// The log, with its last lines for debug uploads.
+    let log: LogOutput
     /// The log of the start and of the services without a label of their own.
     let logger: Logger
 
     /// Collects the inputs; opens nothing.
     init(
-        _ configuration: HeraldConfiguration, path: String, hangups: UnixSignalsSequence, recentLog: RecentLog,
+        _ configuration: HeraldConfiguration, path: String, hangups: UnixSignalsSequence, log: LogOutput,
         logger: Logger
     ) {
         self.configuration = configuration
         self.path = path
         self.hangups = hangups
-        self.recentLog = recentLog
+        self.log = log
         self.logger = logger
     }
 }

@@ -22,7 +22,7 @@ package enum GatewayProcess {
         let configuration = try CommandFailure.reported { try HeraldConfiguration.load(path: path) }
         let log = LogOutput.start(configuration.log)
         let start = GatewayStart(
-            configuration, path: path, hangups: hangups, recentLog: log, logger: Logger(label: "herald"))
+            configuration, path: path, hangups: hangups, log: log, logger: Logger(label: "herald"))
         do {
             try await RunningGateway(start).run()
         } catch {

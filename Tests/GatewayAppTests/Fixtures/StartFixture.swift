@@ -22,8 +22,9 @@ final class StartFixture: Sendable {
 
     /// The inputs of a start with this configuration.
     func start(_ text: ConfigurationText) throws -> GatewayStart {
-        GatewayStart(
-            try folder.configuration(text), path: folder.configurationPath, hangups: hangups, recentLog: RecentLog(),
+        let configuration = try folder.configuration(text)
+        return GatewayStart(
+            configuration, path: folder.configurationPath, hangups: hangups, log: LogOutput(configuration.log),
             logger: log.logger)
     }
 
