@@ -40,13 +40,13 @@ def drained(testbed, folder, run):
     expect(testbed, 0, "ready     no: the gateway drains", "status")
     if readiness(testbed) != 503 or testbed.metric("herald_draining") != 1:
         raise Failed("a drained gateway is ready, or its metric says so")
-    run.place(step("refused-for-now/carrier.xml"), brand(1058), os.path.join(folder, "drained"))
+    run.place(step("refused-for-now/carrier.xml"), brand(1075), os.path.join(folder, "drained"))
     expect(testbed, 0, "0 calls in progress", "drain", "--wait", "--timeout", "5s")
     expect(testbed, 0, "not draining: new calls are taken", "drain", "--off")
     if readiness(testbed) != 200:
         raise Failed("the gateway is not ready after drain --off")
-    run.place(answered(), brand(1058), os.path.join(folder, "taken"))
-    run.expect_events(testbed, brand(1058), SEEN)
+    run.place(answered(), brand(1075), os.path.join(folder, "taken"))
+    run.expect_events(testbed, brand(1075), SEEN)
     state = json.loads(expect(testbed, 0, "", "status", "--json"))
     if state["branded_calls"] < 1 or state["gateway"]["draining"] or "obstacle" in state:
         raise Failed(f"status --json: {state}")
@@ -87,7 +87,7 @@ def ordered_reload(testbed, folder, run):
 def simulated(testbed, folder, run):
     """A pasted INVITE is branded as a call of that number is; the doctor finds the running gateway."""
     invite = (f"INVITE sip:+61255502000@{HOST} SIP/2.0\nVia: SIP/2.0/UDP {HOST}:{run.ports.trunk};branch=z9hG4bKsim\n"
-              f"Max-Forwards: 70\nFrom: <sip:{brand(1058)}@{HOST}>;tag=1\nTo: <sip:+61255502000@{HOST}>\n"
+              f"Max-Forwards: 70\nFrom: <sip:{brand(1075)}@{HOST}>;tag=1\nTo: <sip:+61255502000@{HOST}>\n"
               f"Call-ID: simulated\nCSeq: 1 INVITE\n\n")
     status, output, errors = herald(testbed, "simulate", "-", "--trunk", "carrier", text=invite)
     if status != 0 or "decision    show the brand" not in output or "\n+ From: " not in output:
