@@ -132,9 +132,7 @@ let package = Package(
             name: "GatewayAdmin",
             dependencies: [
                 "CallAccounting", "Branding", "HostSystem", "LogText", "SafeText", "MetricsPage",
-                hummingbird, hummingbirdCore,
-                httpTypes, nio,
-                lifecycle, log,
+                hummingbird, hummingbirdCore, httpTypes, nio, lifecycle, log, nioPosix, nioHTTP,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -268,7 +266,7 @@ let package = Package(
             name: "GatewayAdminTests",
             dependencies: [
                 "GatewayAdmin", "CallAccounting", "Branding", "LogText", "SafeText", "TestFixtures",
-                "MetricsPage", nio, lifecycle, log,
+                "MetricsPage", nio, lifecycle, log, hummingbird,
             ],
             swiftSettings: strict),
         .testTarget(

@@ -8,6 +8,36 @@ package protocol GatewayControl: Sendable {
     ///
     /// - Parameter full: asks for the whole set instead of what has changed.
     func sync(full: Bool) async -> ControlledSync
+    /// The state of the gateway.
+    func state() async -> ControlledState
+    /// Reads the configuration again and applies it.
+    func reload() async -> ControlledReload
+    /// Rejects new calls from now on, or takes them again.
+    ///
+    /// - Throws: when the gateway stops.
+    func drain(_ isOn: Bool) async throws(ControlProblem) -> ControlledState
+    /// The level of the log.
+    func logLevel() -> ControlledLogLevel
+    /// Sets the level of the log; nil returns to that of the configuration.
+    ///
+    /// - Parameter seconds: the time until it returns by itself; nil for no end.
+    /// - Throws: for an unknown level.
+    func setLogLevel(_ level: String?, seconds: Int?) throws(ControlProblem) -> ControlledLogLevel
+    /// The targets of calls.
+    func targets() async -> [GatewayStatus.Target]
+    /// Takes a target out of service or back.
+    ///
+    /// - Parameter name: its address, or its group and address.
+    /// - Throws: for an unknown or ambiguous name.
+    func setTarget(_ name: String, isDisabled: Bool) async throws(ControlProblem) -> GatewayStatus.Target
+}
+
+/// The reason why a gateway refused an operator's command.
+package struct ControlProblem: Error, Hashable, Sendable, Codable {
+    /// What is wrong, and its remedy.
+    package let error: String
+
+    package init(error: String) { self.error = error }
 }
 
 /// The result of a sync that an operator started.

@@ -41,7 +41,7 @@ package struct GatewayStatus: Hashable, Sendable, Codable {
     package var ledgerProblem: String?
     /// Problems of the gateway's folders and files, each with its remedy.
     package var stateProblems: [String]
-    /// The gateway stops: new calls are rejected, calls in progress go on.
+    /// The gateway stops, or drains by order: new calls are rejected, calls in progress go on.
     package var isDraining: Bool
     package var trunks: [Trunk] = []
     /// The targets of calls and their states.

@@ -21,7 +21,7 @@ extension GatewayStatus {
         /// `trunk carrier` or `pbx office`.
         package var group: String
         package var address: String
-        /// `up`, `down`, or `resting` after a 503 with Retry-After.
+        /// `up`, `down`, `resting` after a 503 with Retry-After, or `disabled` by the operator.
         package var state: String
         /// Whether calls are sent there at this moment; a target that is down is tried again now and then.
         package var takesCalls: Bool
@@ -29,10 +29,12 @@ extension GatewayStatus {
         package var since: Int64?
         /// When it last responded to a call or an OPTIONS; nil for never.
         package var lastResponse: Int64?
+        /// Calls in progress of its group: of the trunk, or of the trunks that lead to the PBX.
+        package var groupCalls: Int?
 
         package init(
             group: String, address: String, state: String, takesCalls: Bool, since: Int64? = nil,
-            lastResponse: Int64? = nil
+            lastResponse: Int64? = nil, groupCalls: Int? = nil
         ) {
             self.group = group
             self.address = address
@@ -40,12 +42,14 @@ extension GatewayStatus {
             self.takesCalls = takesCalls
             self.since = since
             self.lastResponse = lastResponse
+            self.groupCalls = groupCalls
         }
 
         package enum CodingKeys: String, CodingKey {
             case group, address, state, since
             case takesCalls = "takes_calls"
             case lastResponse = "last_response"
+            case groupCalls = "group_calls"
         }
     }
 

@@ -4,6 +4,7 @@ import ArgumentParser
 import Branding
 import DirectoryStore
 import Foundation
+import HostSystem
 
 /// `herald-directory import`: imports brands from a file.
 struct ImportCommand: ParsableCommand {
@@ -44,11 +45,17 @@ struct ImportCommand: ParsableCommand {
         let logos = try options.state.logoPlace()
         var how = BrandImport.Options()
         (how.skipsInvalid, how.isTrial, how.replaces) = (skipBad, dryRun, replace)
+        let progress = ProgressLine.standard
+        defer { progress.end() }
         let result = try reportingRefusals {
-            try BrandImport(database, account: account, region: region.map { "\($0)" }, logos: logos) {
+            try BrandImport(
+                database, account: account, region: region.map { "\($0)" }, logos: logos,
+                onProgress: { Self.show($0, on: progress) }
+            ) {
                 normaliser.normalise(Array($0.utf8))
             }.run(path: file, how, now: secondsNow())
         }
+        progress.end()
         for problem in result.problems { warn("\(problem)") }
         for warning in result.warnings { warn("warning: \(warning)") }
         guard result.rejected == 0 || skipBad else {
@@ -63,6 +70,13 @@ struct ImportCommand: ParsableCommand {
             (dryRun ? "dry run, nothing was written: " : "")
                 + "\(result.imported) imported, \(result.unchanged) unchanged, \(result.rejected) rejected"
                 + (replace ? ", \(result.deactivated) deactivated\n" : "\n"))
+    }
+
+    private static func show(_ state: BrandImport.Progress, on line: ProgressLine) {
+        switch state {
+        case .reading(let done, let all): line.show("importing", done: done / 1024, of: all / 1024, unit: "KiB")
+        case .merging: line.show("importing: writing the changes")
+        }
     }
 
     private func warn(_ text: String) { Output.warn("\(file): \(text)") }

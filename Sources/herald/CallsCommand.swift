@@ -14,6 +14,8 @@ struct CallsCommand: AsyncParsableCommand {
             Examples:
               herald calls --limit 50
               herald calls --number +61255501001 --outcome missed --json
+              herald calls --number 55501001 --since 2026-01-31
+              herald calls --name 'acme' --call-id 84b4c76
               herald calls --trunk carrier --since 2026-01-31 --until 2026-01-31T12:00:00Z --csv
               herald calls --follow
               herald calls --show a84b4c76e66710@carrier.example
@@ -22,8 +24,11 @@ struct CallsCommand: AsyncParsableCommand {
     @Option(help: "Largest number of calls, the latest ones.")
     var limit = 20
 
-    @Option(help: "Only calls from or to this number, in E.164 form, or from a caller in the carrier's own form.")
+    @Option(help: "Only calls from or to this number, its last digits, or a part of what the carrier sent instead.")
     var number: String?
+
+    @Option(help: ArgumentHelp("Only calls with this part of the brand's or the carrier's name.", valueName: "text"))
+    var name: String?
 
     @Option(help: "Only calls of this trunk.")
     var trunk: String?
@@ -43,10 +48,12 @@ struct CallsCommand: AsyncParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Only calls with a brand, or only calls without.")
     var branded: Bool?
 
-    @Option(help: ArgumentHelp("Only the call with this SIP Call-ID or call id.", valueName: "id"))
+    @Option(help: ArgumentHelp("Only calls with this part of their SIP Call-ID or call id.", valueName: "text"))
     var callID: String?
 
-    @Option(help: ArgumentHelp("Show the timeline of the call with this SIP Call-ID or call id.", valueName: "id"))
+    @Option(
+        help: ArgumentHelp(
+            "Show the timeline of the call with this SIP Call-ID or call id, or a part of it.", valueName: "id"))
     var show: String?
 
     @Flag(help: "Comma-separated values instead of text.")
@@ -78,9 +85,11 @@ struct CallsCommand: AsyncParsableCommand {
     private var query: CallQuery {
         var query = CallQuery()
         query.limit = limit
-        query.callID = show ?? callID
+        query.callID = show
         guard show == nil else { return query }
         query.number = number
+        query.name = name
+        query.callIDPart = callID
         query.trunk = trunk
         query.outcome = outcome
         query.since = since

@@ -34,7 +34,8 @@ struct Herald: AsyncParsableCommand {
             """,
         version: HeraldVersion.current,
         subcommands: [
-            RunCommand.self, CheckConfigCommand.self, LookupCommand.self, CallsCommand.self, EventsCommand.self,
-            LogosCommand.self, SyncCommand.self,
+            RunCommand.self, CheckConfigCommand.self, DoctorCommand.self, LookupCommand.self, SimulateCommand.self,
+            StatusCommand.self, SyncCommand.self, ReloadCommand.self, DrainCommand.self, LogLevelCommand.self,
+            TargetsCommand.self, CallsCommand.self, EventsCommand.self, LogosCommand.self,
         ])
 }

@@ -20,6 +20,19 @@ struct OperatorOptions: ParsableArguments {
     /// The gateway's state folder.
     func stateFolder() throws -> String { try configuration().state }
 
+    /// The orders to the running gateway.
+    func orders() throws -> GatewayOrders {
+        GatewayOrders(runtimeFolder: try configuration().runtime, asJSON: json)
+    }
+
+    /// Reads a time such as `90s`, `10m` or `2h`.
+    static func duration(_ text: String, of option: String) throws -> Duration {
+        guard let duration = DurationText.read(text), duration >= .seconds(1) else {
+            throw ValidationError("\(option) takes a whole number with a unit, such as 90s, 10m or 2h")
+        }
+        return duration
+    }
+
     /// Checks the `--limit` of a list.
     func check(limit: Int) throws {
         guard (1...1_000_000).contains(limit) else { throw ValidationError("--limit must be 1 to 1000000") }

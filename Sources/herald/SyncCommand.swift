@@ -4,8 +4,8 @@ import ArgumentParser
 import ConfigurationFiles
 import GatewayApp
 
-/// `herald sync --now`.
-struct SyncCommand: ParsableCommand {
+/// `herald sync`.
+struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Make the running gateway sync with the directory at once, and print the result.",
@@ -15,11 +15,11 @@ struct SyncCommand: ParsableCommand {
             Interrupting the command does not interrupt the sync.
 
             Examples:
-              herald sync --now
-              herald sync --now --full --json
+              herald sync
+              herald sync --full --json
             """)
 
-    @Flag(help: "Sync now; the gateway itself syncs every directory.sync_interval.")
+    @Flag(help: "The former form of the command; it changes nothing.")
     var now = false
 
     @Flag(help: "Fetch all records instead of the changes.")
@@ -27,11 +27,7 @@ struct SyncCommand: ParsableCommand {
 
     @OptionGroup var options: OperatorOptions
 
-    func validate() throws {
-        guard now else { throw ValidationError("--now is missing; it starts the sync") }
-    }
-
-    func run() throws {
-        try SyncOrder(runtimeFolder: try options.configuration().runtime).run(full: full, asJSON: options.json)
+    func run() async throws {
+        try await SyncOrder(runtimeFolder: try options.configuration().runtime).run(full: full, asJSON: options.json)
     }
 }

@@ -21,6 +21,43 @@ struct ControlTests {
             asked.withLock { $0.append(full) }
             return result
         }
+
+        /// The orders as they came, and the state that they changed.
+        let orders = Mutex<[String]>([])
+
+        func state() async -> ControlledState {
+            ControlledState(
+                at: 1_800_000_000, callsInProgress: 3, inboundCalls: 10, brandedCalls: 7, syncAge: 60,
+                recorderAge: 0.1, log: logLevel(), reload: nil, certificates: [], gateway: FixedStatus.ready)
+        }
+
+        func reload() async -> ControlledReload {
+            orders.withLock { $0.append("reload") }
+            return ControlledReload(applied: false, problem: "herald.yaml:3:1: listen: unknown key")
+        }
+
+        func drain(_ isOn: Bool) async throws(ControlProblem) -> ControlledState {
+            orders.withLock { $0.append("drain \(isOn)") }
+            guard isOn else { throw ControlProblem(error: "the gateway is stopping") }
+            return await state()
+        }
+
+        func logLevel() -> ControlledLogLevel { ControlledLogLevel(level: "info", configured: "info") }
+
+        func setLogLevel(_ level: String?, seconds: Int?) throws(ControlProblem) -> ControlledLogLevel {
+            orders.withLock { $0.append("log-level \(level ?? "-") \(seconds ?? 0)") }
+            return ControlledLogLevel(level: level ?? "info", configured: "info", until: seconds.map(Int64.init))
+        }
+
+        func targets() async -> [GatewayStatus.Target] {
+            [.init(group: "pbx office", address: "192.0.2.20:5060", state: "up", takesCalls: true)]
+        }
+
+        func setTarget(_ name: String, isDisabled: Bool) async throws(ControlProblem) -> GatewayStatus.Target {
+            orders.withLock { $0.append("target \(name) \(isDisabled)") }
+            guard name == "192.0.2.20:5060" else { throw ControlProblem(error: "no target is named \(name)") }
+            return .init(group: "pbx office", address: name, state: "disabled", takesCalls: false)
+        }
     }
 
     /// A short path: the path of a socket has 107 bytes.
@@ -35,11 +72,11 @@ struct ControlTests {
     }
 
     private static func withServer(
-        _ folder: String, _ control: any GatewayControl, _ body: @escaping @Sendable () async throws -> Void
+        _ folder: String, _ control: any GatewayControl, logger: Logger? = nil,
+        _ body: @escaping @Sendable () async throws -> Void
     ) async throws {
         let (opened, announced) = AsyncStream.makeStream(of: Void.self)
-        var logger = Logger(label: "test")
-        logger.logLevel = .error
+        let logger = logger ?? Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let server = ControlServer(folder: folder, control: control, logger: logger) { announced.yield() }
         let services = ServiceGroup(services: [server], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -55,11 +92,8 @@ struct ControlTests {
         }
     }
 
-    /// On a thread of its own: the client blocks.
     private static func sync(_ folder: String, full: Bool = false) async throws -> ControlledSync {
-        try await withCheckedThrowingContinuation { done in
-            Thread.detachNewThread { done.resume(with: Result { try ControlClient(folder: folder).sync(full: full) }) }
-        }
+        try await ControlClient(folder: folder).sync(full: full)
     }
 
     static let results = [
@@ -78,6 +112,48 @@ struct ControlTests {
             #expect(response == result)
             #expect(gateway.asked.withLock { $0 } == [full])
         }
+    }
+
+    @Test func `orders arrive with their parameters, and refusals come back with their reason`() async throws {
+        let folder = try Folder()
+        let gateway = ScriptedGateway(Self.results[0])
+        try await Self.withServer(folder.path, gateway) {
+            let client = ControlClient(folder: folder.path)
+            let state = try await client.state()
+            #expect(state.callsInProgress == 3 && state.gateway == FixedStatus.ready)
+            let reload = try await client.reload()
+            #expect(!reload.applied && reload.problem == "herald.yaml:3:1: listen: unknown key")
+            #expect(try await client.drain(true).callsInProgress == 3)
+            let stopping = await #expect(throws: ControlFailure.self) { try await client.drain(false) }
+            #expect(stopping?.description == "the gateway is stopping")
+            #expect(try await client.setLogLevel("debug", seconds: 600).until == 600)
+            #expect(try await client.setLogLevel(nil, seconds: nil).level == "info")
+            #expect(try await client.targets().map(\.address) == ["192.0.2.20:5060"])
+            #expect(try await client.setTarget("192.0.2.20:5060", isDisabled: true).state == "disabled")
+            let unknown = await #expect(throws: ControlFailure.self) {
+                try await client.setTarget("x y&z", isDisabled: false)
+            }
+            #expect(unknown?.description == "no target is named x y&z")
+        }
+        #expect(
+            gateway.orders.withLock { $0 } == [
+                "reload", "drain true", "drain false", "log-level debug 600", "log-level - 0",
+                "target 192.0.2.20:5060 true", "target x y&z false",
+            ])
+    }
+
+    @Test func `the log names the user behind an order, and no question`() async throws {
+        let folder = try Folder()
+        let log = Mutex<[String]>([])
+        let logger = Logger(label: "test") { _ in CollectingLog { line in log.withLock { $0.append(line) } } }
+        try await Self.withServer(folder.path, ScriptedGateway(Self.results[0]), logger: logger) {
+            let client = ControlClient(folder: folder.path)
+            _ = try await client.targets()
+            _ = try await client.drain(true)
+        }
+        let orders = log.withLock { $0 }.filter { $0.contains("order on the control socket") }
+        #expect(orders.count == 1)
+        #expect(orders.first?.contains("drain") == true && orders.first?.contains("(uid \(getuid()),") == true)
     }
 
     @Test func `the socket is for the user and its group, and goes with the gateway`() async throws {
@@ -127,5 +203,23 @@ struct ControlTests {
         async let running: Void = services.run()
         await services.triggerGracefulShutdown()
         try await running
+    }
+}
+
+/// Hands every line with its metadata to a closure.
+private struct CollectingLog: LogHandler {
+    var logLevel = Logger.Level.info
+    var metadata: Logger.Metadata = [:]
+    let collect: @Sendable (String) -> Void
+
+    init(collect: @escaping @Sendable (String) -> Void) { self.collect = collect }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        collect("\(event.message) \((event.metadata ?? [:]).map { "\($0)=\($1)" }.sorted().joined(separator: " "))")
     }
 }

@@ -99,11 +99,4 @@ struct RunningGatewayTests {
             ])
         gateway.close()
     }
-
-    @Test func `a sync order without a directory is unavailable`() async throws {
-        let control = OperatorControl(sync: nil, branding: try SettingsFixture(fixture.folder, text).shared().branding)
-        let sync = await control.sync(full: false)
-        #expect(sync.result == .unavailable)
-        #expect(sync.error == "no directory is configured, so there is nothing to sync with")
-    }
 }

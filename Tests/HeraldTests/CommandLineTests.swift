@@ -34,10 +34,15 @@ final class CommandLineTests {
         try await herald(arguments + ["--config", folder + "/herald.yaml"])
     }
 
-    @Test(arguments: ["run", "check-config", "lookup", "calls", "events", "logos", "sync"])
+    @Test(arguments: [
+        "run", "check-config", "doctor", "lookup", "simulate", "status", "sync", "reload", "drain", "log-level",
+        "targets",
+        "calls", "events", "logos",
+    ])
     func `each command explains itself`(command: String) async throws {
         let ended = try await herald([command, "--help"])
         #expect(ended.code == 0 && ended.output.contains("USAGE: herald \(command)"), "\(ended.output)")
+        #expect(ended.output.contains("Example"), "\(ended.output)")
         #expect(try await herald(["--help"]).output.contains(command))
     }
 
@@ -45,7 +50,10 @@ final class CommandLineTests {
         ["calls", "--limit", "0"], ["calls", "--csv", "--json"], ["calls", "--show", "x", "--follow"],
         ["calls", "--outcome", "lost"], ["calls", "--since", "yesterday"], ["events", "--limit", "0"],
         ["events", "--retry", "k", "--retry-refused"], ["events", "--state", "lost"], ["logos", "--limit", "0"],
-        ["lookup", "1", "--attestation", "D"],
+        ["lookup", "1", "--attestation", "D"], ["calls", "--name", ""], ["drain", "--off", "--wait"],
+        ["drain", "--timeout", "5m"], ["drain", "--wait", "--timeout", "soon"], ["log-level", "--for", "10m"],
+        ["log-level", "debug", "--for", "10"], ["log-level", "debug", "--reset"],
+        ["targets", "--disable", "a", "--enable", "a"], ["simulate"],
     ])
     func `a wrong option ends with 64 and opens nothing`(arguments: [String]) async throws {
         let ended = try await herald(arguments + ["--config", "/nowhere/herald.yaml"])
@@ -59,6 +67,51 @@ final class CommandLineTests {
         #expect(ended.code == 1 && ended.output.isEmpty)
         #expect(ended.errors.hasPrefix("Error: ") && ended.errors.contains(folder + "/state"), "\(ended.errors)")
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder + "/state").isEmpty)
+    }
+
+    @Test(arguments: [["status"], ["sync"], ["reload"], ["drain"], ["log-level"], ["targets"]])
+    func `an order without a gateway ends with 1 and names the socket`(arguments: [String]) async throws {
+        let ended = try await herald(arguments + ["--config", folder + "/herald.yaml"])
+        #expect(ended.code == 1 && ended.output.isEmpty)
+        #expect(ended.errors.contains("no gateway runs on this configuration: \(folder)/run/control.sock"))
+    }
+
+    @Test func `a simulation prints the steps of a call, or what the text lacks`() async throws {
+        let invite = """
+            INVITE sip:1@127.83.17.1 SIP/2.0
+            Via: SIP/2.0/UDP 127.83.17.2;branch=z9hG4bK1
+            Max-Forwards: 70
+            From: <sip:0255501001@127.83.17.2>;tag=1
+            To: <sip:1@127.83.17.1>
+            Call-ID: c1
+            CSeq: 1 INVITE
+
+            """
+        try invite.write(toFile: folder + "/invite.txt", atomically: true, encoding: .utf8)
+        let text = try await operate("simulate", folder + "/invite.txt")
+        #expect(text.code == 0 && text.output.contains("decision    show the brand\n"), "\(text.output)\(text.errors)")
+        let json = try await operate("simulate", folder + "/invite.txt", "--json")
+        #expect(json.output.hasSuffix("}\n") && json.output.contains("\"branded\":true"))
+        let other = try await operate("simulate", folder + "/herald.yaml")
+        #expect(other.code == 1 && other.errors.hasPrefix("Error: the text has no INVITE"), "\(other.errors)")
+        let missing = try await operate("simulate", folder + "/missing")
+        #expect(missing.code == 1 && missing.errors.contains("cannot be read: No such file or directory"))
+    }
+
+    @Test func `the doctor has a line for each check, and 1 for its exit code only with an error`() async throws {
+        let text = try await operate("doctor")
+        for area in ["configuration", "gateway", "ports", "disk", "clock", "buffers", "memory", "options", "directory"]
+        {
+            #expect(text.output.contains(area), "\(area): \(text.output)")
+        }
+        #expect(
+            text.output.contains(" at 127.83.17.3:5060: Connection refused"),
+            "\(text.output)")
+        #expect(text.code == 1)
+        let json = try await operate("doctor", "--json")
+        #expect(json.output.contains("{\"area\":\"buffers\",\"level\":"))
+        let broken = try await herald(["doctor", "--config", folder + "/missing.yaml"])
+        #expect(broken.code == 1 && broken.output.contains("error   configuration"), "\(broken.output)")
     }
 
     @Test func `a lookup prints its decision as text or as one JSON object`() async throws {

@@ -38,9 +38,7 @@ final class SyncCommandTests {
         #expect(ended.output.isEmpty)
     }
 
-    @Test func `without --now it does nothing`() async throws {
-        let ended = try await run()
-        #expect(ended.code == 64)
-        #expect(ended.errors.contains("--now"))
+    @Test func `the former --now is not needed`() async throws {
+        #expect(try await run().errors == (try await run("--now").errors))
     }
 }

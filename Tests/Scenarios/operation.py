@@ -8,7 +8,7 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import clock, commands, monitoring, state, syncing, torture, wrong_peers
+from . import clock, commands, control, monitoring, state, syncing, torture, wrong_peers
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -234,6 +234,7 @@ OPERATION = (
     ("IPv6 and IPv4", over_ipv6),
     ("herald calls and herald events", commands.accounts),
     ("torture messages", torture_messages),
+    *control.CONTROL,
     *clock.CLOCKS,
     *wrong_peers.WRONG_PEERS,
     *syncing.SYNCING,

@@ -19,4 +19,7 @@ int herald_begin_call_thread(const char *name, int niceness);
  * given niceness and the shortest time slices. Real time needs CAP_SYS_NICE or RLIMIT_RTPRIO. Returns 0 or -errno. */
 int herald_set_realtime(int enabled, int niceness);
 
+/* Returns 1 if a time server keeps the kernel's clock in step (adjtimex(2)), 0 if not, or a negative error number. */
+int herald_clock_is_synchronised(void);
+
 #endif

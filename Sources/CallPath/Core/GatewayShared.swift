@@ -18,7 +18,7 @@ package final class GatewayShared: Sendable {
     package let calls: CallsInProgress
     /// Rejected messages, for the log and the status page.
     package let rejections = RejectionTable()
-    private let draining = Atomic<Bool>(false)
+    private let draining = Atomic<Draining>(.off)
 
     package init(
         settings: CurrentSettings, branding: CurrentBranding, counters: GatewayCounters, updates: UpdateRing,
@@ -32,9 +32,26 @@ package final class GatewayShared: Sendable {
         self.calls = calls
     }
 
-    /// True while the gateway stops: new calls and OPTIONS get 503, calls in progress go on.
-    package var isDraining: Bool { draining.load(ordering: .relaxed) }
+    /// Why new calls are rejected.
+    private enum Draining: UInt8, AtomicRepresentable {
+        case off
+        /// The operator can take it back.
+        case ordered
+        case stopping
+    }
 
-    /// Begins to drain; any thread.
-    package func drain() { draining.store(true, ordering: .relaxed) }
+    /// True while the gateway stops or drains: new calls and OPTIONS get 503, calls in progress go on.
+    package var isDraining: Bool { draining.load(ordering: .relaxed) != .off }
+
+    /// Begins to drain for a stop; any thread.
+    package func drain() { draining.store(.stopping, ordering: .relaxed) }
+
+    /// Begins to drain or takes calls again, by order of the operator; any thread.
+    ///
+    /// - Returns: false for a gateway that stops, which drains to its end.
+    package func orderDrain(_ isOn: Bool) -> Bool {
+        let (before, after): (Draining, Draining) = isOn ? (.off, .ordered) : (.ordered, .off)
+        let result = draining.compareExchange(expected: before, desired: after, ordering: .relaxed)
+        return result.exchanged || result.original == after
+    }
 }

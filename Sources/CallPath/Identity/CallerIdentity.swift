@@ -27,6 +27,11 @@ struct CallerIdentity {
         if trunk.isTrusted { verification = claims.verification(of: number, in: request, on: trunk) }
     }
 
+    /// The header that names the caller on a trunk, before privacy is regarded; nil for none.
+    static func namingHeader(of request: SIPMessage, on trunk: TrunkPeer) -> TrunkPeer.IdentityHeader? {
+        CallerClaims(of: request, trunk: trunk).naming
+    }
+
     /// The number of a sip, sips or tel URI, read with its phone-context or the trunk's region.
     ///
     /// - Parameter context: a phone-context behind the URI; nil for the URI's own.
@@ -44,7 +49,7 @@ private struct CallerClaims {
     private let remoteParty: IdentityValues
     private let from: IdentityValues
     /// The first present header of the trunk's order names the caller.
-    private let naming: TrunkPeer.IdentityHeader?
+    let naming: TrunkPeer.IdentityHeader?
 
     init(of request: SIPMessage, trunk: TrunkPeer) {
         asserted = trunk.isTrusted ? IdentityValues(of: .pAssertedIdentity, in: request) : IdentityValues()

@@ -39,6 +39,14 @@ package struct BrandImport: Sendable {
         package var description: String { "line \(line): \(reason)" }
     }
 
+    /// How far an import is.
+    package enum Progress: Hashable, Sendable {
+        /// Bytes of the file that are read, and all of them; 0 if their number is not known.
+        case reading(Int, of: Int)
+        /// The rows are checked and being merged.
+        case merging
+    }
+
     /// The result of an import.
     package struct Result: Codable, Hashable, Sendable {
         package var imported = 0
@@ -71,6 +79,7 @@ package struct BrandImport: Sendable {
     private let account: AccountID
     private let region: String?
     private let logos: LogoCheck
+    private let onProgress: @Sendable (Progress) -> Void
     private let normalise: @Sendable (String) -> E164Number?
 
     /// Prepares imports.
@@ -78,15 +87,18 @@ package struct BrandImport: Sendable {
     /// - Parameters:
     ///   - region: region of numbers in national format; nil for none.
     ///   - logos: location of the logo files that entries name.
+    ///   - onProgress: called after every 1,000 rows, on the thread of the import.
     ///   - normalise: parses a number in the operator's notation.
     package init(
         _ database: DirectoryDatabase, account: AccountID = .first, region: String? = nil,
-        logos: LogoCheck.Place = .asServed, normalise: @escaping @Sendable (String) -> E164Number?
+        logos: LogoCheck.Place = .asServed, onProgress: @escaping @Sendable (Progress) -> Void = { _ in },
+        normalise: @escaping @Sendable (String) -> E164Number?
     ) {
         self.database = database
         self.account = account
         self.region = region
         self.logos = LogoCheck(database, in: logos)
+        self.onProgress = onProgress
         self.normalise = normalise
     }
 
@@ -131,7 +143,7 @@ package struct BrandImport: Sendable {
             let staging = try EntryStaging(database)
             // Writes the temporary table only, so it blocks no other writer.
             try database.inTransaction(.deferred) {
-                try gather(&rows, into: staging, &result)
+                try gather(&rows, of: source, into: staging, &result)
                 return .commit
             }
             if source.hasFailed { throw BrandImportError.brokenOff }
@@ -140,6 +152,7 @@ package struct BrandImport: Sendable {
                 result.isWritten = false
                 return result
             }
+            onProgress(.merging)
             if options.replaces, try staging.count() == 0 { throw BrandImportError.replacesWithNothing }
             try database.inTransaction(.immediate) {
                 let merged = try staging.merge(into: account, replaces: options.replaces, now: now())
@@ -167,8 +180,13 @@ package struct BrandImport: Sendable {
         return warnings
     }
 
-    private func gather(_ rows: inout ImportRows, into staging: EntryStaging, _ result: inout Result) throws {
+    private func gather(
+        _ rows: inout ImportRows, of source: ByteSource, into staging: EntryStaging, _ result: inout Result
+    ) throws {
+        var count = 0
         while let row = rows.next() {
+            count += 1
+            if count % 1000 == 0 { onProgress(.reading(source.progress.read, of: source.progress.size)) }
             do {
                 let entry = try entry(row.content.get(), line: row.line)
                 guard let earlier = try staging.add(entry, line: row.line) else { continue }

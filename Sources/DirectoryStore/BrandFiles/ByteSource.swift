@@ -29,6 +29,9 @@ struct ByteSource {
         case refused(String)
     }
 
+    /// Bytes of the file that are read, and its size; both 0 for an array.
+    var progress: (read: Int, size: Int) { (file?.readBytes ?? 0, file?.size ?? 0) }
+
     /// True after a read error.
     var hasFailed: Bool { file?.hasFailed ?? false }
 
@@ -93,12 +96,17 @@ struct ByteSource {
 private final class FileHandleOwner {
     private let descriptor: Int32
     private(set) var hasFailed = false
+    private(set) var readBytes = 0
+    /// 0 for a pipe.
+    let size: Int
 
     init(path: String) throws(ByteSource.Unreadable) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .refused(SystemError.text(errno)) }
         var status = stat()
-        if fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFDIR { throw .folder }
+        let isKnown = fstat(descriptor, &status) == 0
+        size = isKnown && status.st_mode & S_IFMT == S_IFREG ? Int(status.st_size) : 0
+        if isKnown, status.st_mode & S_IFMT == S_IFDIR { throw .folder }
     }
 
     deinit { close(descriptor) }
@@ -110,6 +118,7 @@ private final class FileHandleOwner {
             while got < 0, errno == EINTR { got = Glibc.read(descriptor, buffer.baseAddress, buffer.count) }
             hasFailed = hasFailed || got < 0
             count = max(got, 0)
+            readBytes += count
         }
     }
 }

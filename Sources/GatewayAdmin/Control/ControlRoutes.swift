@@ -3,35 +3,119 @@
 import CallAccounting
 import Foundation
 import Hummingbird
+import Logging
 
 /// The commands of the control socket.
 ///
 /// | request | does |
 /// |---|---|
 /// | `POST /v1/sync` | syncs at once; `?full=true` asks for the whole set. Responds when the sync has ended. |
+/// | `GET /v1/status` | the state of the gateway |
+/// | `POST /v1/reload` | reads the configuration again; responds when it is applied or refused |
+/// | `POST /v1/drain` | rejects new calls; `?on=false` takes them again |
+/// | `GET /v1/log-level` | the level of the log |
+/// | `POST /v1/log-level` | `?level=debug&seconds=600` sets it for a time; without `level` the configured one returns |
+/// | `GET /v1/targets` | the targets of calls |
+/// | `POST /v1/targets` | `?name=192.0.2.20:5060&enabled=false` takes one out of service |
+///
+/// Every POST is logged with its sender.
 struct ControlRoutes: Sendable {
     let control: any GatewayControl
+    let logger: Logger
 
-    func router() -> Router<BasicRequestContext> {
-        let router = Router()
+    func router() -> Router<ControlContext> {
+        let router = Router(context: ControlContext.self)
+        router.add(middleware: OrderLog(logger: logger))
         router.post("/v1/sync") { request, _ in
-            try Self.response(await control.sync(full: request.uri.queryParameters["full"] == "true"))
+            let sync = await control.sync(full: request.uri.queryParameters["full"] == "true")
+            return try ControlResponse.value(sync, status: Self.status(of: sync))
         }
+        router.get("/v1/status") { _, _ in try ControlResponse.value(await control.state()) }
+        router.post("/v1/reload") { _, _ in
+            let reload = await control.reload()
+            return try ControlResponse.value(reload, status: reload.applied ? .ok : .conflict)
+        }
+        router.post("/v1/drain") { request, _ in
+            let isOn = request.uri.queryParameters["on"] != "false"
+            return try await Self.refusing(.conflict) { () async throws(ControlProblem) in try await control.drain(isOn)
+            }
+        }
+        addLogLevel(to: router)
+        addTargets(to: router)
         return router
     }
 
-    private static func response(_ sync: ControlledSync) throws -> Response {
-        let status: HTTPResponse.Status =
-            switch sync.result {
-            case .succeeded: .ok
-            case .failed: .badGateway
-            case .busy: .conflict
-            case .unavailable: .serviceUnavailable
+    private func addLogLevel(to router: Router<ControlContext>) {
+        router.get("/v1/log-level") { _, _ in try ControlResponse.value(control.logLevel()) }
+        router.post("/v1/log-level") { request, _ in
+            let query = request.uri.queryParameters
+            let seconds = query["seconds"].map { Int($0) ?? 0 }
+            return try await Self.refusing { () async throws(ControlProblem) in
+                try control.setLogLevel(query["level"].map(String.init), seconds: seconds)
             }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Response(
-            status: status, headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: try encoder.encode(sync))))
+        }
+    }
+
+    private func addTargets(to router: Router<ControlContext>) {
+        router.get("/v1/targets") { _, _ in try ControlResponse.value(await control.targets()) }
+        router.post("/v1/targets") { request, _ in
+            let query = request.uri.queryParameters
+            return try await Self.refusing { () async throws(ControlProblem) in
+                try await control.setTarget(
+                    query["name"].map(String.init) ?? "", isDisabled: query["enabled"] == "false")
+            }
+        }
+    }
+
+    /// The value of an order, or its refusal.
+    private static func refusing<Value: Encodable & Sendable>(
+        _ status: HTTPResponse.Status = .badRequest, _ order: () async throws(ControlProblem) -> Value
+    ) async throws -> Response {
+        do throws(ControlProblem) {
+            let value = try await order()
+            return try encoded(value)
+        } catch {
+            return try ControlResponse.refusal(error.error, status: status)
+        }
+    }
+
+    private static func encoded(_ value: some Encodable) throws(ControlProblem) -> Response {
+        do {
+            return try ControlResponse.value(value)
+        } catch {
+            throw ControlProblem(error: "the gateway cannot write its response as JSON: \(error)")
+        }
+    }
+
+    private static func status(of sync: ControlledSync) -> HTTPResponse.Status {
+        switch sync.result {
+        case .succeeded: .ok
+        case .failed: .badGateway
+        case .busy: .conflict
+        case .unavailable: .serviceUnavailable
+        }
+    }
+}
+
+/// Logs every order with the user that gave it.
+private struct OrderLog: RouterMiddleware {
+    typealias Context = ControlContext
+
+    let logger: Logger
+
+    func handle(
+        _ request: Request, context: ControlContext,
+        next: @concurrent (Request, ControlContext) async throws -> Response
+    ) async throws -> Response {
+        if request.method == .post {
+            let sender = await context.sender
+            logger.notice(
+                "order on the control socket",
+                metadata: [
+                    "order": "\(request.uri.path.dropFirst("/v1/".count))", "by": "\(sender)",
+                    "parameters": "\(request.uri.query ?? "")",
+                ])
+        }
+        return try await next(request, context)
     }
 }

@@ -51,7 +51,7 @@ package struct ControlServer: Service {
             availableConnectionsDelegate: MaximumAvailableConnections(Self.connections, logger: quiet))
         let (path, onListening) = (path, onListening)
         let application = Application(
-            router: ControlRoutes(control: control).router(),
+            router: ControlRoutes(control: control, logger: logger).router(),
             server: .http1(configuration: .init(idleTimeout: Self.idle)), configuration: configuration,
             onServerRunning: { _ in
                 // Under the program's umask the group could read the socket only, and connecting needs to write.

@@ -93,7 +93,9 @@ struct GatewayServices {
         }
         let control = ControlServer(
             folder: configuration.runtime,
-            control: OperatorControl(sync: directory.link?.sync, branding: state.brands.current),
+            control: OperatorControl(
+                sync: directory.link?.sync, branding: state.brands.current, report: status, reload: configurationReload,
+                log: start.log),
             logger: Logger(label: "herald.control"))
         let services: [(any Service)?] = [rejections, admin, control]
         return services.compactMap { $0 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ConfigurationFiles
-import GatewayAdmin
 import Logging
 import UnixSignals
 

@@ -13,6 +13,8 @@ import Synchronization
 final class LogOutput: Sendable {
     /// The last lines, kept in memory.
     let recent = RecentLog()
+    /// A level set at run time.
+    let ordered = OrderedLogLevel()
     private let state: Mutex<(settings: LogSettings, level: Logger.Level)>
 
     init(_ settings: LogSettings) { state = Mutex((settings, Self.level(settings))) }
@@ -26,8 +28,10 @@ final class LogOutput: Sendable {
 
     /// The settings in force.
     var settings: LogSettings { state.withLock { $0.settings } }
-    /// The least level of a line that is written.
-    var level: Logger.Level { state.withLock { $0.level } }
+    /// The least level of a line that is written: the ordered one, else that of the configuration.
+    var level: Logger.Level { ordered.level ?? configuredLevel }
+    /// The level of the configuration.
+    var configuredLevel: Logger.Level { state.withLock { $0.level } }
 
     /// Applies other settings from the next line on, to every logger without a level of its own.
     func use(_ settings: LogSettings) { state.withLock { $0 = (settings, Self.level(settings)) } }

@@ -54,11 +54,8 @@ package struct CallListing {
     ///
     /// - Throws: `CommandFailure` when the ledger has no such call.
     package func show() throws {
-        let calls = try found()
-        guard !calls.isEmpty else {
-            let id = TerminalText.visible(query.callID ?? "")
-            throw CommandFailure("there is no call \(id) in the ledger; see herald calls")
-        }
+        var calls = try found()
+        if calls.isEmpty { calls = try foundByPart() }
         for call in calls {
             if output == .json {
                 try Output.write(json: call.json.merging(["timeline": call.timelineJSON]) { own, _ in own })
@@ -66,6 +63,19 @@ package struct CallListing {
                 Output.write(CallStory(call).text)
             }
         }
+    }
+
+    /// The one call with a part of its Call-ID.
+    private func foundByPart() throws -> [LedgerCallRow] {
+        var filter = LedgerReader.CallFilter()
+        filter.callIDPart = query.callID
+        let calls = try CommandFailure.reported { try reader.calls(matching: filter, limit: 2) }
+        let id = TerminalText.visible(query.callID ?? "")
+        guard !calls.isEmpty else { throw CommandFailure("there is no call \(id) in the ledger; see herald calls") }
+        guard calls.count == 1 else {
+            throw CommandFailure("several calls have \(id) in their Call-ID; see herald calls --call-id '\(id)'")
+        }
+        return calls
     }
 
     /// The selected calls, the newest last: next to the prompt.

@@ -6,8 +6,10 @@ import GatewayStore
 
 /// The options of `herald calls` that select calls; nil selects all.
 package struct CallQuery: Hashable, Sendable {
-    /// Number of the caller or the callee in E.164 form, or a caller as the carrier wrote it.
+    /// Number of the caller or the callee: in E.164 form, in national form, its last digits, or what the carrier wrote.
     package var number: String?
+    /// A part of the brand's or the carrier's display name.
+    package var name: String?
     /// Name of a trunk.
     package var trunk: String?
     /// An outcome, or `open` for calls in progress; upper or lower case.
@@ -20,6 +22,8 @@ package struct CallQuery: Hashable, Sendable {
     package var isBranded: Bool?
     /// SIP Call-ID or call id.
     package var callID: String?
+    /// A part of a SIP Call-ID or call id.
+    package var callIDPart: String?
     /// Largest number of calls, the latest ones.
     package var limit = 20
 
@@ -31,6 +35,9 @@ package struct CallQuery: Hashable, Sendable {
         if !(1...1_000_000).contains(limit) { return "--limit must be 1 to 1000000" }
         if let number, !(1...64).contains(number.utf8.count) {
             return "--number must be a number, such as +61255501001, or the text that the carrier sent instead of one"
+        }
+        for (option, text) in [("name", name), ("call-id", callIDPart)] {
+            if let text, !(1...256).contains(text.utf8.count) { return "--\(option) must be a text of 1 to 256 bytes" }
         }
         if let outcome, !Self.outcomes.contains(outcome.uppercased()) {
             return "--outcome must be one of \(Self.outcomes.joined(separator: ", ").lowercased())"
@@ -48,6 +55,9 @@ package struct CallQuery: Hashable, Sendable {
         var filter = LedgerReader.CallFilter()
         filter.number = number.flatMap { E164Number($0) }
         filter.received = number
+        filter.numberEnd = filter.number == nil ? number.flatMap(Self.lastDigits) : nil
+        filter.name = name
+        filter.callIDPart = callIDPart
         filter.trunk = trunk
         filter.outcome = outcome?.uppercased()
         filter.since = since.flatMap(OperatorTime.first)
@@ -55,6 +65,14 @@ package struct CallQuery: Hashable, Sendable {
         filter.isBranded = isBranded
         filter.callID = callID
         return filter
+    }
+
+    /// The digits of a number without its prefix for long distance or other countries; nil for other texts and for fewer
+    /// than four digits.
+    private static func lastDigits(_ text: String) -> String? {
+        guard text.allSatisfy({ $0.isASCII && $0.isNumber || "+-./() ".contains($0) }) else { return nil }
+        let digits = text.filter(\.isNumber).drop { $0 == "0" }
+        return digits.count < 4 ? nil : String(digits)
     }
 
     private static let outcomes = CallOutcome.allCases.map(\.rawValue) + ["OPEN"]

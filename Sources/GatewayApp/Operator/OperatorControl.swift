@@ -2,17 +2,32 @@
 
 import Branding
 import CallAccounting
+import CallPath
+import Foundation
+import GatewayStore
 import GatewaySync
+import Logging
+import SIPCore
+import SIPTransport
 
 /// Carries out the orders of the control socket.
 struct OperatorControl: GatewayControl {
     private let currentSync: @Sendable () -> SyncService?
-    let branding: CurrentBranding
+    private let branding: CurrentBranding
+    private let report: GatewayStatusReport
+    private let configurationReload: ConfigurationReload
+    private let log: LogOutput
 
     /// - Parameter sync: nil where no directory is configured; a reload may replace it.
-    init(sync: @escaping @autoclosure @Sendable () -> SyncService?, branding: CurrentBranding) {
+    init(
+        sync: @escaping @autoclosure @Sendable () -> SyncService?, branding: CurrentBranding,
+        report: GatewayStatusReport, reload: ConfigurationReload, log: LogOutput
+    ) {
         currentSync = sync
         self.branding = branding
+        self.report = report
+        configurationReload = reload
+        self.log = log
     }
 
     func sync(full: Bool) async -> ControlledSync {
@@ -40,6 +55,79 @@ struct OperatorControl: GatewayControl {
             case .stopping:
                 return ControlledSync(.unavailable, error: "the gateway is stopping and starts no sync")
             }
+        }
+    }
+
+    func state() async -> ControlledState {
+        let now = Int64(Date().timeIntervalSince1970)
+        let status = await report.status()
+        let shared = report.shards.shared
+        return ControlledState(
+            at: now, callsInProgress: shared.calls.count, inboundCalls: shared.counters.count(.inboundCalls),
+            brandedCalls: shared.counters.count(.callsBranded), syncAge: currentSync()?.successAge,
+            recorderAge: report.recorder.age / .seconds(1), log: logLevel(),
+            reload: configurationReload.last.entry.map { ControlledReload($0.result, at: $0.at) },
+            certificates: report.identities.compactMap { identity in
+                identity.identity.standing.map { "listen \(identity.name): \($0.summary(at: now))" }
+            },
+            gateway: status)
+    }
+
+    func reload() async -> ControlledReload {
+        ControlledReload(await configurationReload.run(), at: Int64(Date().timeIntervalSince1970))
+    }
+
+    func drain(_ isOn: Bool) async throws(ControlProblem) -> ControlledState {
+        guard report.shards.shared.orderDrain(isOn) else {
+            throw ControlProblem(error: "the gateway is stopping and drains to its end; start it again to take calls")
+        }
+        return await state()
+    }
+
+    func logLevel() -> ControlledLogLevel {
+        ControlledLogLevel(
+            level: log.level.rawValue, configured: log.configuredLevel.rawValue, until: log.ordered.until)
+    }
+
+    func setLogLevel(_ level: String?, seconds: Int?) throws(ControlProblem) -> ControlledLogLevel {
+        let levels = Logger.Level.allCases.map(\.rawValue)
+        if let level, !levels.contains(level) {
+            throw ControlProblem(
+                error: "\(level) is no level of the log; choose one of \(levels.joined(separator: ", "))")
+        }
+        if let seconds, !(1...604_800).contains(seconds) {
+            throw ControlProblem(error: "the time must be 1 s to 7 d")
+        }
+        log.ordered.set(level.flatMap(Logger.Level.init(rawValue:)), for: seconds.map { .seconds($0) })
+        return logLevel()
+    }
+
+    func targets() async -> [GatewayStatus.Target] { await report.status().targets }
+
+    func setTarget(_ name: String, isDisabled: Bool) async throws(ControlProblem) -> GatewayStatus.Target {
+        let found = report.health.all.filter { $0.name == name || $0.address == name }
+        guard let target = found.first else {
+            let known = report.health.all.map(\.name).joined(separator: ", ")
+            throw ControlProblem(error: "no target is named \(name); there are \(known)")
+        }
+        guard found.count == 1 else {
+            let names = found.map { "'\($0.name)'" }.joined(separator: " and ")
+            throw ControlProblem(error: "\(name) is the address of \(names); name one of them")
+        }
+        target.disable(isDisabled)
+        let all = await targets()
+        guard let status = all.first(where: { $0.group == target.group && $0.address == target.address }) else {
+            throw ControlProblem(error: "the target \(name) has left the configuration")
+        }
+        return status
+    }
+}
+
+extension ControlledReload {
+    init(_ result: ReloadResult, at: Int64) {
+        switch result {
+        case .applied(let waiting): self.init(applied: true, waiting: waiting, at: at)
+        case .refused(let problem): self.init(applied: false, problem: problem, at: at)
         }
     }
 }

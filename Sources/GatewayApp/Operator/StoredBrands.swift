@@ -26,16 +26,22 @@ struct StoredBrands {
     ///
     /// - Throws: an error of the file or of the database.
     init(_ configuration: HeraldConfiguration, for question: LookupResult.Question) throws {
+        try self.init(configuration, of: question.normaliser.normalise(question.number.utf8))
+    }
+
+    /// Reads the brand of one caller.
+    ///
+    /// - Parameter number: nil reads gates only.
+    /// - Throws: an error of the file or of the database.
+    init(_ configuration: HeraldConfiguration, of number: E164Number?) throws {
         if let path = configuration.brandsFile {
-            try self.init(file: path, configuration, question)
+            try self.init(file: path, configuration, number)
         } else {
-            try self.init(copyOf: configuration, question)
+            try self.init(copyOf: configuration, number)
         }
     }
 
-    private init(
-        file path: String, _ configuration: HeraldConfiguration, _ question: LookupResult.Question
-    ) throws {
+    private init(file path: String, _ configuration: HeraldConfiguration, _ number: E164Number?) throws {
         let silent = Logger(label: "herald.lookup") { _ in SwiftLogNoOpLogHandler() }
         let file = BrandFile(
             path: path, stateFolder: configuration.state, profile: configuration.renderingProfile, logger: silent)
@@ -43,18 +49,16 @@ struct StoredBrands {
         self.index = index
         gates = BrandingGates()
         origin = "the file \(path)"
-        let number = question.normaliser.normalise(question.number.utf8)
         namedLogo = number.flatMap { index.entry(for: $0) }.flatMap { index.logoURL(of: $0) }
     }
 
-    private init(copyOf configuration: HeraldConfiguration, _ question: LookupResult.Question) throws {
+    private init(copyOf configuration: HeraldConfiguration, _ number: E164Number?) throws {
         let reader = try BrandCacheReader(folder: configuration.state)
         let state = try reader.syncState()
         var profile = configuration.renderingProfile
         if let logos = configuration.logos {
             profile.logos = try LogoReader(folder: configuration.state).hosted(logos.storeSettings)
         }
-        let number = question.normaliser.normalise(question.number.utf8)
         index = try number.map { try reader.index(of: $0, profile: profile) } ?? .empty(profile: profile)
         namedLogo = try number.flatMap { try reader.logoURL(of: $0) }
         if configuration.logos != nil, let namedLogo {

@@ -3,6 +3,7 @@
 import BrandingAPI
 import CallAccounting
 import GatewayAdmin
+import HostSystem
 import SafeText
 
 /// `herald sync`: makes the running gateway sync with the directory.
@@ -15,8 +16,21 @@ package struct SyncOrder {
     /// Waits for the sync and writes its result to standard output.
     ///
     /// - Throws: `CommandFailure` when no gateway runs or the sync fails.
-    package func run(full: Bool, asJSON: Bool) throws {
-        let sync = try CommandFailure.reported { try ControlClient(folder: folder).sync(full: full) }
+    package func run(full: Bool, asJSON: Bool) async throws {
+        let progress = ProgressLine.standard
+        let start = ContinuousClock.now
+        let ticking = Task {
+            while !Task.isCancelled {
+                progress.show(
+                    "syncing with the directory: \(AgeText.text(Int64((ContinuousClock.now - start) / .seconds(1))))")
+                try? await Task.sleep(for: .milliseconds(200))
+            }
+            progress.end()
+        }
+        defer { ticking.cancel() }
+        let sync = try await CommandFailure.reported { try await ControlClient(folder: folder).sync(full: full) }
+        ticking.cancel()
+        await ticking.value
         if asJSON { try Output.write(json: sync.json) }
         guard sync.result == .succeeded else {
             throw CommandFailure(TerminalText.visible(sync.error ?? "the sync failed"))

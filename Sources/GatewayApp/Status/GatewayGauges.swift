@@ -31,6 +31,9 @@ extension GatewayStatusReport {
                 name: "herald_calls_in_progress", help: "Calls that have begun and not ended",
                 value: Double(workers.shards.shared.calls.count)),
             GaugeSample(
+                name: "herald_draining", help: "1 while new calls are rejected because the gateway drains or stops",
+                value: shards.shared.isDraining ? 1 : 0),
+            GaugeSample(
                 name: "herald_state_problems", help: "Problems of the gateway's folders and files",
                 value: Double(troubles.texts.count)),
         ]

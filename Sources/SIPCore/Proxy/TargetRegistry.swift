@@ -18,6 +18,7 @@ package final class TargetState: Sendable {
     private let lastResponse = Atomic<UInt64>(0)
     /// The same of its last response to a probe.
     private let lastProbeResponse = Atomic<UInt64>(0)
+    private let disabled = Atomic<Bool>(false)
     private let health: Mutex<TargetHealth>
     private let onChange: @Sendable (TargetState, TargetHealth.State, TargetHealth.Event) -> Void
 
@@ -41,9 +42,23 @@ package final class TargetState: Sendable {
     }
 
     private func publish(_ health: borrowing TargetHealth) {
-        openFrom.store(health.openFrom, ordering: .relaxed)
-        fitFrom.store(health.fitFrom, ordering: .relaxed)
+        let isDisabled = disabled.load(ordering: .relaxed)
+        openFrom.store(isDisabled ? .max : health.openFrom, ordering: .relaxed)
+        fitFrom.store(isDisabled ? .max : health.fitFrom, ordering: .relaxed)
         isSpotless.store(health.isSpotless, ordering: .relaxed)
+    }
+
+    /// True while the operator keeps it out of service, whatever its health.
+    package var isDisabled: Bool { disabled.load(ordering: .relaxed) }
+
+    /// Takes it out of service or back: new calls go to the other targets, and calls in progress stay.
+    ///
+    /// Its health is followed all the same. An emergency call still tries it if no other target is up.
+    package func disable(_ isDisabled: Bool) {
+        health.withLock { health in
+            disabled.store(isDisabled, ordering: .relaxed)
+            publish(health)
+        }
     }
 
     /// True when calls may go there at a monotonic time in milliseconds.

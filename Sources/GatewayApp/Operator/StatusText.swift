@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import BrandingAPI
+import CallAccounting
+import GatewayAdmin
+
+/// The text of `herald status`: one fact a line, problems with their cause and remedy.
+struct StatusText {
+    private let state: ControlledState
+    private var gateway: GatewayStatus { state.gateway }
+
+    init(_ state: ControlledState) { self.state = state }
+
+    var text: String {
+        let facts = [general, calls, branding, directory, accounting, operation].joined()
+        return facts.map { name, value in
+            name + String(repeating: " ", count: max(1, 10 - name.count)) + TerminalText.visible(value) + "\n"
+        }.joined()
+    }
+
+    private var general: [(String, String)] {
+        let up = AgeText.text(state.at - gateway.startedAt)
+        return [
+            ("gateway", "\(gateway.gateway), herald \(gateway.version)"),
+            ("up", "\(up), since \(Timestamp.string(from: gateway.startedAt))"),
+            ("ready", state.obstacle.map { "no: \($0)" } ?? "yes"),
+            ("listening", gateway.listening.joined(separator: ", ")),
+        ]
+    }
+
+    private var calls: [(String, String)] {
+        var share = "none from trunks since the start"
+        if state.inboundCalls > 0 {
+            let percent = Int((Double(state.brandedCalls) * 100 / Double(state.inboundCalls)).rounded())
+            share = "\(state.inboundCalls) from trunks since the start, \(state.brandedCalls) branded (\(percent) %)"
+        }
+        return [("calls", "\(state.callsInProgress) in progress; \(share)")]
+    }
+
+    private var branding: [(String, String)] {
+        let brands = "\(gateway.branding.numbers) numbers with \(gateway.branding.brands) brands"
+        let closed = gateway.gates.filter { !$0.open }.map { "\($0.gate) closed\($0.reason.map { ": \($0)" } ?? "")" }
+        return [("brands", brands)] + closed.map { ("gate", $0) }
+    }
+
+    private var directory: [(String, String)] {
+        guard let sync = gateway.sync else { return [("sync", "no directory is configured")] }
+        let age = state.syncAge.map { "last good sync \(AgeText.text($0)) ago" } ?? "no good sync yet"
+        let next = sync.nextAt.map { ", next in \(AgeText.text($0 - state.at))" } ?? ""
+        let failure = sync.lastError.map { [("sync", "failed \(sync.failuresInARow) in a row: \($0)")] } ?? []
+        return [("sync", age + next)] + failure
+    }
+
+    private var accounting: [(String, String)] {
+        let (waiting, refused) = (gateway.outbox.waiting, gateway.outbox.refused)
+        let outbox =
+            "\(waiting) events wait" + (refused > 0 ? ", \(refused) refused: see herald events --state refused" : "")
+        let age = state.recorderAge
+        let recorder =
+            age < 30 ? "at work" : "no round for \(AgeText.text(Int64(age))): check the disk of gateway.state"
+        let logos = gateway.logos.map { logos in
+            [
+                (
+                    "logos",
+                    "\(logos.ready) of \(logos.known) ready"
+                        + (logos.failed > 0 ? ", \(logos.failed) failed: see herald logos" : "")
+                )
+            ]
+        }
+        return [("outbox", outbox), ("recorder", recorder)] + (logos ?? [])
+    }
+
+    private var operation: [(String, String)] {
+        let usable = gateway.targets.filter(\.takesCalls).count
+        let down = gateway.targets.filter { !$0.takesCalls }.map { "\($0.group) \($0.address) is \($0.state)" }
+        let targets = "\(usable) of \(gateway.targets.count) take calls" + down.map { "; \($0)" }.joined()
+        var facts = [("targets", targets), ("log", state.log.text.trimmingLineEnd)]
+        if let reload = state.reload {
+            facts.append(
+                ("reload", "\(Timestamp.string(from: reload.at ?? 0)): \(reload.text.trimmingLineEnd)"))
+        }
+        facts += state.certificates.map { ("tls", $0) }
+        if let problem = gateway.ledgerProblem { facts.append(("problem", "outcomes cannot be stored: \(problem)")) }
+        return facts + gateway.stateProblems.map { ("problem", $0) }
+    }
+}
+
+extension String {
+    fileprivate var trimmingLineEnd: String { hasSuffix("\n") ? String(dropLast()) : self }
+}

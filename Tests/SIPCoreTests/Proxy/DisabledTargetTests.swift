@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+import Testing
+
+@Suite("A target out of service")
+struct DisabledTargetTests {
+    private func target(_ name: String, port: UInt16) -> Target {
+        Target(
+            targetState: TargetState(name: name, rules: TargetHealthRules()),
+            address: PeerAddress(ipv4: 0xC000_0214, port: port), socket: 0)
+    }
+
+    @Test func `it gets no call while it is disabled, whatever its health`() {
+        let state = TargetState(name: "pbx office 192.0.2.20:5060", rules: TargetHealthRules())
+        state.disable(true)
+        #expect(state.isDisabled && !state.isUp(at: .max - 1) && !state.isFit(at: .max - 1))
+        state.note(.probeSucceeded, at: 1)
+        state.note(.silent, at: 2)
+        #expect(!state.isUp(at: 3))
+        state.disable(false)
+        #expect(state.isUp(at: 4) && state.isFit(at: 4))
+    }
+
+    @Test func `one that went down meanwhile comes back as down`() {
+        let state = TargetState(name: "a", rules: TargetHealthRules())
+        state.disable(true)
+        for time in 1...3 { state.note(.probeFailed, at: UInt64(time)) }
+        state.disable(false)
+        #expect(!state.isUp(at: 4))
+    }
+
+    @Test func `calls go to the others of its group, and a protected call to it if there is no other`() {
+        let (one, other) = (target("one", port: 5060), target("other", port: 5062))
+        let group = TargetGroup(name: "pbx office", targets: [one, other])
+        one.targetState.disable(true)
+        for key in 0..<50 as Range<UInt64> {
+            var order = group.order(for: key, at: 1)
+            #expect(order.next()?.targetState.name == "other")
+            #expect(order.isEmpty)
+        }
+        other.targetState.disable(true)
+        #expect(group.order(for: 1, at: 1).isEmpty && !group.isFit(at: 1))
+        #expect(!group.order(for: 1, at: 1, orDown: true).isEmpty)
+    }
+}
