@@ -121,7 +121,7 @@ let package = Package(
             name: "GatewayAdmin",
             dependencies: [
                 "CallAccounting", "Branding", "HostSystem", "LogText", hummingbird, hummingbirdCore, httpTypes, nio,
-                lifecycle, log,
+                nioPosix, nioHTTP, lifecycle, log,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .target(
@@ -225,7 +225,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "GatewayAdminTests",
-            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", nio, lifecycle, log],
+            dependencies: ["GatewayAdmin", "CallAccounting", "Branding", "LogText", hummingbird, nio, lifecycle, log],
             swiftSettings: strict),
         .testTarget(
             name: "DirectoryServerTests",

@@ -5,7 +5,7 @@ import ConfigurationFiles
 import GatewayApp
 
 /// `herald sync --now`.
-struct SyncCommand: ParsableCommand {
+struct SyncCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Make the running gateway sync with the directory at once, and print the result.",
@@ -31,7 +31,7 @@ struct SyncCommand: ParsableCommand {
         guard now else { throw ValidationError("--now is missing; it starts the sync") }
     }
 
-    func run() throws {
-        try SyncOrder(runtimeFolder: try options.configuration().runtime).run(full: full, asJSON: options.json)
+    func run() async throws {
+        try await SyncOrder(runtimeFolder: try options.configuration().runtime).run(full: full, asJSON: options.json)
     }
 }

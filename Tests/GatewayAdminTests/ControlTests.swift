@@ -55,11 +55,8 @@ struct ControlTests {
         }
     }
 
-    /// On a thread of its own: the client blocks.
     private static func sync(_ folder: String, full: Bool = false) async throws -> ControlledSync {
-        try await withCheckedThrowingContinuation { done in
-            Thread.detachNewThread { done.resume(with: Result { try ControlClient(folder: folder).sync(full: full) }) }
-        }
+        try await ControlClient(folder: folder).sync(full: full)
     }
 
     static let results = [

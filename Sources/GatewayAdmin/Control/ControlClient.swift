@@ -2,9 +2,10 @@
 
 package import CallAccounting
 import Foundation
-import HostSystem
+import NIOCore
+import NIOHTTP1
 
-/// A command could not reach a gateway.
+/// A command could not reach a gateway, or the gateway refused it.
 ///
 /// The text has cause and remedy.
 package struct ControlFailure: Error, Hashable, Sendable, CustomStringConvertible {
@@ -13,10 +14,15 @@ package struct ControlFailure: Error, Hashable, Sendable, CustomStringConvertibl
     init(_ description: String) { self.description = description }
 }
 
-/// Sends an operator's command to the gateway of a runtime folder.
+/// Sends an operator's commands to the gateway of a runtime folder.
 ///
-/// Blocks the calling thread until the gateway has responded. Use it in commands only.
+/// Each command has a connection of its own. A cancelled task closes it.
 package struct ControlClient: Sendable {
+    /// Longest body of a response to a command: 16 MiB.
+    private static let limit = 16 << 20
+    /// Longest line of a stream: 1 MiB.
+    private static let lineLimit = 1 << 20
+
     private let path: String
 
     /// - Parameter folder: `gateway.runtime`.
@@ -25,82 +31,107 @@ package struct ControlClient: Sendable {
     /// Requests a sync at once.
     ///
     /// - Throws: `ControlFailure` if no gateway accepts the command.
-    package func sync(full: Bool) throws(ControlFailure) -> ControlledSync {
-        let body = try post("/v1/sync" + (full ? "?full=true" : ""))
+    package func sync(full: Bool) async throws(ControlFailure) -> ControlledSync {
+        try await post("/v1/sync", query: full ? ["full": "true"] : [:])
+    }
+
+    /// Asks for a value.
+    ///
+    /// - Parameters:
+    ///   - target: the path of a command, such as `/v1/targets`.
+    ///   - query: names and values without percent encoding.
+    /// - Throws: `ControlFailure` without a gateway, and with the gateway's reason if it refuses.
+    package func get<Value: Decodable>(
+        _ target: String, query: KeyValuePairs<String, String> = [:]
+    ) async throws(ControlFailure) -> Value {
+        try await value(of: ControlRequest(.GET, target, query: query))
+    }
+
+    /// Gives an order without a body.
+    ///
+    /// Parameters and errors are those of `get`.
+    package func post<Value: Decodable>(
+        _ target: String, query: KeyValuePairs<String, String> = [:]
+    ) async throws(ControlFailure) -> Value {
+        try await value(of: ControlRequest(.POST, target, query: query))
+    }
+
+    /// Gives an order with a JSON body.
+    ///
+    /// Errors are those of `get`.
+    package func post<Value: Decodable>(_ target: String, body: some Encodable) async throws(ControlFailure) -> Value {
         do {
-            return try JSONDecoder().decode(ControlledSync.self, from: body)
+            let body = try JSONEncoder().encode(body)
+            return try await value(of: ControlRequest(.POST, target, body: body))
         } catch {
-            throw ControlFailure("the gateway at \(path) has not this command; is it of another version?")
+            throw error as? ControlFailure ?? ControlFailure("the command cannot be written as JSON: \(error)")
         }
     }
 
-    private func post(_ target: String) throws(ControlFailure) -> Data {
-        let descriptor = try connected()
-        defer { close(descriptor) }
-        let request = Array(
-            "POST \(target) HTTP/1.1\r\nHost: herald\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
-        guard send(descriptor, request, request.count, Int32(MSG_NOSIGNAL)) == request.count else {
-            throw ControlFailure("the command could not be sent to \(path): \(SystemError.text(errno))")
-        }
-        var response = Data()
-        var buffer = [UInt8](repeating: 0, count: 16_384)
-        while true {
-            let count = recv(descriptor, &buffer, buffer.count, 0)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { break }
-            response.append(contentsOf: buffer[..<count])
-        }
-        guard let head = response.range(of: Data("\r\n\r\n".utf8)) else {
-            throw ControlFailure("the gateway at \(path) ended before it responded; its log has the reason")
-        }
-        return Data(response[head.upperBound...])
-    }
-
-    /// An open connection.
-    private func connected() throws(ControlFailure) -> Int32 {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        // One byte ends the path (unix(7)).
-        guard bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw ControlFailure(
-                "\(path) is too long for the path of a socket; choose a gateway.runtime of at most 90 bytes")
-        }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw ControlFailure("no socket can be made: \(SystemError.text(errno))") }
-        let isConnected = withUnsafeBytes(of: &address) { raw in
-            raw.withMemoryRebound(to: sockaddr.self) {
-                connect(descriptor, $0.baseAddress, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+    /// Reads the lines of a stream until its end.
+    ///
+    /// Cancel the task to end the stream early.
+    ///
+    /// - Parameter each: receives one line without its line end. An error of it ends the stream.
+    /// - Throws: `ControlFailure` without a gateway, when it refuses, and when it ends in the middle of the stream;
+    ///   `CancellationError`; the errors of `each`.
+    package func lines(
+        of target: String, query: KeyValuePairs<String, String> = [:],
+        _ each: @escaping @Sendable (String) async throws -> Void
+    ) async throws {
+        try await exchange(ControlRequest(.GET, target, query: query)) { status, response in
+            var pending = ByteBuffer()
+            while let bytes = try await response.next() {
+                pending.writeImmutableBuffer(bytes)
+                guard status == .ok else { continue }
+                while let end = pending.readableBytesView.firstIndex(of: UInt8(ascii: "\n")) {
+                    let line = pending.readString(length: end - pending.readerIndex) ?? ""
+                    pending.moveReaderIndex(forwardBy: 1)
+                    try await each(line)
+                }
+                pending.discardReadBytes()
+                guard pending.readableBytes <= Self.lineLimit else {
+                    throw ControlFailure("the gateway at \(path) sent a line of more than \(Self.lineLimit) bytes")
+                }
             }
-        }
-        if isConnected { return descriptor }
-        let code = errno
-        close(descriptor)
-        throw refusal(code)
-    }
-
-    private func refusal(_ code: Int32) -> ControlFailure {
-        switch code {
-        case ENOENT:
-            ControlFailure(
-                "no gateway runs on this configuration: \(path) does not exist; start it with herald run, or see gateway.runtime"
-            )
-        case ECONNREFUSED:
-            ControlFailure("no gateway runs on this configuration: nobody listens on \(path); start it with herald run")
-        case EACCES, EPERM:
-            ControlFailure(
-                "\(path) is not open to this user; run the command as \(owner ?? "the user of the gateway"), such as with sudo -u"
-            )
-        default: ControlFailure("the gateway at \(path) cannot be reached: \(SystemError.text(code))")
+            guard status == .ok else { throw refusal(status, Data(pending.readableBytesView)) }
         }
     }
 
-    /// The gateway's user: the owner of the socket, or of its folder if that cannot be entered.
-    private var owner: String? {
-        var status = stat()
-        let folder = String(path.dropLast(ControlServer.socketName.utf8.count + 1))
-        guard stat(path, &status) == 0 || stat(folder, &status) == 0 else { return nil }
-        return getpwuid(status.st_uid).map { String(cString: $0.pointee.pw_name) } ?? "user \(status.st_uid)"
+    private func value<Value: Decodable>(of request: ControlRequest) async throws(ControlFailure) -> Value {
+        do {
+            let (status, body) = try await exchange(request) { status, response in
+                var body = Data()
+                while let bytes = try await response.next() {
+                    body.append(contentsOf: bytes.readableBytesView)
+                    guard body.count <= Self.limit else {
+                        throw ControlFailure("the gateway at \(path) sent more than \(Self.limit) bytes")
+                    }
+                }
+                return (status, body)
+            }
+            // A result that is no success, such as that of a failed sync, has its own shape.
+            if let value = try? JSONDecoder().decode(Value.self, from: body) { return value }
+            throw refusal(status, body)
+        } catch {
+            throw error as? ControlFailure ?? ControlFailure("the command was interrupted")
+        }
+    }
+
+    private func exchange<Value: Sendable>(
+        _ request: ControlRequest,
+        _ read: @escaping @Sendable (HTTPResponseStatus, inout ControlBody) async throws -> Value
+    ) async throws -> Value {
+        try await ControlConnection(path: path).exchange(request, read)
+    }
+
+    /// The gateway's own reason, or that of a response without one.
+    private func refusal(_ status: HTTPResponseStatus, _ body: Data) -> ControlFailure {
+        if let problem = try? JSONDecoder().decode(ControlProblem.self, from: body) {
+            return ControlFailure(problem.error)
+        }
+        return ControlFailure(
+            "the gateway at \(path) does not know this command (\(status.code)); compare herald --version with the running gateway"
+        )
     }
 }

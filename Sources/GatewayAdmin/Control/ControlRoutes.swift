@@ -15,23 +15,18 @@ struct ControlRoutes: Sendable {
     func router() -> Router<BasicRequestContext> {
         let router = Router()
         router.post("/v1/sync") { request, _ in
-            try Self.response(await control.sync(full: request.uri.queryParameters["full"] == "true"))
+            let sync = await control.sync(full: request.uri.queryParameters["full"] == "true")
+            return try ControlResponse.value(sync, status: Self.status(of: sync))
         }
         return router
     }
 
-    private static func response(_ sync: ControlledSync) throws -> Response {
-        let status: HTTPResponse.Status =
-            switch sync.result {
-            case .succeeded: .ok
-            case .failed: .badGateway
-            case .busy: .conflict
-            case .unavailable: .serviceUnavailable
-            }
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return Response(
-            status: status, headers: [.contentType: "application/json"],
-            body: .init(byteBuffer: ByteBuffer(bytes: try encoder.encode(sync))))
+    private static func status(of sync: ControlledSync) -> HTTPResponse.Status {
+        switch sync.result {
+        case .succeeded: .ok
+        case .failed: .badGateway
+        case .busy: .conflict
+        case .unavailable: .serviceUnavailable
+        }
     }
 }

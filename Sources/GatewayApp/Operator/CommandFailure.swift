@@ -16,4 +16,13 @@ package struct CommandFailure: Error, CustomStringConvertible {
             throw CommandFailure("\(error)")
         }
     }
+
+    /// The same for asynchronous work.
+    package static func reported<Value>(_ work: () async throws -> Value) async throws(CommandFailure) -> Value {
+        do {
+            return try await work()
+        } catch {
+            throw CommandFailure("\(error)")
+        }
+    }
 }

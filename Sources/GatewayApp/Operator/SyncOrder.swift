@@ -14,8 +14,8 @@ package struct SyncOrder {
     /// Waits for the sync and writes its result to standard output.
     ///
     /// - Throws: `CommandFailure` when no gateway runs or the sync fails.
-    package func run(full: Bool, asJSON: Bool) throws {
-        let sync = try CommandFailure.reported { try ControlClient(folder: folder).sync(full: full) }
+    package func run(full: Bool, asJSON: Bool) async throws {
+        let sync = try await CommandFailure.reported { try await ControlClient(folder: folder).sync(full: full) }
         if asJSON { try Output.write(json: sync.json) }
         guard sync.result == .succeeded else {
             throw CommandFailure(TerminalText.visible(sync.error ?? "the sync failed"))
