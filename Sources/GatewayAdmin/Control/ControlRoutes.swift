@@ -9,8 +9,11 @@ import Hummingbird
 /// | request | does |
 /// |---|---|
 /// | `POST /v1/sync` | syncs at once; `?full=true` asks for the whole set. Responds when the sync has ended. |
+/// | `GET /v1/trace` | traces calls by the order in the query; the response goes on until the trace ends. |
 struct ControlRoutes: Sendable {
     let control: any GatewayControl
+    /// Nil where nothing can be traced.
+    let trace: (any TraceSource)?
 
     func router() -> Router<BasicRequestContext> {
         let router = Router()
@@ -18,6 +21,7 @@ struct ControlRoutes: Sendable {
             let sync = await control.sync(full: request.uri.queryParameters["full"] == "true")
             return try ControlResponse.value(sync, status: Self.status(of: sync))
         }
+        if let trace { router.get("/v1/trace") { request, _ in try TraceRoute.response(to: request, from: trace) } }
         return router
     }
 
