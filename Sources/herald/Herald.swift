@@ -35,6 +35,6 @@ struct Herald: AsyncParsableCommand {
         version: HeraldVersion.current,
         subcommands: [
             RunCommand.self, CheckConfigCommand.self, LookupCommand.self, CallsCommand.self, EventsCommand.self,
-            LogosCommand.self, SyncCommand.self,
+            LogosCommand.self, SyncCommand.self, TraceCommand.self,
         ])
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /// Durations with a unit, as in configuration files.
-enum DurationText {
+package enum DurationText {
     private static let units: [(suffix: String, milliseconds: Int64)] = [
         ("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000),
     ]
@@ -9,7 +9,7 @@ enum DurationText {
     /// Parses a whole number with a unit.
     ///
     /// Nil for other text, including a number without a unit.
-    static func read(_ text: String) -> Duration? {
+    package static func read(_ text: String) -> Duration? {
         for (suffix, milliseconds) in units where text.hasSuffix(suffix) {
             let digits = text.dropLast(suffix.count)
             guard digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int64(digits),

@@ -25,6 +25,7 @@ struct GatewayServices {
     /// Nil where the configuration names no directory.
     private let link: DirectoryLink?
     private let rejections: RejectionService
+    private let traces: TraceServices
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -43,7 +44,17 @@ struct GatewayServices {
             start.configuration, state, gate: gate, troubles: resources.troubles, logger: start.logger,
             whileSyncing: callPath.workers.setRealTime)
         if let lookup = link?.lookup { state.recorder.onUnknownCaller { lookup.ended(callFrom: $0) } }
-        if let lines = EndedCallLog(start.configuration.log) { state.recorder.onEndedCalls { lines.append($0) } }
+        let trace = TraceService(callPath.shared.trace, settings: callPath.settings.current, now: { .now() })
+        traces = TraceServices(
+            service: trace,
+            exporter: HEPExporter(
+                source: trace, collector: start.configuration.trace.hep?.exported,
+                logger: Logger(label: "herald.trace")))
+        let lines = EndedCallLog(start.configuration.log)
+        state.recorder.onEndedCalls { calls in
+            lines?.append(calls)
+            trace.ended(calls)
+        }
     }
 
     /// Builds all services; called once.
@@ -70,8 +81,11 @@ struct GatewayServices {
         }
         let control = ControlServer(
             folder: configuration.runtime, control: OperatorControl(sync: link?.sync, branding: state.brands.current),
-            logger: Logger(label: "herald.control"))
-        let services: [(any Service)?] = [outputs, rejections, uploader, admin, control]
+            trace: traces.service, logger: Logger(label: "herald.control"))
+        // Traces end before the socket that they go out by.
+        let services: [(any Service)?] = [
+            outputs, rejections, uploader, admin, control, traces.service, traces.exporter,
+        ]
         return services.compactMap { $0 }
     }
 
@@ -82,7 +96,8 @@ struct GatewayServices {
                 path: start.path,
                 fixed: RestartOnlySettings(configuration, hasStreams: resources.transport.streams != nil),
                 settings: callPath.settings, streams: resources.transport.streams, resolver: callPath.resolver,
-                recorder: state.recorder, logger: start.logger))
+                recorder: state.recorder, logger: start.logger
+            ) { [traces] in traces.exporter.use($0.hep?.exported) })
     }
 
     private var resolving: any Service { ResolverService(resolver: callPath.resolver) }
@@ -111,6 +126,6 @@ struct GatewayServices {
             branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
             troubles: resources.troubles, link: link, logos: state.logos,
             isSettledWithoutSync: configuration.directory == nil || !configuration.branding.isEnabled,
-            rejections: rejections)
+            rejections: rejections, traces: traces)
     }
 }

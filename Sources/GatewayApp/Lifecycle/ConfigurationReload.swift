@@ -18,6 +18,8 @@ struct ConfigurationReload: Sendable {
     let resolver: NextHopResolver
     let recorder: OutcomeRecorder
     let logger: Logger
+    /// Receives the settings of traces.
+    var onTrace: @Sendable (HeraldConfiguration.Trace) -> Void = { _ in }
 
     /// Reloads once and logs the result.
     func run() async {
@@ -52,6 +54,7 @@ struct ConfigurationReload: Sendable {
         try settings.use(next)
         resolver.replace(names: next.nextHopNames)
         recorder.setTrunks(names)
+        onTrace(next.trace)
         return true
     }
 

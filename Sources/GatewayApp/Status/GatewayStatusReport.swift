@@ -30,10 +30,11 @@ struct GatewayStatusReport: GatewayStatusSource {
     /// True where no sync is awaited: brands come from a file, or branding is off.
     let isSettledWithoutSync: Bool
     let rejections: RejectionService
+    let traces: TraceServices
 
     func counters() async -> [CounterSample] {
         callCounters() + signalingCounters() + streamCounters() + outcomeCounters() + (link?.counters ?? [])
-            + (logos?.traffic.samples ?? [])
+            + (logos?.traffic.samples ?? []) + traces.counters
     }
 
     func gauges() async -> [GaugeSample] {
