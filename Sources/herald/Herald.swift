@@ -37,5 +37,6 @@ struct Herald: AsyncParsableCommand {
             RunCommand.self, CheckConfigCommand.self, DoctorCommand.self, LookupCommand.self, SimulateCommand.self,
             StatusCommand.self, SyncCommand.self, ReloadCommand.self, DrainCommand.self, LogLevelCommand.self,
             TargetsCommand.self, CallsCommand.self, EventsCommand.self, LogosCommand.self,
+            TraceCommand.self,
         ])
 }

@@ -8,7 +8,7 @@ import time
 
 from heraldtest.addresses import HOST, OTHER_TRUNK_HOST
 from heraldtest.child import Failed, tail, wait_until
-from . import clock, commands, control, monitoring, state, syncing, torture, wrong_peers
+from . import clock, commands, control, monitoring, state, syncing, torture, tracing, wrong_peers
 from .situations import ALL_BRANDED, CAUSE_16, GAVE_UP, SEEN, answered, both, brand, step
 
 
@@ -240,4 +240,5 @@ OPERATION = (
     *syncing.SYNCING,
     *state.STATES,
     *monitoring.MONITORING,
+    *tracing.TRACES,
 )

@@ -19,6 +19,8 @@ package final class GatewayElement: SIPElement {
     private let worker: Int
     private var nextSweep: UInt64 = 0
     private var sweeps = 0
+    /// Time of the last message or timer, for traces of what it sends.
+    var lastActivity = Moment(milliseconds: 0, wallMicroseconds: 0)
 
     /// Makes the element of one of `count` workers.
     package init(shards: GatewayShards, worker: Int = 0, of count: Int = 1) {
@@ -46,6 +48,7 @@ package final class GatewayElement: SIPElement {
     }
 
     package func fireTimers(at now: Moment) {
+        lastActivity = now
         if worker == 0 { keepTargetsAndCalls(at: now) }
         for position in ownShards {
             let shard = shards.shard(at: position)
@@ -69,6 +72,7 @@ package final class GatewayElement: SIPElement {
 
     package func exchangeOutgoing(for list: inout [OutgoingMessage]) -> Bool {
         guard !outgoing.isEmpty else { return false }
+        if shared.trace.isOn { traceSent() }
         swap(&list, &outgoing)
         return true
     }
@@ -81,6 +85,7 @@ package final class GatewayElement: SIPElement {
     }
 
     package func sendFailed(_ token: DeliveryToken, at now: Moment) {
+        lastActivity = now
         if let number = token.probeNumber { return shared.probes.undelivered(number, at: now) }
         shards.shard(of: token.branch).perform(into: &outgoing) { $0.sendFailed(token, at: now) }
     }
@@ -88,6 +93,11 @@ package final class GatewayElement: SIPElement {
     package func cameBack(_ bytes: Span<UInt8>, at now: Moment) {
         shared.settings.renew(&held)
         if let token = ReturnedRequest.token(of: bytes, secret: held.settings.secret) { sendFailed(token, at: now) }
+    }
+
+    /// Copies the messages to send for a trace.
+    private func traceSent() {
+        for message in outgoing { shared.trace.sent(message, held.settings.topology, at: lastActivity) }
     }
 
     /// Whether a transaction of that branch is in memory.

@@ -18,6 +18,8 @@ package final class GatewayShared: Sendable {
     package let calls: CallsInProgress
     /// Rejected messages, for the log and the status page.
     package let rejections = RejectionTable()
+    /// Copies messages for traces while somebody traces.
+    package let trace = TraceTap()
     private let draining = Atomic<Draining>(.off)
 
     package init(

@@ -19,6 +19,8 @@ extension GatewayElement {
         shared.counters.add(.datagramsReceived)
         shared.settings.renew(&held)
         let settings = held.settings
+        lastActivity = now
+        if shared.trace.isOn { shared.trace.received(bytes, by: flow, settings.topology, at: now) }
         guard case .pass = overload.admit(bytes, by: flow, settings, at: now) else { return }
         do {
             let message = try SIPMessage.index(bytes, limits: settings.limits)
@@ -122,6 +124,7 @@ extension ProxyCore {
         transactions.open(transaction, at: arrival.now)
         reporter.inboundInvite(context, decorated, settings.answerers)
         count(decorated)
+        if shared.trace.isOn { shared.trace.decided(context, decorated) }
         guard let target, let hop else { return failWithoutTarget(transaction, at: arrival.now) }
         transaction.targetState = target.targetState
         transactions.forward(

@@ -16,6 +16,8 @@ struct CallerIdentity {
     var verification = Verification.none
     /// True when P-Asserted-Identity or Remote-Party-ID names the caller, not From.
     var isAsserted = false
+    /// The header field that names the caller; nil when withheld, or without one.
+    var header: TrunkPeer.IdentityHeader?
 
     init(of request: SIPMessage, trunk: TrunkPeer) {
         isWithheld = CallerPrivacy.isAsked(in: request)
@@ -24,6 +26,7 @@ struct CallerIdentity {
         isWithheld = claims.asksForNoName
         guard !isWithheld else { return }
         (number, isAsserted) = claims.number(on: trunk)
+        header = claims.naming
         if trunk.isTrusted { verification = claims.verification(of: number, in: request, on: trunk) }
     }
 

@@ -43,6 +43,7 @@ package struct HeraldConfiguration: Sendable {
     /// Nil disables the admin page.
     package var admin: EndpointAddress?
     package var log: LogSettings
+    package var trace: Trace
 
     /// A local address for receiving and sending SIP.
     package struct Listener: Hashable, Sendable {

@@ -30,6 +30,7 @@ struct HeraldSchema {
         let admin = admin()
         let logos = logos(directory, admin: admin)
         let log = LogSchema.read(root, isGateway: true)
+        let trace = trace()
         guard let listen, let trunks, let pbx else { return nil }
         remarkSharedNames(listen, pbx.flatMap(\.targets) + trunks.flatMap(\.targets))
         return HeraldConfiguration(
@@ -38,7 +39,7 @@ struct HeraldSchema {
             branding: branding, directory: directory, brandsFile: brandsFile, logos: logos, outcomes: outcomes,
             health: health, timers: timers, limits: limits, streams: streams, nameServers: nameServers,
             strangers: strangers,
-            admin: admin, log: log)
+            admin: admin, log: log, trace: trace)
     }
 
     private struct GatewaySection {

@@ -17,10 +17,13 @@ import Logging
 /// | `POST /v1/log-level` | `?level=debug&seconds=600` sets it for a time; without `level` the configured one returns |
 /// | `GET /v1/targets` | the targets of calls |
 /// | `POST /v1/targets` | `?name=192.0.2.20:5060&enabled=false` takes one out of service |
+/// | `GET /v1/trace` | traces calls by the order in the query; the response goes on until the trace ends. |
 ///
 /// Every POST is logged with its sender.
 struct ControlRoutes: Sendable {
     let control: any GatewayControl
+    /// Nil where nothing can be traced.
+    let trace: (any TraceSource)?
     let logger: Logger
 
     func router() -> Router<ControlContext> {
@@ -42,6 +45,7 @@ struct ControlRoutes: Sendable {
         }
         addLogLevel(to: router)
         addTargets(to: router)
+        if let trace { router.get("/v1/trace") { request, _ in try TraceRoute.response(to: request, from: trace) } }
         return router
     }
 

@@ -20,9 +20,12 @@ package struct ControlServer: Service {
     private static let connections = 16
     /// Idle time before a connection is closed.
     private static let idle = TimeAmount.seconds(75)
+    /// Time that running commands have to end when the gateway stops.
+    private static let patience = Duration.seconds(5)
 
     private let path: String
     private let control: any GatewayControl
+    private let trace: (any TraceSource)?
     private let onListening: @Sendable () -> Void
     private let logger: Logger
 
@@ -32,12 +35,15 @@ package struct ControlServer: Service {
     ///
     /// - Parameters:
     ///   - folder: `gateway.runtime`, used by this gateway alone. A socket of an earlier run is removed.
+    ///   - trace: carries out the orders of `herald trace`; nil where nothing can be traced.
     ///   - onListening: called once the socket accepts commands.
     package init(
-        folder: String, control: any GatewayControl, logger: Logger, onListening: @escaping @Sendable () -> Void = {}
+        folder: String, control: any GatewayControl, trace: (any TraceSource)? = nil, logger: Logger,
+        onListening: @escaping @Sendable () -> Void = {}
     ) {
         path = folder + "/" + Self.socketName
         self.control = control
+        self.trace = trace
         self.logger = logger
         self.onListening = onListening
     }
@@ -51,7 +57,7 @@ package struct ControlServer: Service {
             availableConnectionsDelegate: MaximumAvailableConnections(Self.connections, logger: quiet))
         let (path, onListening) = (path, onListening)
         let application = Application(
-            router: ControlRoutes(control: control, logger: logger).router(),
+            router: ControlRoutes(control: control, trace: trace, logger: logger).router(),
             server: .http1(configuration: .init(idleTimeout: Self.idle)), configuration: configuration,
             onServerRunning: { _ in
                 // Under the program's umask the group could read the socket only, and connecting needs to write.
@@ -59,7 +65,7 @@ package struct ControlServer: Service {
                 onListening()
             }, logger: quiet)
         do {
-            try await application.run()
+            try await Self.run(application)
         } catch {
             logger.warning(
                 """
@@ -68,6 +74,19 @@ package struct ControlServer: Service {
                 """,
                 metadata: ["path": "\(path)", "reason": "\(SystemError.text(error) ?? "\(error)")"])
             try? await gracefulShutdown()
+        }
+    }
+
+    /// Runs until the service group shuts down; a client that reads nothing does not hold up the stop.
+    private static func run(_ application: some ApplicationProtocol) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { try await application.run() }
+            group.addTask {
+                try await gracefulShutdown()
+                try await Task.sleep(for: patience)
+            }
+            try await group.next()
+            group.cancelAll()
         }
     }
 }

@@ -29,6 +29,7 @@ struct GatewayServices {
     let configurationReload: ConfigurationReload
     private let systemd: SystemdReport
     private let endedCalls = EndedCallCounts()
+    private let traces: TraceServices
 
     private var configuration: HeraldConfiguration { start.configuration }
 
@@ -45,6 +46,13 @@ struct GatewayServices {
         rejections = RejectionService(callPath.shared.rejections, logger: Logger(label: "herald.peers"))
         let counts = endedCalls
         state.recorder.onEndedCalls { counts.add($0) }
+        let trace = TraceService(callPath.shared.trace, settings: callPath.settings.current, now: { .now() })
+        state.recorder.onEndedCalls { trace.ended($0) }
+        traces = TraceServices(
+            service: trace,
+            exporter: HEPExporter(
+                source: trace, collector: start.configuration.trace.hep?.exported,
+                logger: Logger(label: "herald.trace")))
         let directory = try CurrentDirectory(
             start, state, resources.troubles, whileSyncing: callPath.workers.setRealTime)
         self.directory = directory
@@ -64,7 +72,7 @@ struct GatewayServices {
         configurationReload = ConfigurationReload(
             path: start.path, fixed: RestartOnlySettings(start.configuration, hasStreams: streams != nil),
             settings: callPath.settings, streams: streams, names: callPath.names, resolver: callPath.resolver,
-            recorder: state.recorder, parts: [directory, outputs, log], last: LastReload(), report: systemd,
+            recorder: state.recorder, parts: [directory, outputs, log, traces], last: LastReload(), report: systemd,
             logger: start.logger)
     }
 
@@ -96,8 +104,9 @@ struct GatewayServices {
             control: OperatorControl(
                 sync: directory.link?.sync, branding: state.brands.current, report: status, reload: configurationReload,
                 log: start.log),
-            logger: Logger(label: "herald.control"))
-        let services: [(any Service)?] = [rejections, admin, control]
+            trace: traces.service, logger: Logger(label: "herald.control"))
+        // Traces end before the socket that they go out by.
+        let services: [(any Service)?] = [rejections, admin, control, traces.service, traces.exporter]
         return services.compactMap { $0 }
     }
 
@@ -129,6 +138,7 @@ struct GatewayServices {
             streams: resources.transport.streams?.counters, identities: resources.transport.identities,
             branding: state.brands.current, recorder: state.recorder, reader: LedgerReader(state.database),
             troubles: resources.troubles, directory: directory, logos: state.logos,
-            rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls)
+            rejections: rejections, lastReload: configurationReload.last, endedCalls: endedCalls,
+            traces: traces)
     }
 }

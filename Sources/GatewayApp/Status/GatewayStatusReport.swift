@@ -31,6 +31,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     let rejections: RejectionService
     let lastReload: LastReload
     let endedCalls: EndedCallCounts
+    let traces: TraceServices
     private var shards: GatewayShards { workers.shards }
 
     /// The link to the directory in force; nil where none is configured.
@@ -42,7 +43,7 @@ struct GatewayStatusReport: GatewayStatusSource {
     func counters() async -> [CounterSample] {
         callCounters() + endedCalls.counters + signalingCounters() + streamCounters() + outcomeCounters()
             + (link?.counters ?? [])
-            + (logos?.traffic.samples ?? [])
+            + (logos?.traffic.samples ?? []) + traces.counters
     }
 
     func gauges() async -> [GaugeSample] {

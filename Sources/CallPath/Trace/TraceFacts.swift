@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import SIPCore
+
+/// The facts of a message that a trace needs: the call, the parties, and whether a party withholds its number.
+///
+/// Read off the call path, from the copy of the message.
+package struct TraceFacts: Sendable {
+    /// The first line without its URI: `INVITE`, `180 Ringing`.
+    package let summary: String
+    package let callID: [UInt8]
+    /// True for a request that begins something: no To tag, and neither CANCEL nor ACK.
+    package let isInitial: Bool
+    /// True if the message asks for privacy, in whatever header and from whatever peer.
+    ///
+    /// Broader than the decision of the call path, which ignores claims of untrusted trunks.
+    package let asksForPrivacy: Bool
+    /// The users of all URIs that may name the sender of the first request.
+    package let callers: [[UInt8]]
+    /// The users of Request-URI and To.
+    package let called: [[UInt8]]
+
+    /// Nil if the bytes are no SIP message that Herald can read.
+    package init?(_ bytes: [UInt8]) {
+        guard
+            let message = try? SIPMessage.index(bytes.span, limits: SIPLimits(headerFields: 1000, headerBytes: 65_535)),
+            let callID = message.first(.callID)
+        else { return nil }
+        self.callID = Array(message[callID.value])
+        summary = Self.summary(of: message)
+        isInitial = message.method.map { $0 != .cancel && $0 != .ack && !message.isInDialog } ?? false
+        asksForPrivacy = CallerPrivacy.isAsked(in: message) || Self.hasAnonymousName(message)
+        callers = Self.identities.flatMap { Self.users(of: $0, in: message) }
+        var called = Self.users(of: .to, in: message)
+        if let uri = SIPURI(message.bytes, message.requestURI) { called.append(Array(uri.unescapedUser)) }
+        self.called = called
+    }
+
+    private static let identities: [HeaderName] = [
+        .from, .pAssertedIdentity, .pPreferredIdentity, .remotePartyID, .contact,
+    ]
+
+    private static func summary(of message: SIPMessage) -> String {
+        let end = message.bytes.firstIndex { $0 == 13 || $0 == 10 } ?? message.bytes.endIndex
+        let line = String(decoding: message.bytes[..<end], as: UTF8.self)
+        let words = line.split(separator: " ", maxSplits: 1)
+        return String((message.status == nil ? words.first : words.last) ?? "")
+    }
+
+    private static func hasAnonymousName(_ message: SIPMessage) -> Bool {
+        message.headers.contains { field in
+            guard [.pAssertedIdentity, .pPreferredIdentity, .remotePartyID].contains(field.name) else { return false }
+            for value in HeaderValues(message.bytes, field.value) {
+                let extent = NameAddressExtent.scan(message.bytes, value)
+                if CallerWords.asksForNoName(CallerWords.name(in: message, extent.displayName)) { return true }
+            }
+            return false
+        }
+    }
+
+    private static func users(of name: HeaderName, in message: SIPMessage) -> [[UInt8]] {
+        var users: [[UInt8]] = []
+        for field in message.headers where field.name == name {
+            for value in HeaderValues(message.bytes, field.value) where users.count < 8 {
+                guard let uri = SIPURI(message.bytes, NameAddressExtent.scan(message.bytes, value).uri) else {
+                    continue
+                }
+                users.append(Array(uri.unescapedUser))
+            }
+        }
+        return users.filter { !$0.isEmpty }
+    }
+}

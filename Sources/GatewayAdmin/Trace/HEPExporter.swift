@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import HostSystem
+package import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+import Synchronization
+
+/// A collector of HEP packets, such as Homer, and how messages are sent there.
+package struct HEPCollector: Hashable, Sendable {
+    package enum Transport: String, Hashable, Sendable { case udp, tcp }
+
+    package var host: String
+    package var port: Int
+    package var transport: Transport
+    package var captureID: UInt32
+    /// The collector's shared secret; empty for none.
+    package var authKey: String
+    package var numbers: TraceOrder.Numbers
+
+    package init(
+        host: String, port: Int, transport: Transport, captureID: UInt32, authKey: String, numbers: TraceOrder.Numbers
+    ) {
+        self.host = host
+        self.port = port
+        self.transport = transport
+        self.captureID = captureID
+        self.authKey = authKey
+        self.numbers = numbers
+    }
+}
+
+/// Sends every traced message to a HEP collector.
+///
+/// Messages that the collector does not take in time are dropped and counted. A broken connection is opened again, at most
+/// every 30 seconds. Calls are never affected.
+package final class HEPExporter: Service {
+    private static let firstPause = Duration.seconds(1)
+    private static let longestPause = Duration.seconds(30)
+    /// Time between two warnings about the collector.
+    private static let quiet = Duration.seconds(60)
+
+    private let source: any TraceSource
+    private let logger: Logger
+    private let collectors: AsyncStream<HEPCollector?>
+    private let changes: AsyncStream<HEPCollector?>.Continuation
+    private let sentCount = Atomic<UInt64>(0)
+    private let droppedCount = Atomic<UInt64>(0)
+    private let lastWarning = Mutex<(at: ContinuousClock.Instant, isOpen: Bool)?>(nil)
+
+    /// - Parameter collector: nil to send nothing until `use` names one.
+    package init(source: any TraceSource, collector: HEPCollector?, logger: Logger) {
+        self.source = source
+        self.logger = logger
+        (collectors, changes) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
+        changes.yield(collector)
+    }
+
+    /// Messages sent, and messages that the collector did not take in time.
+    package var counts: (sent: UInt64, dropped: UInt64) {
+        (sentCount.load(ordering: .relaxed), droppedCount.load(ordering: .relaxed))
+    }
+
+    /// Changes the collector; nil ends the export.
+    package func use(_ collector: HEPCollector?) { changes.yield(collector) }
+
+    /// Exports until the service group shuts down.
+    package func run() async throws { await cancelWhenGracefulShutdown { await self.follow() } }
+
+    private func follow() async {
+        var collector: HEPCollector?
+        var export: Task<Void, Never>?
+        for await next in collectors where next != collector {
+            collector = next
+            export?.cancel()
+            await export?.value
+            export = next.map { next in Task { await self.export(to: next) } }
+        }
+        export?.cancel()
+        await export?.value
+    }
+
+    private func export(to collector: HEPCollector) async {
+        var pause = Self.firstPause
+        while !Task.isCancelled {
+            do {
+                let channel = try await Self.connect(collector)
+                let start = ContinuousClock.now
+                report(collector, nil)
+                await send(over: channel, collector)
+                try? await channel.close()
+                if ContinuousClock.now - start > Self.longestPause { pause = Self.firstPause }
+                // Without an end of the service it was the collector that closed the connection.
+                if !Task.isCancelled { report(collector, "the collector closed the connection") }
+            } catch {
+                report(collector, SystemError.text(error) ?? "\(error)")
+            }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, Self.longestPause)
+        }
+    }
+
+    private static func connect(_ collector: HEPCollector) async throws -> any Channel {
+        let group = MultiThreadedEventLoopGroup.singleton
+        switch collector.transport {
+        case .udp:
+            return try await DatagramBootstrap(group: group)
+                .connect(host: collector.host, port: collector.port).get()
+        case .tcp:
+            return try await ClientBootstrap(group: group).connectTimeout(.seconds(5))
+                .connect(host: collector.host, port: collector.port).get()
+        }
+    }
+
+    private func send(over channel: any Channel, _ collector: HEPCollector) async {
+        guard let lines = try? source.export(collector.numbers) else { return }
+        let packet = HEPPacket(captureID: collector.captureID, authKey: collector.authKey)
+        for await line in lines {
+            guard channel.isActive else { return }
+            guard case .message(let message) = line.event else { continue }
+            guard channel.isWritable else {
+                droppedCount.wrappingAdd(1, ordering: .relaxed)
+                continue
+            }
+            let bytes = packet.bytes(of: message, callID: line.callID, wallMicroseconds: line.wallMicroseconds)
+            channel.writeAndFlush(ByteBuffer(bytes: bytes), promise: nil)
+            sentCount.wrappingAdd(1, ordering: .relaxed)
+        }
+    }
+
+    /// Logs a failure, at most once a minute, and the end of a logged failure.
+    private func report(_ collector: HEPCollector, _ failure: String?) {
+        let address = "\(collector.host):\(collector.port)"
+        let isNews = lastWarning.withLock { last in
+            guard failure != nil else {
+                defer { last?.isOpen = false }
+                return last?.isOpen ?? false
+            }
+            if let last, last.isOpen || ContinuousClock.now - last.at < Self.quiet { return false }
+            last = (.now, true)
+            return true
+        }
+        guard isNews else { return }
+        guard let failure else { return logger.notice("HEP collector \(address) is reached again") }
+        logger.warning(
+            """
+            HEP collector \(address) cannot be reached, messages are not exported until it can; calls are not affected; \
+            see trace.hep.collector
+            """, metadata: ["reason": "\(failure)"])
+    }
+}

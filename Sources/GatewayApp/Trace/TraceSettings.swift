@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import CallAccounting
+import ConfigurationFiles
+import GatewayAdmin
+import MetricsPage
+
+extension HeraldConfiguration.HEP {
+    /// The collector as the exporter uses it.
+    var exported: HEPCollector {
+        HEPCollector(
+            host: collector.host, port: Int(collector.port), transport: transport == .udp ? .udp : .tcp,
+            captureID: UInt32(captureID), authKey: authKey?.reveal() ?? "",
+            numbers: numbers == .full ? .full : .masked)
+    }
+}
+
+/// The services of traces: the reader of the tap, and the export to HEP.
+struct TraceServices: ReloadablePart {
+    let service: TraceService
+    let exporter: HEPExporter
+
+    func prepare(_ next: HeraldConfiguration) -> (@Sendable () async -> Void)? {
+        let collector = next.trace.hep?.exported
+        return { [exporter] in exporter.use(collector) }
+    }
+
+    /// Events left out, and exported messages.
+    var counters: [CounterSample] {
+        let dropped = service.dropped
+        let exported = exporter.counts
+        func lost(_ place: String, _ value: UInt64) -> CounterSample {
+            CounterSample(
+                name: "herald_trace_dropped_total", help: "Events of traces that were left out, by place",
+                labels: [MetricLabel("at", place)], value: value)
+        }
+        func sent(_ result: String, _ value: UInt64) -> CounterSample {
+            CounterSample(
+                name: "herald_hep_messages_total", help: "Messages for the HEP collector, by result",
+                labels: [MetricLabel("result", result)], value: value)
+        }
+        return [
+            lost("ring", dropped.ring), lost("reader", dropped.readers), sent("sent", exported.sent),
+            sent("dropped", exported.dropped),
+        ]
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+import Branding
+import CallAccounting
+import CallPath
+import Foundation
+import GatewayAdmin
+import SIPCore
+
+/// A record of the tap with everything that its readers may see of it.
+struct TracedView {
+    let record: TraceRecord
+    /// Nil for a message that Herald cannot read.
+    let facts: TraceFacts?
+    let call: TraceCalls.Call
+    /// Nil for an unknown peer.
+    let peer: GatewayTopology.TracedPeer?
+    let sockets: [LocalSocket]
+
+    /// The event for a reader.
+    func line(_ numbers: TraceOrder.Numbers) -> TraceLine {
+        // A later message may name the caller in another field, or the callee that withholds its own number.
+        let secrets = call.callers + (facts?.callers ?? []) + (call.isKnown ? [] : facts?.called ?? [])
+        let redaction = TraceRedaction(call.exposure(numbers), secrets: secrets)
+        let isReceived = record.kind == .received
+        let far = TraceEndpoint(record.address)
+        let socket = sockets.indices.contains(record.socket) ? sockets[record.socket] : nil
+        let near = socket.map { TraceEndpoint($0.address) } ?? TraceEndpoint(record.address.with(port: 0))
+        let message = TracedMessage(
+            isReceived: isReceived, transport: socket?.transport.traced ?? .udp, source: isReceived ? far : near,
+            destination: isReceived ? near : far, side: peer.map { $0.isTrunk ? .trunk : .pbx } ?? .unknown,
+            peer: peer?.name ?? record.address.description,
+            summary: facts.map { redaction.text(Array($0.summary.utf8)) } ?? "(unreadable)",
+            bytes: Data(redaction.message(record.bytes)), cut: max(0, record.length - record.bytes.count))
+        return TraceLine(
+            .message(message), wallMicroseconds: record.wallMicroseconds,
+            callID: redaction.callID(facts?.callID ?? []))
+    }
+}
+
+extension TraceEndpoint {
+    fileprivate init(_ address: PeerAddress) {
+        let high = withUnsafeBytes(of: address.high.bigEndian) { Array($0) }
+        let low = withUnsafeBytes(of: address.low.bigEndian) { Array($0) }
+        self.init(
+            bytes: address.isIPv6 ? high + low : Array(low.suffix(4)), port: address.port, text: address.description)
+    }
+}
+
+extension SIPTransportKind {
+    fileprivate var traced: TracedMessage.Transport {
+        switch self {
+        case .udp: .udp
+        case .tcp: .tcp
+        case .tls: .tls
+        }
+    }
+}
+
+extension TracedDecision {
+    /// What the decision rests on, in one line.
+    func evidence(_ numbers: TraceOrder.Numbers) -> String {
+        if isWithheld { return "the caller withholds the number" }
+        let number = caller.map { number in
+            let text = number.description
+            return numbers == .full
+                ? text : String(decoding: NumberMask.masked(Array(text.utf8)[...]), as: UTF8.self)
+        }
+        let source: String? =
+            switch header {
+            case .pAssertedIdentity: "P-Asserted-Identity"
+            case .remotePartyID: "Remote-Party-ID"
+            case .from: "From"
+            case nil: nil
+            }
+        let caller =
+            source.map { "caller \(number ?? "not certain") from \($0)" } ?? "no header field names the caller"
+        return "\(caller); \(isTrusted ? "trusted trunk" : "untrusted trunk"); \(verification.traced)"
+    }
+}
+
+extension Verification {
+    fileprivate var traced: String {
+        switch self {
+        case .none: "not verified"
+        case .passedA: "verified with attestation A"
+        case .passedB: "verified with attestation B"
+        case .passedC: "verified with attestation C"
+        case .failed: "verification failed"
+        }
+    }
+}
+
+extension CallRecord {
+    /// The outcome and its times, in one line.
+    var traced: String {
+        var words = [outcome?.rawValue ?? "OPEN"]
+        if status > 0 { words.append("status \(status)") }
+        if let ringSeconds { words.append("rang \(ringSeconds) s") }
+        if let callSeconds { words.append("talked \(callSeconds) s") }
+        words.append("decision \(decision)")
+        return words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""herald trace and the HEP export beside real calls: ladder, JSON, pcap, masking, withheld numbers.
+
+Each is a function of the testbed, a folder for its files and the runner; each leaves the usual gateway behind.
+"""
+import json
+import os
+import signal
+import socket
+import stat
+import struct
+import subprocess
+import threading
+
+from heraldtest.addresses import HOST
+from heraldtest.child import Failed, wait_until
+from .situations import answered, brand, step, unbranded
+
+COLLECTOR = 15094
+# The chunk types of the HEP3 specification that every message has, and the lengths of their values.
+CHUNKS = {1: 1, 2: 1, 3: 4, 4: 4, 7: 2, 8: 2, 9: 4, 10: 4, 11: 1, 12: 4}
+
+
+class Trace:
+    """`herald trace` in a process of its own, with its output in a file."""
+
+    def __init__(self, testbed, folder, name, *options):
+        self.path = os.path.join(folder, name)
+        self.errors = self.path + ".err"
+        os.makedirs(folder, exist_ok=True)
+        with open(self.path, "wb") as output, open(self.errors, "wb") as errors:
+            self.process = subprocess.Popen(
+                [testbed.herald_binary, "trace", "--config", testbed.config, *options], stdout=output, stderr=errors,
+                stdin=subprocess.DEVNULL, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+        self.json = "--json" in options
+        wait_until(self.has_begun, 60, "the trace does not begin")
+
+    def has_begun(self):
+        if self.process.poll() is not None:
+            raise Failed("herald trace ended: " + open(self.errors, encoding="utf-8").read())
+        # The socket of the command is connected once the gateway has begun the trace.
+        return bool(self.text()) if not self.json else True
+
+    def text(self):
+        with open(self.path, encoding="utf-8") as file:
+            return file.read()
+
+    def events(self):
+        lines = self.text().split("\n")
+        return [json.loads(line) for line in lines[:-1]]
+
+    def interrupt(self):
+        """The exit status after Ctrl-C."""
+        self.process.send_signal(signal.SIGINT)
+        return self.process.wait(60)
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+
+
+def pcap_records(path):
+    """(source port, destination port, payload) of every packet of a pcap file of raw IPv4."""
+    with open(path, "rb") as file:
+        data = file.read()
+    magic, _, _, _, _, _, link = struct.unpack("<IHHiIII", data[:24])
+    if (magic, link) != (0xA1B2C3D4, 101):
+        raise Failed(f"the pcap file begins with {data[:24].hex()}")
+    position, records = 24, []
+    while position < len(data):
+        length = struct.unpack("<I", data[position + 8:position + 12])[0]
+        packet = data[position + 16:position + 16 + length]
+        records.append((*struct.unpack(">HH", packet[20:24]), packet[28:]))
+        position += 16 + length
+    return records
+
+
+class Collector:
+    """A HEP collector that decodes by the chunk table of the specification."""
+
+    def __init__(self):
+        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self.socket.bind((HOST, COLLECTOR))
+        self.packets = []
+        self.problems = []
+        threading.Thread(target=self.run, daemon=True).start()
+
+    def run(self):
+        while True:
+            try:
+                data = self.socket.recv(65535)
+            except OSError:
+                return
+            try:
+                self.packets.append(self.decoded(data))
+            except (AssertionError, struct.error) as trouble:
+                self.problems.append(f"{trouble}: {data[:80].hex()}")
+
+    @staticmethod
+    def decoded(data):
+        assert data[:4] == b"HEP3" and struct.unpack(">H", data[4:6])[0] == len(data), "head"
+        chunks, position = {}, 6
+        while position < len(data):
+            vendor, kind, length = struct.unpack(">HHH", data[position:position + 6])
+            assert vendor == 0 and length >= 6 and position + length <= len(data), f"chunk {kind}"
+            chunks[kind] = data[position + 6:position + length]
+            position += length
+        for kind, length in CHUNKS.items():
+            assert len(chunks.get(kind, b"")) == length, f"chunk {kind}"
+        return chunks
+
+    def close(self):
+        self.socket.close()
+
+
+def traced_call(testbed, folder, run):
+    """A call is in the ladder with decision, evidence and outcome; JSON and pcap have its messages, masked."""
+    number = brand(1001)
+    hidden = number[3:-3]
+    pcap = os.path.join(folder, "call.pcap")
+    os.makedirs(folder, exist_ok=True)
+    ladder = Trace(testbed, folder, "ladder", "--number", number, "--pcap", pcap)
+    lines = Trace(testbed, folder, "lines", "--trunk", "carrier", "--json", "--numbers", "full", "--for", "2m")
+    try:
+        place_until_traced(run, folder, number, lines)
+        wait_until(lambda: "outcome: ANSWERED" in ladder.text(), 60, "the ladder has no outcome:\n" + ladder.text())
+        text = ladder.text()
+        for part in ("INVITE", "180 Ringing", "200 OK", "BYE", "carrier", "herald", "office", "decision: ",
+                     "from P-Asserted-Identity; trusted trunk"):
+            if part not in text:
+                raise Failed(f"the ladder has no '{part}':\n{text}")
+        records = pcap_records(pcap)
+        ports = {(source, destination) for source, destination, _ in records}
+        if (run.ports.trunk, run.ports.gateway) not in ports or (run.ports.gateway, run.ports.pbx) not in ports:
+            raise Failed(f"the pcap file has the ports {ports}")
+        everything = text.encode() + b"".join(payload for _, _, payload in records)
+        if hidden.encode() in everything:
+            raise Failed(f"{hidden} is not masked")
+        if stat.S_IMODE(os.stat(pcap).st_mode) != 0o600:
+            raise Failed("the pcap file is open to others")
+        if not any(number in event.get("message", "") for event in lines.events()):
+            raise Failed("--numbers full does not show the number")
+        by_tshark(pcap, len(records))
+        if ladder.interrupt() != 0:
+            raise Failed("herald trace did not end well after Ctrl-C")
+    finally:
+        ladder.stop()
+        lines.stop()
+
+
+def place_until_traced(run, folder, number, lines):
+    """Calls until the trace has a call: the command begins while the first call may already pass."""
+    for attempt in range(5):
+        run.place(answered(), number, os.path.join(folder, f"call-{attempt}"))
+        events = lines.events()
+        if any(event["event"] == "message" and event["summary"] == "BYE" for event in events) and any(
+                event["event"] == "decision" for event in events):
+            return
+    raise Failed("no call was traced:\n" + lines.text())
+
+
+def by_tshark(path, count):
+    """tshark reads every packet of the file as SIP, where it is installed."""
+    try:
+        done = subprocess.run(["tshark", "-r", path, "-Y", "sip"], capture_output=True, text=True, timeout=60, check=False)
+    except FileNotFoundError:
+        return
+    found = len(done.stdout.splitlines())
+    if done.returncode != 0 or found != count:
+        raise Failed(f"tshark reads {found} of {count} packets as SIP: {done.stderr}")
+
+
+def withheld_call(testbed, folder, run):
+    """A withheld number is in no ladder, JSON, pcap or HEP packet, whatever the numbers option says."""
+    number = brand(1013)
+    shown = brand(1001)
+    collector = Collector()
+    pcap = os.path.join(folder, "withheld.pcap")
+    testbed.write_config(more=f"trace: {{hep: {{collector: '{HOST}:{COLLECTOR}', capture_id: 77, numbers: full}}}}\n")
+    testbed.reload()
+    lines = Trace(testbed, folder, "lines", "--json", "--numbers", "full", "--pcap", pcap)
+    try:
+        for attempt in range(5):
+            run.place(unbranded("withheld", "Anonymous"), number, os.path.join(folder, f"call-{attempt}"))
+            if collector.packets and any(event["event"] == "decision" for event in lines.events()):
+                break
+        wait_until(lambda: any(event["event"] == "outcome" for event in lines.events()), 60, "no outcome")
+        if collector.problems or not collector.packets:
+            raise Failed(f"the collector has {len(collector.packets)} packets and the problems {collector.problems[:3]}")
+        wait_until(lambda: any(b"BYE" in packet[15] for packet in collector.packets), 60, "no BYE at the collector")
+        first = collector.packets[0]
+        if (first[1], first[2], first[11], first[12]) != (b"\x02", b"\x11", b"\x01", struct.pack(">I", 77)):
+            raise Failed(f"the first packet has {first}")
+        with open(pcap, "rb") as file:
+            capture = file.read()
+        digits = number[-7:].encode()
+        for name, content in (("JSON", lines.text().encode()), ("pcap", capture),
+                              ("HEP", b"".join(b"".join(packet.values()) for packet in collector.packets))):
+            if digits in content:
+                raise Failed(f"the withheld number is in {name}")
+            if b"INVITE" not in content or b"anonymous.invalid" not in content:
+                raise Failed(f"{name} has no INVITE of the call")
+        # A branded call is exported with its number.
+        run.place(answered(), shown, os.path.join(folder, "shown"))
+        wait_until(lambda: any(shown.encode() in packet[15] for packet in collector.packets), 60,
+                   "the shown call is not exported")
+    finally:
+        lines.stop()
+        collector.close()
+        testbed.write_config()
+        testbed.reload()
+
+
+def stopped_gateway(testbed, folder, run):
+    """A trace ends with its gateway and says so; a second file of the same name is refused."""
+    lines = Trace(testbed, folder, "ladder", "--pcap", os.path.join(folder, "x.pcap"))
+    try:
+        wait_until(lambda: os.path.exists(os.path.join(folder, "x.pcap")), 60, "no file")
+        done = subprocess.run(
+            [testbed.herald_binary, "trace", "--config", testbed.config, "--pcap", os.path.join(folder, "x.pcap")],
+            capture_output=True, text=True, timeout=60, check=False)
+        if done.returncode != 1 or "exists; name another file" not in done.stderr:
+            raise Failed(f"the existing file: {done.returncode} {done.stderr}")
+
+        def has_options():
+            # The command may not have been connected before.
+            run.place(step("options/carrier.xml"), brand(9003), os.path.join(folder, "options"))
+            return "OPTIONS" in lines.text()
+
+        wait_until(has_options, 60, "the trace has no OPTIONS:\n" + lines.text())
+        testbed.gateway.stop()
+        if lines.process.wait(60) != 0 or "trace ended: the gateway stops" not in lines.text():
+            raise Failed(f"the trace ended with {lines.process.returncode}:\n{lines.text()}")
+    finally:
+        lines.stop()
+        testbed.gateway.stop()
+        testbed.start_gateway()
+
+
+TRACES = (
+    ("herald trace of a call", traced_call),
+    ("trace and HEP of a withheld number", withheld_call),
+    ("trace ends with the gateway", stopped_gateway),
+)
