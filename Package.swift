@@ -43,6 +43,12 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
+/// The commit of a build, which `Deploy/release` sets.
+///
+/// `Context.gitInformation` would name it without a variable. SwiftPM caches the manifest, though, and a later build would
+/// have an older commit.
+let commit = Context.environment["HERALD_COMMIT"] ?? ""
+
 let package = Package(
     name: "herald",
     products: [
@@ -80,7 +86,7 @@ let package = Package(
             name: "herald-directory",
             dependencies: [
                 "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding", "HostSystem",
-                "LogText", "CSQLite", log, lifecycle, signals, arguments,
+                "LogText", "CSQLite", "CVersion", log, lifecycle, signals, arguments,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
@@ -93,7 +99,7 @@ let package = Package(
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath", "ConfigurationFiles",
                 "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostSystem", "LogText", "CLinux", "CSQLite",
-                log, lifecycle, signals,
+                "CVersion", log, lifecycle, signals,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -173,6 +179,9 @@ let package = Package(
         .target(name: "CLinux", exclude: ["README.md"]),
         .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
+        .target(
+            name: "CVersion", exclude: ["README.md"],
+            cSettings: commit.isEmpty ? [] : [.define("HERALD_COMMIT", to: "\"\(commit)\"")]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // No pkg-config: SwiftPM refuses flags of gdlib. Compiler and linker find libgd in their default folders.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),
