@@ -83,6 +83,10 @@ check_packages() {
     ok "bash completes a command" offers_word "$tree/usr/share/bash-completion/completions/herald" herald che check-config
     ok "bash completes a command of herald-directory" \
         offers_word "$tree/usr/share/bash-completion/completions/herald-directory" "herald-directory brand" cr create
+    for program in herald herald-directory; do
+        ok "zsh reads the completion of $program" zsh -n "$tree/usr/share/zsh/vendor-completions/_$program"
+        ok "fish reads the completion of $program" fish -n "$tree/usr/share/fish/vendor_completions.d/$program.fish"
+    done
     ok "the notices have the licences of the Swift packages" \
         grep -q 'swift-nio 2' <(zcat "$tree/usr/share/doc/herald-common/THIRD-PARTY-NOTICES.txt.gz")
     ok "programs have no symbols" eval "! readelf -S $tree/usr/bin/herald* $tree/usr/libexec/* | grep -q \\.symtab"

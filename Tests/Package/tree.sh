@@ -23,6 +23,8 @@ fresh_tree() {
     cp -a --one-file-system "$TREES/base" "$TREE"
     cp -L /etc/resolv.conf "$TREE/etc/resolv.conf"
     mkdir -p "$TREE/packages"
+    printf '127.0.0.1 localhost fresh\n' >"$TREE/etc/hosts"
+    echo fresh >"$TREE/etc/hostname"
 }
 
 # boot_tree: starts systemd in the tree. Its network has loopback and the addresses of README.md.
@@ -30,7 +32,7 @@ boot_tree() {
     local address options=(--bind="$TREES/archives:/var/cache/apt/archives" --bind-ro="$TREES/packages:/packages")
     # Debug programs load the Swift libraries of the toolchain.
     [ -z "${SWIFT_LIBRARIES:-}" ] || options+=(--bind-ro="$SWIFT_LIBRARIES")
-    systemd-nspawn -q -D "$TREE" --private-network --register=no --keep-unit --link-journal=no --console=pipe \
+    systemd-nspawn -q -D "$TREE" --hostname=fresh --private-network --register=no --keep-unit --link-journal=no --console=pipe \
         "${options[@]}" -b </dev/null >"$LOG/boot.log" 2>&1 9>&- &
     container=$!
     for _ in $(seq 300); do
