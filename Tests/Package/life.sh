@@ -175,13 +175,14 @@ downgrade() {
 remove_and_return() {
     ok "the packages are removed" apt remove herald herald-directory herald-common
     ok "programs and units are gone" absent /usr/bin/herald /usr/bin/herald-directory /lib/systemd/system/herald.service
-    ok "nothing of herald runs" eval '! inside pgrep -u herald'
+    ok "nothing of herald runs" eval '! inside find /proc -maxdepth 1 -user herald | grep .'
     ok "configuration and state stay" inside test -e /etc/herald/herald.yaml -a -e /etc/herald/api-key -a \
         -e /etc/herald/herald-directory.yaml -a -e /var/lib/herald/herald.sqlite -a -e /var/lib/herald-directory/directory.sqlite
     ok "an older version does not take the state of the removed one" eval "! apt install $(all_of now | paste -sd ' ')"
     ok "the message names the removed version" apt_said "unknown to $VERSION: the tables of $NUMBER+later-1"
     ok "the removed version installs again" apt install $(all_of '+later')
     ok "the gateway runs again" is active herald
+    ok "the directory runs again" is active herald-directory
     ok "the calls are still listed" calls_at_least 4 --outcome answered
     ok "a call shows the brand" branded_call
 }
