@@ -201,3 +201,28 @@ purge() {
     ok "a second purge leaves no folder" apt purge herald herald-directory herald-common
     ok "/etc/herald is gone" absent /etc/herald
 }
+
+# by_hand FIRST [LAST]: the line of the page that contains FIRST, and those after it to the one that contains LAST.
+by_hand() {
+    "$PACKAGE_TESTS/readme.py" "$ROOT/docs/install.md" "By hand" | sed -n "\\|$1|${2:+,\\|$2|}p" >"$TREES/commands.sh"
+    [ -s "$TREES/commands.sh" ] || return 1
+    { echo 'set -e; cd /packages/source'; cat "$TREES/commands.sh"; } | inside bash >"$LOG/by-hand.log" 2>&1 \
+        || { tail -n 8 "$LOG/by-hand.log" | sed 's/^/      /'; return 1; }
+}
+
+hand_made() {
+    local source=$TREES/packages/source
+    rm -rf "$source"
+    mkdir -p "$source/.build-release/release"
+    cp -r "$ROOT/Config" "$ROOT/Deploy" "$source"
+    cp "$TREES"/unpacked/usr/bin/herald* "$TREES"/unpacked/usr/libexec/herald-scale-logo "$source/.build-release/release"
+    inside userdel herald
+    ok "docs/install.md: the installation by hand runs as printed" by_hand "cd .build-release" "enable --now herald-directory"
+    ok "the directory runs" is active herald-directory
+    ok "README.md: brands, key and configuration" readme "**2." "**3."
+    ok "docs/install.md: the gateway starts" by_hand "enable --now herald$"
+    ok "the gateway runs" is active herald
+    ok "a reload works" inside systemctl reload herald
+    ok "docs/install.md: the removal by hand runs as printed" by_hand "systemctl disable" "userdel"
+    ok "nothing of it is left" eval '! inside find /usr /etc /var/lib -name "*herald*" | grep .'
+}
