@@ -170,6 +170,19 @@ downgrade() {
     ok "the gateway ran on" [ "$before" = "$(main_pid herald)" ]
     ok "the directory runs" is active herald-directory
     ok "a call shows the brand" branded_call
+    # The remedy of the message, for each state it names.
+    inside systemctl stop herald
+    inside mv /var/lib/herald /var/lib/herald.later
+    ok "the second gateway has a message of its own" eval "! apt install --allow-downgrades $(all_of now | paste -sd ' ')"
+    ok "it names its unit" apt_said "systemctl stop herald@branch"
+    inside systemctl stop herald@branch
+    inside mv /var/lib/herald-branch /var/lib/branch.later
+    ok "without the later state the version before installs" apt install --allow-downgrades $(all_of now)
+    inside sh -c 'systemctl stop herald; rm -rf /var/lib/herald; mv /var/lib/herald.later /var/lib/herald
+        mv /var/lib/branch.later /var/lib/herald-branch'
+    ok "the later version takes its state again" apt install $(all_of '+later')
+    inside systemctl start herald herald@branch
+    ok "the gateway runs" is active herald
 }
 
 remove_and_return() {
