@@ -57,11 +57,11 @@ start_image() {
     disown
 }
 
-# healthy NAME: the health check of an image, for ten seconds.
+# healthy NAME [TRIES]: the health check of an image, five times a second.
 healthy() {
     local words _
     mapfile -t words < <(dockerfile HEALTHCHECK "$1")
-    for _ in $(seq 50); do in_image "$1" "${words[@]}" >/dev/null 2>&1 && return 0; sleep 0.2; done
+    for _ in $(seq "${2:-50}"); do in_image "$1" "${words[@]}" >/dev/null 2>&1 && return 0; sleep 0.2; done
     tail -n 5 "$LOG/image-$1-run.log" | sed 's/^/      /' >&2
     return 1
 }
@@ -96,7 +96,7 @@ container_image() {
         grep -q "^herald:x:$(dockerfile USER herald | tr : ' ' | sed 's/ /:/'):" "$IMAGES/herald/etc/passwd"
 
     ok "compose: the sample brands are imported" \
-        in_image herald-directory /usr/bin/herald-directory import /usr/share/herald/sample-brands.csv
+        in_image herald-directory /usr/bin/herald-directory import /usr/share/herald/sample-brands.csv --config /etc/herald/herald-directory.yaml
     tree=$IMAGES/herald
     in_image herald-directory /usr/bin/herald-directory key create gateway >"$tree/etc/herald/api-key"
     compose_value 'd["configs"]["herald"]["content"]' >"$tree/etc/herald/herald.yaml"
@@ -104,7 +104,7 @@ container_image() {
     chmod 400 "$tree/etc/herald/api-key"
     start_image herald-directory
     ok "Dockerfile: the health check of the directory passes" healthy herald-directory
-    ok "compose: the configuration of the gateway is sound" in_image herald /usr/bin/herald check-config
+    ok "compose: the configuration of the gateway is sound" eval "in_image herald /usr/bin/herald check-config >/dev/null"
     start_image herald
     ok "Dockerfile: the health check of the gateway passes" healthy herald
     wait_log "$LOG/image-herald-run.log" "ready for calls" 20 || true
@@ -112,7 +112,7 @@ container_image() {
     PBX_ADDRESS=192.0.2.10 PBX_PORT=5080
     ok "compose: a call reaches the place of Asterisk with the brand" branded_call
     ok "Dockerfile: the gateway ends on SIGTERM" ends_on_term herald
-    ok "Dockerfile: a stopped gateway fails its health check" eval '! healthy herald 2>/dev/null'
+    ok "Dockerfile: a stopped gateway fails its health check" eval '! healthy herald 1 2>/dev/null'
     ok "Dockerfile: the directory ends on SIGTERM" ends_on_term herald-directory
     ip netns delete "$NETNS"
 }
