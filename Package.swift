@@ -46,6 +46,12 @@ let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let sqlite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
+/// The commit of a build, which `Deploy/release` sets.
+///
+/// `Context.gitInformation` would name it without a variable. SwiftPM caches the manifest, though, and a later build would
+/// have an older commit.
+let commit = Context.environment["HERALD_COMMIT"] ?? ""
+
 let package = Package(
     name: "herald",
     products: [
@@ -85,8 +91,8 @@ let package = Package(
             name: "herald-directory",
             dependencies: [
                 "DirectoryServer", "DirectoryStore", "ConfigurationFiles", "BrandingAPI", "Branding",
-                "HostFiles", "HostSystem", "LogText", "SafeText", "CSQLite", "MetricsPage", log,
-                lifecycle, signals, arguments, metrics,
+                "HostFiles", "HostSystem", "LogText", "SafeText", "CSQLite", "MetricsPage",
+                "CVersion", log, lifecycle, signals, arguments, metrics,
             ],
             exclude: ["README.md"], swiftSettings: strict),
         .executableTarget(
@@ -99,8 +105,8 @@ let package = Package(
             dependencies: [
                 "SIPTransport", "GatewayStore", "GatewaySync", "GatewayAdmin", "CallPath", "ConfigurationFiles",
                 "CallAccounting", "BrandingAPI", "SIPCore", "Branding", "HostFiles", "HostSystem",
-                "LogText", "SafeText", "CLinux", "CSQLite", "MetricsPage", log, lifecycle, signals,
-                metrics,
+                "LogText", "SafeText", "CLinux", "CSQLite", "MetricsPage", "CVersion", log, lifecycle,
+                signals, metrics,
             ],
             exclude: ["README.md"], swiftSettings: strict),
 
@@ -205,6 +211,9 @@ let package = Package(
         .target(name: "CResolver", exclude: ["README.md"], linkerSettings: [.linkedLibrary("resolv")]),
         .target(name: "CSQLite", exclude: ["README.md"], linkerSettings: [.linkedLibrary("sqlite3")]),
         .systemLibrary(name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+        .target(
+            name: "CVersion", exclude: ["README.md"],
+            cSettings: commit.isEmpty ? [] : [.define("HERALD_COMMIT", to: "\"\(commit)\"")]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         // No pkg-config: SwiftPM refuses flags of gdlib. Compiler and linker find libgd in their default folders.
         .systemLibrary(name: "CGD", providers: [.apt(["libgd-dev"])]),

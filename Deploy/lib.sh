@@ -11,6 +11,8 @@ export PYTHONPATH=$ROOT/Tests PYTHONDONTWRITEBYTECODE=1
 readonly SWIFT_PACKAGES=(binutils ca-certificates g++ git libcurl4 libncurses6 libsqlite3-0 libxml2 tzdata)
 # Debian packages that building and testing need beside a Swift toolchain.
 readonly BUILD_PACKAGES=(git g++ pkg-config libosip2-dev libphonenumber-dev libsqlite3-dev libgd-dev libsystemd-dev zlib1g-dev)
+# Deploy/package; lintian checks what it builds.
+readonly PACKAGE_PACKAGES=(dpkg-dev binutils python3)
 readonly RUN_PACKAGES=(sip-tester python3 openssl)
 # promtool; the package would start a server.
 readonly MONITORING_PACKAGES=(prometheus)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import ArgumentParser
+import CVersion
 import Dispatch
 import Foundation
 
@@ -31,7 +32,7 @@ struct HeraldDirectory: AsyncParsableCommand {
               herald-directory key create gateway --write /etc/herald/api-key
               herald-directory run
             """,
-        version: "0.1.0",
+        version: String(cString: herald_version()),
         subcommands: [
             RunCommand.self, ImportCommand.self, ExportCommand.self, BrandCommand.self, NumberCommand.self,
             LogoCommand.self, EventsCommand.self, ReportCommand.self, AccountCommand.self, KeyCommand.self,

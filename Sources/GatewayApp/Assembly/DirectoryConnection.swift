@@ -24,7 +24,7 @@ struct DirectoryConnection {
         store = brands.store
         device = DeviceIdentity(
             id: Self.deviceID(configuration, troubles), platform: access.platform,
-            systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: HeraldVersion.current)
+            systemVersion: ProcessInfo.processInfo.operatingSystemVersionString, version: HeraldVersion.number)
         var settings = try access.settings(version: HeraldVersion.current)
         if access.isBearer {
             var bearer = BearerSettings(device: device, tokenFile: configuration.state + "/directory-tokens")

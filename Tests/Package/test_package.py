@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The manual page, the Debian changelog, the commands of a page and the rules of the Dockerfile.
+
+Run it in Tests by `python3 -m unittest Package.test_package`.
+"""
+import importlib.util
+import os
+import re
+import unittest
+
+from . import dockerfile, readme
+
+FILES = os.path.join(dockerfile.ROOT, "Deploy", "debian")
+
+
+def load(name):
+    """A program of Deploy/debian as a module."""
+    spec = importlib.util.spec_from_file_location(name, os.path.join(FILES, name + ".py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+manual, changelog = load("manual"), load("changelog")
+
+
+def argument(kind, value, **fields):
+    return {
+        "kind": kind, "valueName": value, "isOptional": True, "isRepeating": False, "shouldDisplay": True,
+        "names": [{"kind": "long", "name": value}], "preferredName": {"kind": "long", "name": value}, **fields}
+
+
+class Manual(unittest.TestCase):
+    def page(self, **fields):
+        command = {"commandName": "check", "abstract": "Check it.", "arguments": [], **fields}
+        root = {"commandName": "herald", "abstract": "A proxy.", "subcommands": [command]}
+        return manual.page(root, "1.2.3", "1 January 2026")
+
+    def test_a_line_of_help_is_never_a_request_of_roff(self):
+        page = self.page(discussion=".TH evil\n'quoted' and a back\\slash")
+        self.assertIn("\\&.TH evil", page)
+        self.assertIn("\\&'quoted' and a back\\eslash", page)
+
+    def test_an_option_has_its_names_text_values_and_default(self):
+        page = self.page(arguments=[argument(
+            "option", "limit", abstract="Largest number.", defaultValue="20", allValues=["10", "20"],
+            names=[{"kind": "long", "name": "limit"}, {"kind": "short", "name": "l"}])])
+        self.assertIn(".B \\-l, \\-\\-limit <limit>\nLargest number. Values: 10, 20. Default: 20.\n", page)
+        self.assertIn("[\\-\\-limit <limit>]", page)
+
+    def test_hidden_options_stay_hidden(self):
+        self.assertNotIn("secret", self.page(arguments=[argument("flag", "secret", shouldDisplay=False)]))
+
+    def test_an_example_keeps_its_lines(self):
+        self.assertIn(".nf\nherald check\nherald run\n.fi", self.page(discussion="Example:\n  herald check\n  herald run"))
+
+    def test_commands_within_commands_have_sections(self):
+        inner = {"commandName": "create", "abstract": "Create one.", "arguments": [argument("positional", "name")]}
+        self.assertIn(".SS herald check create\n", self.page(subcommands=[inner]))
+
+
+class Changelog(unittest.TestCase):
+    text = "# Changelog\n\n## 0.2.0, 3 March 2026\n\n### Added\n\n- One\n  line.\n- Two.\n\n## 0.1.0, 1 January 2026\n\n- First.\n"
+
+    def test_each_version_is_an_entry_with_its_date(self):
+        versions = changelog.versions(self.text)
+        self.assertEqual([(number, bullets) for number, _, bullets in versions], [
+            ("0.2.0", ["One line.", "Two."]), ("0.1.0", ["First."])])
+        entry = changelog.entry("herald", "0.2.0-1", versions[0][1], versions[0][2], "A <a@b.example>")
+        self.assertEqual(entry.splitlines()[0], "herald (0.2.0-1) unstable; urgency=medium")
+        self.assertEqual(entry.splitlines()[-1], " -- A <a@b.example>  Tue, 03 Mar 2026 00:00:00 +0000")
+
+    def test_a_heading_that_is_no_version_is_refused(self):
+        with self.assertRaises(SystemExit):
+            changelog.versions("## Unreleased\n")
+
+    def test_the_first_version_is_the_one_of_the_programs(self):
+        with open(os.path.join(dockerfile.ROOT, "CHANGELOG.md"), encoding="utf-8") as page:
+            number = changelog.versions(page.read())[0][0]
+        header = os.path.join(dockerfile.ROOT, "Sources/CVersion/include/CVersion.h")
+        with open(header, encoding="utf-8") as file:
+            self.assertEqual(re.search(r'HERALD_VERSION "(.*)"', file.read())[1], number)
+
+
+class Commands(unittest.TestCase):
+    page = "## A\n\n**1. One**:\n\n    one\n\n**2. Two**\n\n```sh\ntwo <<'END'\n**bold**\nEND\n```\n\n## B\n\n    three\n"
+
+    def test_commands_of_a_paragraph_are_found(self):
+        self.assertEqual(list(readme.commands(readme.section(self.page, "A"), ["**1."])), ["one"])
+        self.assertEqual(
+            list(readme.commands(readme.section(self.page, "A"), ["**2."])), ["two <<'END'", "**bold**", "END"])
+
+    def test_a_section_ends_at_the_next_heading(self):
+        self.assertEqual(list(readme.commands(readme.section(self.page, "B"), [])), ["three"])
+        with self.assertRaises(SystemExit):
+            readme.section(self.page, "C")
+
+
+class Dockerfile(unittest.TestCase):
+    good = (
+        "FROM debian:bookworm AS a\nRUN apt-get update && apt-get install -y --no-install-recommends x && "
+        "rm -rf /var/lib/apt/lists/*\nUSER 990\nHEALTHCHECK CMD [\"true\"]\nENTRYPOINT [\"/x\"]\n")
+
+    def rules(self, old="", new=""):
+        self.assertIn(old, self.good)
+        return [rule for rule, _, _ in dockerfile.remarks(self.good.replace(old, new))]
+
+    def test_the_images_keep_every_rule(self):
+        with open(dockerfile.PATH, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(dockerfile.remarks(text), [])
+        self.assertEqual([stage.name for stage in dockerfile.stages(text)], ["build", "system", "herald", "herald-directory"])
+
+    def test_each_breach_is_found(self):
+        self.assertEqual(self.rules(), [])
+        for old, new, rule in (
+                ("debian:bookworm", "debian", "DL3006"), ("debian:bookworm", "debian:latest", "DL3006"),
+                (" -y", "", "DL3014"), (" --no-install-recommends", "", "DL3015"),
+                (" && rm -rf /var/lib/apt/lists/*", "", "DL3009"), ("apt-get update && ", "", "DL3009"),
+                ("apt-get update", "sudo apt-get update", "DL3004"), ("apt-get update", "cd /x && apt-get update", "DL3003"),
+                ("USER 990", "USER root", "DL3002"), ("USER 990\n", "", "DL3002"), ("USER 990", "USER herald", "numeric-user"),
+                ("HEALTHCHECK CMD [\"true\"]\n", "", "DL3057"), ("[\"/x\"]", "/x", "DL3025"),
+                ("USER 990", "RUN a | b\nUSER 990", "DL4006"), ("USER 990", "ADD x /\nUSER 990", "DL3020"),
+                ("USER 990", "COPY --from=b /x /x\nUSER 990", "DL3022"), ("USER 990", "USES 990", "DL1000")):
+            self.assertIn(rule, self.rules(old, new), f"{old!r} -> {new!r}")
+
+    def test_a_stage_has_the_steps_of_the_stage_it_begins_with(self):
+        found = dockerfile.stages("FROM x:1 AS a\nRUN one\nFROM a AS b\nRUN two\n")
+        self.assertEqual([step.text for step in dockerfile.inherited(found, "b")], ["one", "two"])
+
+
+if __name__ == "__main__":
+    unittest.main()
